@@ -45,7 +45,7 @@ FORMATS: dict[str, set[str]] = {
     "sharegpt": {"placeholders.py"},
     "meai": set(),
     "otel_gen_ai": {"hosted.py", "spelling.py", "values.py"},
-    "langchain_messages": {"calls.py", "dialects.py", "messages.py", "rows.py"},
+    "langchain_messages": {"anthropic_forms.py", "calls.py", "contents.py", "dialects.py", "messages.py", "rows.py"},
     "vercel_model_messages": {"messages.py"},
     "vercel_ui_messages": {"messages.py", "tools.py"},
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},

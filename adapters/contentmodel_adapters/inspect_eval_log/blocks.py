@@ -6,12 +6,12 @@ model/_chat_message.py, tool/_tool_call.py; seen 2026-11-23).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
     DataUri,
     EnumString,
-    Field,
     Filled,
     Implied,
     MappedEnum,
@@ -84,7 +84,12 @@ REFUSAL = Row(
 
 # -- reasoning ---------------------------------------------------------------------------------------------------------
 
-_REASONING = {"type": "reasoning"}
+
+def _is_item_id(wire: Mapping[str, Any]) -> bool:
+    """Return whether the signature of reasoning is the id of an item of OpenAI, or has OpenRouter's form."""
+    return text_of(wire, "signature").startswith(("rs_", OF_OPENROUTER))
+
+
 THOUGHTS = [
     Row(
         "reasoning.redacted",
@@ -92,38 +97,29 @@ THOUGHTS = [
         {"summary": "text", "reasoning": ("protected", ProviderState(redacted=True))},
         Silent("kind"),
         Filled({"reasoning": ""}, fill_summary),
-        constants={**_REASONING, "redacted": True},
+        constants={"type": "reasoning", "redacted": True},
     ),
-    Row(
-        "reasoning.encrypted",
+    row(
+        "reasoning",
         ReasoningContent,
         {"reasoning": "text", "internal.reasoning_encrypted_content": ("protected", OPENAI_STATE)},
         Silent("kind"),
-        constants=_REASONING,
+        form="encrypted",
     ),
     Row(
         "reasoning.summary",
         ReasoningContent,
         {"summary": ("text", NonEmpty(mandatory=True))},
         Implied({"kind": "summary"}),
-        constants={**_REASONING, "reasoning": ""},
+        constants={"type": "reasoning", "reasoning": ""},
     ),
-    # The field `signature` can also have the id of an item of OpenAI.
-    Row(
-        "reasoning.id",
-        ReasoningContent,
-        {"reasoning": "text"},
-        Silent("kind"),
-        constants=_REASONING,
-        accepts=lambda wire: text_of(wire, "signature").startswith(("rs_", OF_OPENROUTER)),
-    ),
-    Row(
+    row("reasoning", ReasoningContent, {"reasoning": "text"}, Silent("kind"), form="id", accepts=_is_item_id),
+    row(
         "reasoning",
         ReasoningContent,
         {"reasoning": "text", "signature": ("protected", ProviderState(redacted=False))},
         Filled({"reasoning": ""}),
         Silent("kind"),
-        constants=_REASONING,
     ),
 ]
 
@@ -151,22 +147,11 @@ _OF_LINKS: dict[str, dict[str, Spec]] = {
 
 def _media(kind: str) -> list[Row]:
     """Return the rows of one type of media: one for data URIs, and one for links and paths."""
-
-    def others() -> list[Field]:
-        return [format_of(kind)] if kind in FORMATS else []
-
+    format_ = [format_of(kind)] if kind in FORMATS else []
     inline: dict[str, Spec] = {kind: (("media_type", "data"), DataUri())}
-    constants = {"type": kind}
     return [
-        Row(f"{kind}.data", DataContent, {**inline, **_OF_DATA.get(kind, {})}, *others(), constants=constants),
-        Row(
-            kind,
-            UriContent,
-            {kind: "uri", **_OF_LINKS[kind]},
-            Implied({"kind": kind}),
-            *others(),
-            constants=constants,
-        ),
+        row(kind, DataContent, {**inline, **_OF_DATA.get(kind, {})}, *format_, form="data"),
+        row(kind, UriContent, {kind: "uri", **_OF_LINKS[kind]}, Implied({"kind": kind}), *format_),
     ]
 
 
@@ -185,7 +170,7 @@ DATA = [
         Filled({f"{_COMPACTION}.id": ""}),
         constants={"type": "data", f"{_COMPACTION}.type": "openai_compact"},
     ),
-    Row("data", ConfigurationContent, {"data": "settings"}, Implied({"kind": "data"}), constants={"type": "data"}),
+    row("data", ConfigurationContent, {"data": "settings"}, Implied({"kind": "data"})),
 ]
 
 # -- the union ---------------------------------------------------------------------------------------------------------
@@ -210,7 +195,7 @@ def _usual(content: Any, rows: list[Row]) -> Row | str | None:
 
 PARTS = TABLE.union(
     "content part",
-    [REFUSAL, TEXT, *THOUGHTS, *(row for kind in _OF_LINKS for row in _media(kind)), *DATA],
+    [REFUSAL, TEXT, *THOUGHTS, *(made for kind in _OF_LINKS for made in _media(kind)), *DATA],
     by_fields=True,
     prefer=_usual,
 )

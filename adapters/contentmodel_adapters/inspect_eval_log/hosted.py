@@ -24,7 +24,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
-    parse,
+    object_or_text,
     reasons,
     write,
 )
@@ -33,7 +33,6 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel.errors import ContentModelError
 from contentmodel_adapters.inspect_eval_log.blocks import OUTPUTS, TABLE
 from contentmodel_adapters.shared import hosted_tools
 
@@ -41,23 +40,20 @@ FAILED = "error"
 """The error that is written for a failed call without a message."""
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return parse(text)
-    except ContentModelError:
-        return None
+def _is_object(text: str) -> bool:
+    return object_or_text(text).__class__ is dict
 
 
 class _Code(ArgumentsText):
     """The input of a code tool: JSON text, or only the code."""
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Any:
-        return value if _parsed(value).__class__ is dict else {"code": value}
+        return value if _is_object(value) else {"code": value}
 
     def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
         code = value.get("code") if value.__class__ is dict and value.keys() == {"code"} else None
-        if code.__class__ is str and _parsed(code).__class__ is not dict:
-            return str(code)
+        if code.__class__ is str and not _is_object(code):
+            return code
         return super().encode(value, context, owner)
 
 
@@ -157,9 +153,10 @@ PAIRS: dict[str, PairRow] = {
     LIST_TOOLS: _pair(LIST_TOOLS, "mcp_list_tools", "mcp_call", is_named=True, fields=_SERVER),
     "other": _pair("tool", hosted_tools.OTHER, None),
 }
-_OF_NAMES = {"web_fetch": "web_search", LIST_TOOLS: "mcp_call"} | dict.fromkeys(
-    ("bash_code_execution", "text_editor_code_execution"), "code_execution"
-)
+_OF_NAMES = {
+    name: PAIRS[name].call.constants["tool_type"]
+    for name in ("web_fetch", "bash_code_execution", "text_editor_code_execution", LIST_TOOLS)
+}
 """The type of each tool whose class is selected by its name."""
 BY_CALL: dict[type[Any], PairRow] = {pair.call.model: pair for pair in PAIRS.values()}
 BY_RESULT: dict[type[Any], PairRow] = {pair.result.model: pair for pair in PAIRS.values()}
@@ -170,7 +167,7 @@ def pair_of(wire: Any) -> PairRow | None:
     if wire.__class__ is not dict or wire.get("type") != "tool_use":
         return None
     kind, name = wire.get("tool_type"), wire.get("name")
-    if name.__class__ is str and _OF_NAMES.get(name, kind) == kind and name in _OF_NAMES:
+    if name.__class__ is str and name in _OF_NAMES and _OF_NAMES[name] == kind:
         return PAIRS[name]
     if kind == "mcp_call" and wire.get("context").__class__ is not str:
         return PAIRS["other"]
@@ -191,34 +188,33 @@ def is_half(content: Any) -> bool:
 
 def encode_pairs(contents: list[Any], context: EncodeContext) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the part of each call and its result, and of each result without a call. Each has its content's index."""
-    results: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
-    for at, content in enumerate(contents):
-        if isinstance(content, HostedToolResultContent):
-            results[content.call_id, _class_of(content)].append(at)
-    joined: set[int] = set()
+    results = _results_of_calls(contents)
+    joined = set(results.values())
     for at, content in enumerate(contents):
         if isinstance(content, HostedToolCallContent):
-            call = _known(content, HostedToolCallContent, BY_CALL, context)
-            pair = BY_CALL[call.__class__]
-            waiting = results[content.call_id, pair.result.model]
-            while waiting and waiting[0] < at:
-                waiting.popleft()
-            result = contents[waiting[0]] if waiting else None
-            if result is not None:
-                if waiting[0] != at + 1:
-                    context.report_loss(result, None, reasons.RESULT_WITH_CALL)
-                joined.add(waiting.popleft())
-                result = _known(result, HostedToolResultContent, BY_RESULT, context)
-            elif context.completes:
+            if at not in results and context.completes:
                 context.report_loss(content, None, reasons.MISSING_RESULT)
-            yield at, _encoded(pair, call, result, context)
+            result = contents[results[at]] if at in results else None
+            if result is not None and results[at] != at + 1:
+                context.report_loss(result, None, reasons.RESULT_WITH_CALL)
+            yield at, _encoded(content, result, context)
         elif isinstance(content, HostedToolResultContent) and at not in joined:
-            result = _known(content, HostedToolResultContent, BY_RESULT, context)
-            yield at, _encoded(BY_RESULT[result.__class__], None, result, context)
+            yield at, _encoded(None, content, context)
 
 
-def _class_of(result: Any) -> type:
-    return result.__class__ if result.__class__ in BY_RESULT else HostedToolResultContent
+def _results_of_calls(contents: list[Any]) -> dict[int, int]:
+    """Return the index of the result of each call that has one, by the index of the call. Ids need not be unique."""
+    waiting: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
+    found: dict[int, int] = {}
+    for at, content in enumerate(contents):
+        if isinstance(content, HostedToolCallContent):
+            pair = BY_CALL.get(content.__class__, PAIRS["other"])
+            waiting[content.call_id, pair.result.model].append(at)
+        elif isinstance(content, HostedToolResultContent):
+            pair = BY_RESULT.get(content.__class__, PAIRS["other"])
+            if calls := waiting[content.call_id, pair.result.model]:
+                found[calls.popleft()] = at
+    return found
 
 
 def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], context: EncodeContext) -> Any:
@@ -232,7 +228,13 @@ def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], conte
     return context.replaced(content, replace(hosted_tools.with_class(content, base), name=name))
 
 
-def _encoded(pair: PairRow, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+def _encoded(call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+    """Return the part of a call and its result. One of them may be missing."""
+    if call is not None:
+        call = _known(call, HostedToolCallContent, BY_CALL, context)
+    if result is not None:
+        result = _known(result, HostedToolResultContent, BY_RESULT, context)
+    pair = BY_RESULT[result.__class__] if call is None else BY_CALL[call.__class__]
     wire = pair.encode(call, result, context)
     server = getattr(result, "server", None)
     if server is not None or pair is PAIRS["mcp_call"]:

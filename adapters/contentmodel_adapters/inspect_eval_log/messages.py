@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     is_native,
     passes,
     reasons,
+    row,
 )
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import AIContent
@@ -123,20 +124,15 @@ def _form_of_call(wire: dict[str, Any]) -> str | None:
 
 
 _CALL: dict[str, Spec] = {"id": "call_id", "function": "name", "arguments": ("arguments", ArgumentsObject())}
-_NO_CALL = {"id": "", "function": "", "arguments": {}}
+_TEXT_CALL: dict[str, Spec] = {"id": "call_id", "function": "name", "arguments.input": "arguments"}
+_NO_CALL = Filled({"id": "", "function": "", "arguments": {}})
 CALLS = TABLE.union(
     "tool call",
     [
-        Row("function", FunctionCallContent, _CALL, Filled(_NO_CALL), constants={"type": "function"}),
-        Row("untyped", FunctionCallContent, _CALL, Filled(_NO_CALL)),
-        Row(
-            "custom",
-            CustomToolCallContent,
-            {"id": "call_id", "function": "name", "arguments.input": "arguments"},
-            Filled({"id": "", "function": "", "arguments.input": ""}),
-            constants={"type": "custom"},
-        ),
-        Row("custom.object", FunctionCallContent, _CALL, Filled(_NO_CALL), constants={"type": "custom"}),
+        row("function", FunctionCallContent, _CALL, _NO_CALL),
+        Row("untyped", FunctionCallContent, _CALL, _NO_CALL),
+        row("custom", CustomToolCallContent, _TEXT_CALL, Filled({"id": "", "function": "", "arguments.input": ""})),
+        row("custom", FunctionCallContent, _CALL, _NO_CALL, form="object"),
     ],
     find=_form_of_call,
     prefer=lambda call, rows: rows[0],
@@ -152,22 +148,12 @@ ASSISTANT = TABLE.record(
     Filled({"content": ""}),
     constants={"role": "assistant"},
 )
+_ROLES = {"system": "system", "user": "user"}
+ROLES = Roles(API, _ROLES, {**_ROLES, "developer": "system"}, elsewhere=("assistant", "tool"))
 PLAIN = TABLE.record(
     "message",
     ChatMessage,
-    {
-        "role": (
-            "role",
-            Roles(
-                API,
-                {"system": "system", "user": "user"},
-                {"system": "system", "developer": "system", "user": "user"},
-                elsewhere=("assistant", "tool"),
-            ),
-        ),
-        "content": ("contents", CONTENT),
-        "id": "message_id",
-    },
+    {"role": ("role", ROLES), "content": ("contents", CONTENT), "id": "message_id"},
     Filled({"content": ""}),
 )
 _RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "function": "name"}

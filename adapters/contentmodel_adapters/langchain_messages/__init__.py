@@ -11,8 +11,9 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
+from contentmodel_adapters.langchain_messages.calls import ENDINGS
 from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, word_of
-from contentmodel_adapters.langchain_messages.rows import ENDINGS, WORDS, is_own
+from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
 from contentmodel_adapters.shared import documents
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first

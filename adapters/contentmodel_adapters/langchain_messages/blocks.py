@@ -19,11 +19,11 @@ from contentmodel.authoring import (
     DataUri,
     DecodeContext,
     EncodeContext,
-    Field,
     Filled,
     FinishReasons,
     Gathered,
     Implied,
+    Opaque,
     Required,
     Row,
     Silent,
@@ -32,8 +32,7 @@ from contentmodel.authoring import (
     TextField,
     Words,
     first_fitting,
-    parse,
-    reasons,
+    object_or_text,
     row,
 )
 from contentmodel.content.base import Protected
@@ -44,7 +43,7 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
-from contentmodel.errors import DecodeError
+from contentmodel.literals import ProtectedKind
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared import hosted_tools
 from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
@@ -54,34 +53,26 @@ API = "langchain-messages"
 TABLE = Table(API)
 
 
-class ProviderState(Codec[Protected]):
+class ProviderState(Opaque):
     """Opaque state of the provider of the message, which the message's metadata name."""
 
-    classes = (str,)
-    identity = False
-
-    def __init__(self, kind: str, *, mandatory: bool = False) -> None:
-        super().__init__()
-        self.kind, self.mandatory = kind, mandatory
+    def __init__(self, kind: ProtectedKind, *, mandatory: bool = False) -> None:
+        # The issuer is the provider's name, not that of a model.
+        super().__init__(API, kind, lambda model: None, mandatory=mandatory)
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
         return Protected(issuer=context.origin.issuer or API, kind=self.kind, data=value)
 
-    def encode(self, value: Protected, context: EncodeContext, owner: Any) -> str | None:
-        if value.issuer == (context.issuer or API) and value.kind == self.kind:
-            return value.data
-        context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
-        return None
-
-    def describe(self) -> str:
-        return "opaque"
+    def is_read(self, issuer: str, context: EncodeContext) -> bool:
+        return issuer == (context.issuer or API)
 
 
-SIGNATURE = ProviderState("signature")
+SIGNATURE: Spec = ("protected", ProviderState("signature"))
+ENCRYPTED: Spec = ("protected", ProviderState("encrypted", mandatory=True))
 CACHE_POINT = TABLE.record("cache_control", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
 BEDROCK_POINT = TABLE.record("cachePoint", CachePoint, {"ttl": "ttl"}, constants={"type": "default"})
 COMMON: dict[str, Spec] = {
-    "extras.signature": ("protected", SIGNATURE),
+    "extras.signature": SIGNATURE,
     "cache_control": ("cache_point", CachePoints(CACHE_POINT)),
 }
 """Fields of texts, calls and media: the signature of the provider, and Anthropic's cache point."""
@@ -114,103 +105,70 @@ ANNOTATIONS = TABLE.union(
 TEXT = row("text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(ANNOTATIONS)), **COMMON})
 REASONING = [
     # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
-    Row(
-        "reasoning.encrypted",
-        ReasoningContent,
-        {"reasoning": "text", "encrypted_content": ("protected", ProviderState("encrypted", mandatory=True))},
-        constants={"type": "reasoning"},
-    ),
-    Row(
-        "reasoning.extras",
-        ReasoningContent,
-        {"reasoning": "text", "extras.encrypted_content": ("protected", ProviderState("encrypted", mandatory=True))},
-        constants={"type": "reasoning"},
-    ),
-    row(
-        "reasoning",
-        ReasoningContent,
-        {"reasoning": "text", "extras.signature": ("protected", SIGNATURE)},
-    ),
+    row("reasoning", ReasoningContent, {"reasoning": "text", "encrypted_content": ENCRYPTED}, form="encrypted"),
+    row("reasoning", ReasoningContent, {"reasoning": "text", "extras.encrypted_content": ENCRYPTED}, form="extras"),
+    row("reasoning", ReasoningContent, {"reasoning": "text", "extras.signature": SIGNATURE}),
     # The blocks of langchain-google-genai and langchain-aws.
-    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}),
+    row("thinking", ReasoningContent, {"thinking": "text", "signature": SIGNATURE}),
     row(
         "reasoning_content",
         ReasoningContent,
-        {
-            "reasoning_content.text": "text",
-            "reasoning_content.signature": ("protected", SIGNATURE),
-        },
+        {"reasoning_content.text": "text", "reasoning_content.signature": SIGNATURE},
     ),
 ]
 
 # -- media -------------------------------------------------------------------------------------------------------------
 
 KINDS = {"image": "image", "audio": "audio", "video": "video", "file": "document", "text-plain": "document"}
-DESCRIBED: dict[str, Spec] = {
-    "mime_type": "media_type",
-    "extras.filename": "name",
-    "extras.detail": "detail",
-    **COMMON,
-}
+MIME_TYPE: dict[str, Spec] = {"mime_type": "media_type", **COMMON}
+NAMED: dict[str, Spec] = {"extras.filename": "name", "extras.detail": "detail", **COMMON}
+BASE64: Spec = ("data", Required())
+PLAIN_TEXT: Spec = ("text", Required())
+DATA_URI: Spec = (("media_type", "data"), DataUri())
 
 
-def _media(tag: str) -> list[Row]:
-    """Return the rows of blocks of one kind of media, and those of the same block before version 1."""
-    of_type, kind = {"type": tag}, Implied({"kind": KINDS[tag]})
-    text: dict[str, Spec] = {"mime_type": "media_type", "title": "name", **COMMON}
+def _media(tag: str, kind: str) -> list[Row]:
+    """Return the rows of blocks of one kind of media."""
+    named, of_kind = {**MIME_TYPE, **NAMED}, Implied({"kind": kind})
     rows = [
-        Row(f"{tag}.base64", DataContent, {"base64": ("data", Required()), **DESCRIBED}, constants=of_type),
-        Row(
-            f"{tag}.uri",
-            DataContent,
-            {
-                "url": (("media_type", "data"), DataUri()),
-                "extras.filename": "name",
-                "extras.detail": "detail",
-                **COMMON,
-            },
-            constants=of_type,
-        ),
-        Row(f"{tag}.url", UriContent, {"url": "uri", **DESCRIBED}, kind, constants=of_type),
-        Row(f"{tag}.file_id", HostedFileContent, {"file_id": "file_id", **DESCRIBED}, kind, constants=of_type),
+        row(tag, DataContent, {"base64": BASE64, **named}, form="base64"),
+        row(tag, DataContent, {"url": DATA_URI, **NAMED}, form="uri"),
+        row(tag, UriContent, {"url": "uri", **named}, of_kind, form="url"),
+        row(tag, HostedFileContent, {"file_id": "file_id", **named}, of_kind, form="file_id"),
     ]
     if tag == "text-plain":
-        rows.append(Row(f"{tag}.text", DataContent, {"text": ("text", Required()), **text}, constants=of_type))
-        return rows
-    mime: dict[str, Spec] = {"mime_type": "media_type", "metadata.filename": "name", **COMMON}
-    forms: list[tuple[str, type[Any], dict[str, Spec], tuple[Field, ...]]] = [
-        ("base64", DataContent, {"data": ("data", Required())}, ()),
-        ("url", UriContent, {"url": "uri"}, (kind,)),
-        ("id", HostedFileContent, {"id": "file_id"}, (kind,)),
-        ("text", DataContent, {"text": ("text", Required())}, ()),
-    ]
-    older = [
+        return [*rows, row(tag, DataContent, {"text": PLAIN_TEXT, "title": "name", **MIME_TYPE}, form="text")]
+    return [*_older_media(tag, of_kind), *rows]
+
+
+def _older_media(tag: str, of_kind: Implied) -> list[Row]:
+    """Return the rows of the same blocks before version 1, in which `source_type` names the form."""
+    forms: dict[str, tuple[type[Any], Spec, str]] = {
+        "base64": (DataContent, BASE64, "data"),
+        "url": (UriContent, "uri", "url"),
+        "id": (HostedFileContent, "file_id", "id"),
+        "text": (DataContent, PLAIN_TEXT, "text"),
+    }
+    return [
         Row(
             f"{tag}.source.{form}",
             model,
-            {**fields, **mime},
-            *others,
-            constants={**of_type, "source_type": form},
+            {key: spec, "metadata.filename": "name", **MIME_TYPE},
+            *([] if model is DataContent else [of_kind]),
+            constants={"type": tag, "source_type": form},
         )
-        for form, model, fields, others in forms
+        for form, (model, spec, key) in forms.items()
     ]
-    return [*older, *rows]
 
 
-# The blocks of langchain-google-genai, and of OpenAI with a link instead of an object.
-_OF_PARTNERS = [
-    row("media", DataContent, {"data": ("data", Required()), "mime_type": "media_type", **COMMON}),
-    Row("media.uri", UriContent, {"file_uri": "uri", "mime_type": "media_type", **COMMON}, constants={"type": "media"}),
-    row("image_url", DataContent, {"image_url": (("media_type", "data"), DataUri()), **COMMON}),
-    Row(
-        "image_url.url",
-        UriContent,
-        {"image_url": "uri", **COMMON},
-        Implied({"kind": "image"}),
-        constants={"type": "image_url"},
-    ),
+MEDIA = [
+    *(made for tag, kind in KINDS.items() for made in _media(tag, kind)),
+    # The blocks of langchain-google-genai, and of OpenAI with a link instead of an object.
+    row("media", DataContent, {"data": BASE64, **MIME_TYPE}),
+    row("media", UriContent, {"file_uri": "uri", **MIME_TYPE}, form="uri"),
+    row("image_url", DataContent, {"image_url": DATA_URI, **COMMON}),
+    row("image_url", UriContent, {"image_url": "uri", **COMMON}, Implied({"kind": "image"}), form="url"),
 ]
-MEDIA = [*(made for tag in KINDS for made in _media(tag)), *_OF_PARTNERS]
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -218,14 +176,12 @@ MEDIA = [*(made for tag in KINDS for made in _media(tag)), *_OF_PARTNERS]
 CALL: dict[str, Spec] = {"id": "call_id", "name": "name"}
 NO_ARGS: dict[str, Any] = {"args": {}, "id": None, "name": ""}
 ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", ArgumentsObject("__arg1"))}
-TOOL_CALL = row("tool_call", FunctionCallContent, {**ARGS, **COMMON}, Filled(NO_ARGS))
-INVALID = row(
-    "invalid_tool_call",
-    FunctionCallContent,
-    {**CALL, "args": ("arguments", Codec(str))},
-    Filled({**NO_ARGS, "error": None, "args": None}),
-)
-CHUNK = row("tool_call_chunk", FunctionCallContent, {**CALL, "args": ("arguments", Codec(str))})
+TEXT_ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", Codec(str))}
+FUNCTION_CALLS = [
+    row("tool_call", FunctionCallContent, {**ARGS, **COMMON}, Filled(NO_ARGS)),
+    row("invalid_tool_call", FunctionCallContent, TEXT_ARGS, Filled({**NO_ARGS, "error": None, "args": None})),
+    row("tool_call_chunk", FunctionCallContent, TEXT_ARGS),
+]
 
 
 def is_invalid(call: Any) -> bool:
@@ -235,21 +191,14 @@ def is_invalid(call: Any) -> bool:
 
 def parsed(text: str) -> dict[str, Any] | None:
     """Return the object of a JSON text; {} if the text is empty, None if it is anything else."""
-    try:
-        value = parse(text or "{}")
-    except DecodeError:
-        return None
-    return value if value.__class__ is dict else None
+    value = object_or_text(text or "{}")
+    return value if isinstance(value, dict) else None
 
 
-CALLS = TABLE.union(
-    "tool call",
-    [row("tool_call", FunctionCallContent, ARGS, Filled(NO_ARGS))],
-    default="tool_call",
-)
+CALLS = TABLE.union("tool call", [row("tool_call", FunctionCallContent, ARGS, Filled(NO_ARGS))], default="tool_call")
 INVALID_CALLS = TABLE.union(
     "invalid tool call",
-    [row("invalid_tool_call", FunctionCallContent, {**CALL, "args": ("arguments", Codec(str))})],
+    [row("invalid_tool_call", FunctionCallContent, TEXT_ARGS)],
     default="invalid_tool_call",
 )
 
@@ -265,17 +214,16 @@ HOSTED = {
     "other": hosted_tools.OTHER,
 }
 """The kind of each hosted tool, by the name that its calls have."""
-NAMES = {
-    **{name: name for name in HOSTED},
-    "code_execution": "code_interpreter",
-    "tool_search_tool_bm25": "tool_search",
-    "tool_search_tool_regex": "tool_search",
-    "google_search": "web_search",
-    "file_search_call": "file_search",
-    "shell": "bash_code_execution",
-    "text_editor": "text_editor_code_execution",
-    "maps": "google_maps",
+ALSO_NAMED = {
+    "web_search": ("google_search",),
+    "code_interpreter": ("code_execution",),
+    "file_search": ("file_search_call",),
+    "bash_code_execution": ("shell",),
+    "text_editor_code_execution": ("text_editor",),
+    "tool_search": ("tool_search_tool_bm25", "tool_search_tool_regex"),
+    "google_maps": ("maps",),
 }
+"""Other names of a tool, in blocks of some packages."""
 _OF_SERVERS: dict[str, dict[str, Spec]] = {
     "remote_mcp": {"extras.tool_name": "name", "extras.server_name": "server"},
     "mcp_list_tools": {"extras.server_label": "server"},
@@ -285,14 +233,14 @@ _OF_SERVERS: dict[str, dict[str, Spec]] = {
 
 def _server_call(name: str, kind: str) -> Row:
     own = _OF_SERVERS.get(name)
-    fields: dict[str, Spec] = {"id": "call_id", **({"name": "name"} if own is None else own), "args": ARGS["args"]}
-    return Row(
-        f"server_tool_call.{name}",
+    return row(
+        "server_tool_call",
         hosted_tools.CALLS[kind],
-        fields,
+        {"id": "call_id", **({"name": "name"} if own is None else own), "args": ARGS["args"]},
         Filled({"args": {}, "id": "", "name": "" if name == "other" else name}),
         Silent("status"),
-        constants={"type": "server_tool_call", **({} if own is None else {"name": name})},
+        **({"form": name} if own is None else {"constants": {"name": name}}),
+        select=("name", (name, *ALSO_NAMED.get(name, ()))) if own is None and name != "other" else None,
     )
 
 
@@ -302,13 +250,6 @@ SERVER_CALLS = [_server_call(name, kind) for name, kind in HOSTED.items()]
 
 
 STATUS = Words({"success": False, "error": True})
-_OUTPUTS: dict[str, str] = {
-    "text": "output.text",
-    "logs": "output.logs",
-    "stdout": "output.printed",
-    "url": "output.page",
-    "file_id": "output.file",
-}
 GIVEN_BACK = TABLE.union(
     "server tool output",
     [
@@ -318,22 +259,22 @@ GIVEN_BACK = TABLE.union(
         Row("output.page", UriContent, {"url": "uri", "title": "title"}),
         Row("output.file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
     ],
-    find=lambda wire: next((name for key, name in _OUTPUTS.items() if wire.get(key).__class__ is str), None),
-    prefer=lambda content, rows: rows[0],
+    tag=None,
 )
 OUTPUTS = output_columns(GIVEN_BACK, "output")
 RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "status": ("is_error", STATUS)}
 SERVER_RESULTS = [
-    Row(
-        f"server_tool_result.{name}",
+    row(
+        "server_tool_result",
         hosted_tools.RESULTS[kind],
         RESULT,
         Columns("outputs", {"output": OUTPUTS["output"]}),
         Filled({"tool_call_id": "", "status": "success"}),
         Silent("name"),
-        constants={"type": "server_tool_result"},
+        form=name,
     )
-    for name, kind in HOSTED.items()
+    # A result gets the class of its tool after its call is decoded.
+    for name, kind in sorted(HOSTED.items(), key=lambda item: item[0] != "other")
 ]
 RESULT_CLASSES = frozenset(result.model for result in SERVER_RESULTS)
 # The blocks of langchain-google-genai for its code tool.
@@ -356,7 +297,7 @@ CODE = [
 
 # -- the union of blocks -----------------------------------------------------------------------------------------------
 
-BLOCKS = [TEXT, *REASONING, *MEDIA, TOOL_CALL, INVALID, CHUNK, *SERVER_CALLS, *SERVER_RESULTS, *CODE]
+BLOCKS = [TEXT, *REASONING, *MEDIA, *FUNCTION_CALLS, *SERVER_CALLS, *SERVER_RESULTS, *CODE]
 
 
 def usual_row(content: Any, rows: list[Row]) -> Row | str:
@@ -377,16 +318,14 @@ _find = first_fitting(BLOCKS, unknown=(*KINDS, "media", "image_url"))
 
 def name_of(block: dict[str, Any]) -> str | None:
     """Return the name of the row of a standard block; None for a block in the format of a provider."""
-    kind, name = block.get("type"), block.get("name")
+    kind = block.get("type")
     if kind == "text" and ("citations" in block or not _are_standard(block.get("annotations"))):
         return None
     if kind == "reasoning" and "summary" in block:
         return None
     if kind == "reasoning_content" and block.get(kind).__class__ is not dict:
         return None
-    if kind == "server_tool_call":
-        return f"{kind}.{NAMES.get(name, 'other') if name.__class__ is str else 'other'}"
-    return "server_tool_result.other" if kind == "server_tool_result" else _find(block)
+    return _find(block)
 
 
 def _are_standard(annotations: Any) -> bool:
@@ -426,14 +365,8 @@ FINISH = FinishReasons(
         "MALFORMED_FUNCTION_CALL": "error",
     },
     {
-        "stop": "stop",
-        "length": "length",
-        "tool_calls": "tool_calls",
-        "content_filter": "content_filter",
-        "refusal": "refusal",
+        **{name: name for name in ("stop", "length", "tool_calls", "content_filter", "refusal", "compaction", "error")},
         "pause": "pause_turn",
-        "compaction": "compaction",
-        "error": "error",
     },
     "stop",
 )

@@ -1,95 +1,149 @@
-"""Values that a message of LangChain has twice or in fields of several names: calls, signatures, finish reasons."""
+"""Values that a message of LangChain has twice or in fields of several names: calls, signatures, finish reasons.
+
+`without_repetitions` moves each to the one field that a row decodes, and `add_repetitions` is its inverse.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import object_of
-from contentmodel_adapters.langchain_messages.blocks import parsed
-from contentmodel_adapters.langchain_messages.rows import ENDINGS
+from contentmodel.authoring import Hint, list_of, object_of, objects_of, text_of
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.langchain_messages.blocks import API, parsed
 
-
-def repeated_calls(content: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the calls in the blocks of a message as `tool_calls` and as `invalid_tool_calls` repeat them."""
-    calls: list[dict[str, Any]] = []
-    invalid: list[dict[str, Any]] = []
-    for block in content if content.__class__ is list else ():
-        if block.__class__ is not dict:
-            continue
-        kind, name = block.get("type"), block.get("name")
-        if kind == "tool_call" and "args" in block:
-            calls.append({"name": name, "args": block["args"], "id": block.get("id"), "type": "tool_call"})
-        elif kind == "tool_use" and "input" in block:
-            calls.append({"name": name, "args": block["input"], "id": block.get("id"), "type": "tool_call"})
-        elif kind == "function_call" and block.get("arguments").__class__ is str:
-            arguments = parsed(block["arguments"])
-            common = {"name": name, "id": block.get("call_id")}
-            if arguments is None:
-                error = {"args": block["arguments"], "error": None, "type": "invalid_tool_call"}
-                invalid.append({**common, **error})
-            else:
-                calls.append({**common, "args": arguments, "type": "tool_call"})
-        elif kind == "invalid_tool_call":
-            wanted = ("name", "args", "id", "error")
-            invalid.append({**{key: block.get(key) for key in wanted}, "type": "invalid_tool_call"})
-    return calls, invalid
-
+REPEATED = Hint[dict[str, Any]](
+    API, "repeated", "`tool_calls` as decoded (`said`), if they differ from the usual ones (`was`)"
+)
+TAKEN = Hint[list[str]](API, "taken", "the fields of a body that have the names of fields that decoding adds")
+ENDING = Hint[str](API, "ending", "the name of the field with the finish reason, if it is not `finish_reason`")
 
 LISTS = ("tool_calls", "invalid_tool_calls")
 AGAIN = {"tool_calls": "calls_again", "invalid_tool_calls": "invalid_again"}
 """The field of a body in which the calls that its content has already are decoded. It has no meaning elsewhere."""
-
-
 SIGNATURES = "__gemini_function_call_thought_signatures__"
 LIFTED = {"refusal": "refusal", "tool_calls": "raw_calls", SIGNATURES: "call_signatures"}
 """The entries of `additional_kwargs` that are decoded as fields of the body: the refusal, OpenAI's own calls, and the
 signatures of Gemini's calls by their ids."""
+ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+"""The names of the finish reason in `response_metadata`."""
+_CALLS = {
+    "tool_call": ("args", "id"),
+    "tool_use": ("input", "id"),
+    "function_call": ("arguments", "call_id"),
+    "invalid_tool_call": ("args", "id"),
+}
+"""The fields of the arguments and the id of a call, by the type of its block."""
 
 
-def without_repetitions(
-    body: dict[str, Any], metadata: dict[str, Any]
-) -> tuple[dict[str, Any], list[tuple[str, str]], dict[str, Any]]:
-    """Return the body with each call once, and the finish reason in one field; the moved fields, and the hints."""
-    copy: dict[str, Any] = body
-    taken = [name for name in (*AGAIN.values(), *LIFTED.values()) if name in body]
-    moved: list[tuple[str, str]] = []
-    changes: dict[str, Any] = {}
-    repeated: dict[str, Any] = {}
-    for name, calls in zip(LISTS, repeated_calls(body.get("content")), strict=True):
-        listed = body.get(name)
-        if not calls:
+def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the calls in the blocks of a body as `tool_calls` and as `invalid_tool_calls` repeat them."""
+    calls: list[dict[str, Any]] = []
+    invalid: list[dict[str, Any]] = []
+    for block in objects_of(body, "content"):
+        kind = text_of(block, "type")
+        if kind not in _CALLS:
             continue
-        ids = [call["id"] for call in calls]
-        again = [call for call in listed or () if call.__class__ is dict and call.get("id") in ids]
-        if listed.__class__ is list and again and not taken:
-            rest = [call for call in listed if not any(call is one for one in again)]
-            copy = {**copy, AGAIN[name]: again}
-            copy.pop(name)
-            if rest:
-                copy[name] = rest
-            moved.append((AGAIN[name], name))
-        if listed != calls or taken:
-            repeated[name] = {"was": calls, **({"said": listed} if name in body else {})}
-    if repeated:
-        changes["repeated"] = repeated
-    ending = next((name for name in ENDINGS if metadata.get(name).__class__ is str), "finish_reason")
-    if ending != "finish_reason" and "finish_reason" not in metadata:
-        others = {key: value for key, value in metadata.items() if key != ending}
-        copy = {**copy, "response_metadata": {**others, "finish_reason": metadata[ending]}}
-        moved.append(("response_metadata.finish_reason", f"response_metadata.{ending}"))
-        changes["ending"] = ending
-    kwargs = object_of(body, "additional_kwargs")
-    has_calls = any(body.get(name) for name in LISTS) or bool(repeated_calls(body.get("content"))[0])
-    classes = {"refusal": str, "tool_calls": list, SIGNATURES: dict}
-    lifted = {name: kwargs[name] for name in LIFTED if kwargs.get(name).__class__ is classes[name]}
-    if not lifted.get("refusal"):
-        lifted.pop("refusal", None)
-    if not has_calls:
-        lifted.pop("tool_calls", None)
+        field, call_id = _CALLS[kind]
+        value = block.get(field)
+        call = {"name": block.get("name"), "args": value, "id": block.get(call_id), "type": "tool_call"}
+        if kind == "invalid_tool_call":
+            invalid.append({**call, "error": block.get("error"), "type": kind})
+        elif kind != "function_call":
+            calls += [call] if field in block else []
+        elif value.__class__ is str:
+            arguments = parsed(value)
+            if arguments is None:
+                invalid.append({**call, "error": None, "type": "invalid_tool_call"})
+            else:
+                calls.append({**call, "args": arguments})
+    return calls, invalid
+
+
+# -- decoding ----------------------------------------------------------------------------------------------------------
+
+
+def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]], dict[str, Any]]:
+    """Return a copy of a body with each value once, its moved fields with their origins, and the hints."""
+    copy = dict(body)
+    moved: list[tuple[str, str]] = []
+    fields: dict[str, Any] = {}
+    taken = [name for name in (*AGAIN.values(), *LIFTED.values()) if name in body]
     if taken:
-        changes["taken"] = taken
-    elif lifted:
-        others = {key: value for key, value in kwargs.items() if key not in lifted}
-        copy = {**copy, "additional_kwargs": others, **{LIFTED[name]: value for name, value in lifted.items()}}
-        moved += [(LIFTED[name], f"additional_kwargs.{name}") for name in lifted]
-    return copy, moved, changes
+        fields |= TAKEN.entry(taken)
+    else:
+        moved += [*_move_calls(copy, body), *_lift(copy, body)]
+    repeated = {
+        name: {"was": calls, **({"said": body[name]} if name in body else {})}
+        for name, calls in zip(LISTS, repeated_calls(body), strict=True)
+        if calls and (taken or body.get(name) != calls)
+    }
+    if repeated:
+        fields |= REPEATED.entry(repeated)
+    metadata = object_of(body, "response_metadata")
+    ending = next((name for name in ENDINGS if metadata.get(name).__class__ is str), None)
+    if ending is not None and "finish_reason" not in metadata:
+        copy["response_metadata"] = _renamed(metadata, ending, "finish_reason")
+        moved.append(("response_metadata.finish_reason", f"response_metadata.{ending}"))
+        fields |= ENDING.entry(ending)
+    return copy, moved, fields
+
+
+def _move_calls(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Move the calls that the content has already to fields of their own, in place. Return the moved fields."""
+    moved = []
+    for name, calls in zip(LISTS, repeated_calls(body), strict=True):
+        ids = [call["id"] for call in calls]
+        again = [call for call in objects_of(body, name) if call.get("id") in ids]
+        if again:
+            rest = [call for call in list_of(body, name) if not any(call is one for one in again)]
+            copy |= {AGAIN[name]: again, name: rest}
+            if not rest:
+                del copy[name]
+            moved.append((AGAIN[name], name))
+    return moved
+
+
+def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Move entries of `additional_kwargs` to fields of the body, in place. Return the moved fields."""
+    kwargs = object_of(body, "additional_kwargs")
+    has_calls = any(body.get(name) for name in LISTS) or bool(repeated_calls(body)[0])
+    lifted = {
+        "refusal": text_of(kwargs, "refusal") != "",
+        "tool_calls": has_calls and kwargs.get("tool_calls").__class__ is list,
+        SIGNATURES: kwargs.get(SIGNATURES).__class__ is dict,
+    }
+    names = [name for name in LIFTED if lifted[name]]
+    if names:
+        copy["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in names}
+        copy |= {LIFTED[name]: kwargs[name] for name in names}
+    return [(LIFTED[name], f"additional_kwargs.{name}") for name in names]
+
+
+def _renamed(fields: dict[str, Any], old: str, new: str) -> dict[str, Any]:
+    return {new if key == old else key: value for key, value in fields.items()}
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
+    """Write each value of a body to all fields that the message had it in, in place."""
+    repeated = REPEATED.of(message, API) or {}
+    taken = TAKEN.of(message, API) or []
+    for name, calls in zip(LISTS, repeated_calls(body), strict=True):
+        if AGAIN[name] not in taken:
+            body.pop(AGAIN[name], None)
+        difference = object_of(repeated, name)
+        if "was" in difference and difference["was"] == calls:
+            body.pop(name, None)
+            if "said" in difference:
+                body[name] = difference["said"]
+        elif calls:
+            body[name] = [*calls, *(body.get(name) or ())]
+    lifted = {name: body.pop(field) for name, field in LIFTED.items() if field in body and field not in taken}
+    if lifted:
+        body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
+    ending = ENDING.of(message, API)
+    metadata = body.get("response_metadata")
+    if ending is not None and metadata.__class__ is dict:
+        body["response_metadata"] = _renamed(metadata, "finish_reason", ending)

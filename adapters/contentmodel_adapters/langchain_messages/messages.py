@@ -14,35 +14,33 @@ from msgspec.structs import replace
 from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
-    Hint,
     MessageList,
-    counted,
     hints,
     object_of,
     passes,
     runs,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
-from contentmodel.response import ChatResponse
+from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
-from contentmodel_adapters.langchain_messages.calls import AGAIN, LIFTED, LISTS, repeated_calls, without_repetitions
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES, with_anthropic_name, with_inner
+from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
+from contentmodel_adapters.langchain_messages.contents import with_inner
+from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.rows import (
+    ANSWERS,
     AROUND,
     CLASSES,
-    ENDING,
     MESSAGES,
     PROVIDER_OF,
     PROVIDERS,
     REMOVE,
-    REPEATED,
     RESULT_MESSAGE,
     RESULTS,
     RESULTS_OF,
-    TAKEN,
     is_own,
 )
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
@@ -83,8 +81,13 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
     elif body.get("content").__class__ is list:
-        changed = {**body, "content": [with_anthropic_name(block) for block in body["content"]]}
+        changed = {**body, "content": [_with_own_tool(block) for block in body["content"]]}
     return changed if key is None else {**wire, key: changed}
+
+
+def _with_own_tool(block: Any) -> Any:
+    is_call = block.__class__ is dict and block.get("type") == "server_tool_call" and "name" in block
+    return {**block, "name": own_tool(block["name"])} if is_call else block
 
 
 class Messages(MessageList):
@@ -102,10 +105,6 @@ class Messages(MessageList):
                 continue
             message = _decode_body(body, word, context)
             context.origin = origin
-            if message is None:
-                if not context.has_faults:
-                    context.fault(body, None, f"no message of the type {word!r:.60}")
-                continue
             if inner is not None:
                 around = {name: item for name, item in wire.items() if name != inner}
                 message = context.replaced(message, AROUND.on(message, API, around))
@@ -125,18 +124,17 @@ class Messages(MessageList):
         return wires
 
 
-def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage | None:
-    is_typed = "type" in body
-    copy = body if is_typed else {**body, "type": word}
-    moved: list[tuple[str, str]] = []
-    changes: dict[str, Any] = {}
-    if word in RESULTS_OF:
-        if copy is not body:
-            context.copied(copy, body)
-        message = RESULT_MESSAGE.decode(copy, context)
-        if message.contents[0].__class__ is not FunctionResultContent:
-            return None
-        return message if is_typed else hints.ABSENT.on(message, API, ["type"])
+def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage:
+    typed = body
+    if "type" not in body:
+        typed = {**body, "type": word}
+        context.copied(typed, body)
+    is_result = word in RESULTS_OF
+    message = RESULT_MESSAGE.decode(typed, context) if is_result else _decode_message(typed, word, context)
+    return message if typed is body else context.replaced(message, hints.ABSENT.on(message, API, ["type"]))
+
+
+def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage:
     metadata = object_of(body, "response_metadata")
     provider = metadata.get("model_provider")
     if provider.__class__ is str:
@@ -146,27 +144,19 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
             issuer=PROVIDERS.get(provider, provider),
             model=model if model.__class__ is str else None,
         )
-    if word in ("ai", "AIMessageChunk"):
-        copy, moved, changes = without_repetitions(copy, metadata)
-    if copy is not body:
+    copy = body
+    fields: dict[str, Any] = {}
+    if word in ANSWERS:
+        copy, moved, fields = without_repetitions(body)
         context.copied(copy, body)
         for move in moved:
             context.copied(copy, body, move)
-    message = MESSAGES.decode(copy, context)
-    if message.__class__ is not ChatMessage:
-        return None
-    made = message = _with_origin(message, provider, context)
+    message = _with_origin(MESSAGES.decode(copy, context), provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
     sign(message, places, context, context.origin.issuer or API)
-    if not is_typed:
-        made = hints.ABSENT.on(made, API, ["type"])
-    for hint, value in changes.items():
-        made = _HINTS[hint].on(made, API, value)
-    return context.replaced(message, made)
-
-
-_HINTS: dict[str, Hint[Any]] = {"repeated": REPEATED, "ending": ENDING, "taken": TAKEN}
+    extra = message.extra or {}
+    return context.replace(message, extra={**extra, API: {**extra.get(API, {}), **fields}}) if fields else message
 
 
 def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) -> ChatMessage:
@@ -222,29 +212,33 @@ class _Writer:
         context.issuer = ""
 
     def _message(self, part: ChatMessage, *, is_first: bool) -> dict[str, Any]:
-        context = self._context
+        context, is_answer = self._context, part.role == "assistant"
         if not is_first:
             part = context.replace(part, message_id=None, usage=None, finish_reason=None, response_id=None, extra=None)
         if part.role == "tool":
             part = context.replace(part, role="user")
-        if part.role != "assistant":
+        if not is_answer:
             context.report_records(part, _HELD_ELSEWHERE)
-        if part.role == "assistant":
-            part = _with_usage(part, context)
-            if not context.native:
-                part = with_inner(part, context)
-        signatures: dict[str, str] = {}
-        own = (part.extra or {}).get(API) or {}
-        if context.issuer == "google" and (not context.native or "call_signatures" in own):
-            part, signatures = without_signatures(part, context, _is_signed_function)
-        if part.role == "assistant" and not context.native:
+        elif not context.native:
+            part = with_inner(part, context)
+        part, signatures = self._without_signatures(part)
+        if is_answer and not context.native:
             part = _with_columns(part, context)
         body = MESSAGES.encode_list([part], context)[0]
         if signatures:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
-        if part.role == "assistant" and body.get("type", "ai") in ("ai", "AIMessageChunk"):
-            _complete(body, part, context)
+        if is_answer and body.get("type", "ai") in ANSWERS:
+            add_repetitions(body, part)
+            _tell_format(body, part, context)
         return self._spelled(body, part)
+
+    def _without_signatures(self, part: ChatMessage) -> tuple[ChatMessage, dict[str, str]]:
+        """Return a message without the signatures of Gemini's calls, which are beside its content."""
+        context = self._context
+        is_beside = not context.native or "call_signatures" in (part.extra or {}).get(API, {})
+        if context.issuer != "google" or not is_beside:
+            return part, {}
+        return without_signatures(part, context, _is_signed_function)
 
     def _result(self, message: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
@@ -260,7 +254,7 @@ class _Writer:
     def _spelled(self, body: dict[str, Any], message: ChatMessage | None) -> dict[str, Any]:
         """Return a body in the spelling of its message, or of the other messages."""
         own = None if message is None else AROUND.of(message, API)
-        if own is not None and message is not None:
+        if message is not None and own is not None:
             if "type" in (hints.ABSENT.of(message, API) or ()):
                 body.pop("type", None)
             return {**own, "kwargs" if "lc" in own else "data": body}
@@ -296,72 +290,40 @@ def _issuer_of(message: ChatMessage) -> str:
 
 def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message whose new calls are beside its content, if the content is one text or nothing."""
-    calls = [content for content in message.contents if content.__class__ is FunctionCallContent]
-    rest = message.contents[: len(message.contents) - len(calls)]
-    if not calls or len(rest) > 1 or any(content.__class__ is not TextContent for content in rest):
+    texts = [content for content in message.contents[:1] if content.__class__ is TextContent]
+    calls: list[Any] = message.contents[len(texts) :]
+    if not calls or not all(map(_is_plain_text, texts)) or not all(map(_is_plain_call, calls)):
         return message
-    if rest and (rest[0].annotations or rest[0].protected or rest[0].cache_point or API in (rest[0].extra or {})):
-        return message
-    contents = [*rest]
-    for call in message.contents[len(rest) :]:
-        if call.__class__ is not FunctionCallContent or call.protected is not None or call.cache_point is not None:
-            return message
-        if API in (call.extra or {}):
-            contents.append(call)
-        else:
-            column = LISTS[is_invalid(call)]
-            contents.append(context.replaced(call, hints.COLUMN.on(call, API, column)))
-    return context.with_contents(message, contents)
+    beside = [
+        call
+        if API in (call.extra or {})
+        else context.replaced(call, hints.COLUMN.on(call, API, LISTS[is_invalid(call)]))
+        for call in calls
+    ]
+    return context.with_contents(message, [*texts, *beside])
 
 
-def _with_usage(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message with its usage counted as LangChain counts: totals include cached tokens and reasoning."""
-    if message.usage is None or context.native:
-        return message
-    response = counted(ChatResponse(usage=message.usage), context, cached_inside=True, reasoning_inside=True)
-    usage = response.usage
-    if usage is not None and usage.total_tokens is None:
-        usage = context.replace(usage, total_tokens=usage.all_input_tokens + usage.all_output_tokens)
-    return message if usage is message.usage else context.replace(message, usage=usage)
+def _is_plain_text(text: AIContent) -> bool:
+    return not (text.annotations or text.protected or text.cache_point or API in (text.extra or {}))
 
 
-def _complete(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
-    """Add the repeated calls, and the metadata that name the format of the content, in place."""
-    repeated = REPEATED.of(message, API) or {}
-    taken = TAKEN.of(message, API) or []
-    for name, calls in zip(LISTS, repeated_calls(body.get("content")), strict=True):
-        if AGAIN[name] not in taken:
-            body.pop(AGAIN[name], None)
-        difference = repeated.get(name)
-        if difference.__class__ is dict and difference.get("was") == calls:
-            body.pop(name, None)
-            if "said" in difference:
-                body[name] = difference["said"]
-        elif calls:
-            body[name] = [*calls, *(body.get(name) or ())]
-    lifted = {name: body.pop(field) for name, field in LIFTED.items() if field in body and field not in taken}
-    if lifted:
-        body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
-    metadata = body.get("response_metadata")
-    ending = ENDING.of(message, API)
-    if ending is not None and metadata.__class__ is dict and "finish_reason" in metadata:
-        body["response_metadata"] = metadata = {
-            ending if key == "finish_reason" else key: value for key, value in metadata.items()
-        }
-    if not context.native:
-        _tell_format(body, message, context)
-    elif message.origin is not None and message.origin.issuer:
-        told = {"model_provider": PROVIDER_OF.get(message.origin.issuer, message.origin.issuer)}
-        body["response_metadata"] = {**told, **(body.get("response_metadata") or {})}
+def _is_plain_call(content: AIContent) -> bool:
+    return content.__class__ is FunctionCallContent and content.protected is None and content.cache_point is None
 
 
 def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
-    told: dict[str, Any] = {}
-    if context.issuer:
-        told["model_provider"] = PROVIDER_OF.get(context.issuer, context.issuer)
-    if message.origin is not None and message.origin.model is not None:
-        told["model_name"] = message.origin.model
-    if body.get("content").__class__ is list:
-        told["output_version"] = "v1"
+    """Write the metadata that name the provider and the format of the content, in place."""
+    origin = message.origin
+    issuer = context.issuer if not context.native else origin.issuer if origin is not None else ""
+    told = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}
+    metadata = body.get("response_metadata") or {}
+    if context.native:
+        told |= metadata
+    else:
+        told = {**metadata, **told}
+        if origin is not None and origin.model is not None:
+            told["model_name"] = origin.model
+        if body.get("content").__class__ is list:
+            told["output_version"] = "v1"
     if told:
-        body["response_metadata"] = {**body.get("response_metadata", {}), **told}
+        body["response_metadata"] = told

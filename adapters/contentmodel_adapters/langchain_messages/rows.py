@@ -8,12 +8,12 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
+    EncodeContext,
     Filled,
     Hint,
     Implied,
     NonEmptyText,
     NonEmptyTextOrBlocks,
-    Record,
     ResultMessage,
     Roles,
     Row,
@@ -25,6 +25,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.usage import Usage
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
     CALLS,
@@ -34,14 +35,10 @@ from contentmodel_adapters.langchain_messages.blocks import (
     TABLE,
     USAGE,
 )
-from contentmodel_adapters.langchain_messages.dialects import CONTENT as BLOCKS
+from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
+from contentmodel_adapters.shared.usage import UsageRecord
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
-REPEATED = Hint[dict[str, Any]](
-    API, "repeated", "`tool_calls` as decoded (`said`), if they differ from the usual ones (`was`)"
-)
-TAKEN = Hint[list[str]](API, "taken", "the fields of a body that have the names of fields that decoding adds")
-ENDING = Hint[str](API, "ending", "the name of the field with the finish reason, if it is not `finish_reason`")
 
 CLASSES = {
     **{f"{name}Message": word for name, word in {"Human": "human", "AI": "ai", "System": "system"}.items()},
@@ -53,8 +50,8 @@ CLASSES = {
 }
 """The type of the message of each class."""
 WORDS = frozenset(CLASSES.values())
+ANSWERS = ("ai", "AIMessageChunk")
 RESULTS_OF = ("tool", "function", "ToolMessageChunk", "FunctionMessageChunk")
-ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
 PROVIDERS = {
     "anthropic": "anthropic",
     "openai": "openai",
@@ -74,16 +71,8 @@ _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "develop
 REMOVE = f"{API}:remove"
 
 
-def _simple(word: str, role: str, **constants: Any) -> Row:
-    name = ".".join([word, *(str(value) for value in constants.values())])
-    return Row(
-        name,
-        ChatMessage,
-        _FIELDS,
-        Implied({"role": role}),
-        _NO_CONTENT,
-        constants={"type": word, **{key.replace("__of__", "."): value for key, value in constants.items()}},
-    )
+def _simple(word: str, role: str) -> Row:
+    return Row(word, ChatMessage, _FIELDS, Implied({"role": role}), _NO_CONTENT, constants={"type": word})
 
 
 def _chat(word: str) -> Row:
@@ -96,6 +85,15 @@ _CONTENT_COLUMN = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind is no
 _CONTENT_COLUMN.spreads = False
 
 
+class _WithTotal(UsageRecord):
+    """The usage of a message. LangChain requires the total."""
+
+    def encode(self, value: Usage, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        if value.total_tokens is None and not context.native:
+            value = context.replace(value, total_tokens=value.all_input_tokens + value.all_output_tokens)
+        return super().encode(value, context, owner)
+
+
 def _answer(word: str) -> Row:
     return Row(
         word,
@@ -103,7 +101,7 @@ def _answer(word: str) -> Row:
         {
             "name": "author_name",
             "id": "message_id",
-            "usage_metadata": ("usage", Record(USAGE)),
+            "usage_metadata": ("usage", _WithTotal(USAGE)),
             "response_metadata.finish_reason": ("finish_reason", FINISH),
             "response_metadata.id": "response_id",
         },
@@ -156,7 +154,7 @@ MESSAGES = TABLE.union(
             ChatMessage,
             {"id": "message_id"},
             Implied({"role": REMOVE}),
-            Filled({"content": ""}),
+            _NO_CONTENT,
             Silent("contents", "author_name"),
             constants={"type": "remove"},
         ),
@@ -169,32 +167,30 @@ MESSAGES = TABLE.union(
     ),
     prefer=lambda message, rows: _ROWS.get(message.role, "chat" if ":" in message.role else "human"),
 )
-_RESULT: dict[str, Spec] = {
-    "tool_call_id": "call_id",
-    "name": "name",
-    "content": ("outputs", CONTENT),
-    "status": ("is_error", STATUS),
-    "artifact": "artifact",
-}
-_FUNCTION: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}
+
+
+def _result(word: str) -> Row:
+    fields: dict[str, Spec] = {
+        "tool_call_id": "call_id",
+        "name": "name",
+        "content": ("outputs", CONTENT),
+        "status": ("is_error", STATUS),
+        "artifact": "artifact",
+    }
+    filled = Filled({"content": "", "tool_call_id": ""})
+    return Row(word, FunctionResultContent, fields, Silent("status"), filled, constants={"type": word})
+
+
+def _function(word: str) -> Row:
+    """Return the row of a result without the id of its call, as models had them before there were tools."""
+    fields: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}
+    filled = Filled({"content": "", "name": ""})
+    return Row(word, FunctionResultContent, fields, Silent("status"), filled, constants={"type": word})
+
+
 RESULTS = TABLE.union(
     "result message",
-    [
-        Row(
-            word,
-            FunctionResultContent,
-            fields,
-            Silent("status"),
-            Filled({"content": "", "tool_call_id": ""} if "tool_call_id" in fields else {"content": "", "name": ""}),
-            constants={"type": word},
-        )
-        for word, fields in {
-            "tool": _RESULT,
-            "ToolMessageChunk": _RESULT,
-            "function": _FUNCTION,
-            "FunctionMessageChunk": _FUNCTION,
-        }.items()
-    ],
+    [_result("tool"), _result("ToolMessageChunk"), _function("function"), _function("FunctionMessageChunk")],
 )
 TABLE.known_values("message.type", *sorted(WORDS))
 

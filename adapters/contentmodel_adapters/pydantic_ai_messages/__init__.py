@@ -165,11 +165,6 @@ class PydanticAIMessages(documents.ListAdapter):
         """Return the confidence that a list has requests and responses with parts."""
         return 0.99 if items and all(map(_is_message, items)) else 0.0
 
-    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the confidence that an object has such a list."""
-        messages = payload.get("messages")
-        return {"request": 0.98} if isinstance(messages, list) and self.recognises_list(messages) else {}
-
 
 def _is_message(item: Any) -> bool:
     return isinstance(item, dict) and item.get("kind") in KINDS and isinstance(item.get("parts"), list)

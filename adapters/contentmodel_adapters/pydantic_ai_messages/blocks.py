@@ -7,6 +7,7 @@ part, `kind` that of a message and of a part of a prompt.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
@@ -16,6 +17,7 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    Field,
     Filled,
     FinishReasons,
     Implied,
@@ -35,14 +37,12 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ToolChangeContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import (
-    FunctionCallContent,
-    FunctionResultContent,
-)
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.errors import ContentModelError
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
 from contentmodel_adapters.pydantic_ai_messages import hosted
+from contentmodel_adapters.pydantic_ai_messages.hosted import part
 from contentmodel_adapters.pydantic_ai_messages.values import (
     API,
     Citations,
@@ -61,23 +61,21 @@ TIME: Spec = ("created", Time())
 # -- files and prompts -------------------------------------------------------------------------------------------------
 
 
+def _item(
+    kind: str, model: type[Any], fields: Mapping[str, Spec], *others: Field, form: str | None = None, silent: str = ""
+) -> Row:
+    """Return the row of a part of a prompt. The field `kind` names it."""
+    name = kind if form is None else f"{kind}.{form}"
+    unmapped = Silent("cache_point", silent) if silent else Silent("cache_point")
+    return Row(name, model, fields, *others, unmapped, constants={"kind": kind})
+
+
+DETAIL: dict[str, Spec] = {"vendor_metadata.detail": "detail"}
+
+
 def _link(kind: str) -> Row:
-    detail = {"vendor_metadata.detail": "detail"} if kind == "image" else {}
-    return Row(
-        f"{kind}-url",
-        UriContent,
-        {"url": "uri", "media_type": "media_type", **detail},
-        Implied({"kind": kind}),
-        Filled({"media_type": None}),
-        Silent("cache_point"),
-        constants={"kind": f"{kind}-url"},
-    )
-
-
-def _binary(name: str, **options: Any) -> Row:
-    fields: dict[str, Spec] = {"data": ("data", Required()), "media_type": "media_type"}
-    detail: dict[str, Spec] = {"vendor_metadata.detail": "detail"}
-    return Row(name, DataContent, {**fields, **detail}, Silent("cache_point"), constants={"kind": "binary"}, **options)
+    fields: dict[str, Spec] = {"url": "uri", "media_type": "media_type", **(DETAIL if kind == "image" else {})}
+    return _item(f"{kind}-url", UriContent, fields, Implied({"kind": kind}), Filled({"media_type": None}))
 
 
 class _JsonText(Codec[str]):
@@ -109,35 +107,16 @@ def _usual_file(content: Any, rows: list[Row]) -> Row | str:
 PROMPT_PARTS = TABLE.union(
     "part of a prompt",
     [
-        Row(
-            "text-content",
-            TextContent,
-            {"content": "text"},
-            Silent("cache_point"),
-            constants={"kind": "text-content"},
-        ),
-        Row(
-            "structured-content",
-            TextContent,
-            {"content": ("text", NonEmpty(mandatory=True))},
-            Silent("cache_point"),
-            constants={"kind": "structured-content"},
-        ),
-        Row(
-            "structured-content.value",
-            TextContent,
-            {"value": ("text", _JsonText())},
-            Silent("cache_point"),
-            constants={"kind": "structured-content"},
-        ),
+        _item("text-content", TextContent, {"content": "text"}),
+        _item("structured-content", TextContent, {"content": ("text", NonEmpty(mandatory=True))}),
+        _item("structured-content", TextContent, {"value": ("text", _JsonText())}, form="value"),
         *map(_link, ("image", "audio", "video", "document")),
-        _binary("binary"),
-        Row(
+        _item("binary", DataContent, {"data": ("data", Required()), "media_type": "media_type", **DETAIL}),
+        _item(
             "uploaded-file",
             HostedFileContent,
-            {"file_id": "file_id", "media_type": "media_type", "vendor_metadata.detail": "detail"},
-            Silent("cache_point", "kind"),
-            constants={"kind": "uploaded-file"},
+            {"file_id": "file_id", "media_type": "media_type", **DETAIL},
+            silent="kind",
         ),
     ],
     tag="kind",
@@ -156,14 +135,14 @@ USER_PROMPT = TABLE.record(
 
 # -- parts of a request with one content -------------------------------------------------------------------------------
 
-
-RESULT: dict[str, Spec] = {
-    "tool_name": ("name", Required()),
+CONTENT: dict[str, Spec] = {"content": "text"}
+RETURNED: dict[str, Spec] = {
     "content": ("outputs", Returned(PROMPT_PARTS)),
     "tool_call_id": "call_id",
     "metadata": "artifact",
     "outcome": (("outcome", "is_error"), Outcomes()),
 }
+TOOL_NAME: dict[str, Spec] = {"tool_name": ("name", Required())}
 TOLD = (
     *("retry-feedback", "retry-feedback.errors", "retry-prompt.text", "retry-prompt.errors"),
     *("speech", "speech.audio", "speech.silent"),
@@ -172,33 +151,29 @@ TOLD = (
 
 
 def _spoken(speaker: str) -> list[Row]:
-    kind = {"part_kind": "speech"}
     fill = Filled({"speaker": speaker})
-    audio: dict[str, Spec] = {
-        "audio.data": ("data", Required()),
-        "audio.media_type": "media_type",
-        "transcript": "transcript",
-    }
+    audio: dict[str, Spec] = {"audio.data": ("data", Required()), "audio.media_type": "media_type"}
     return [
-        Row("speech.audio", DataContent, audio, Filled({"speaker": speaker, "audio.kind": "binary"}), constants=kind),
-        Row("speech", TextContent, {"transcript": "text"}, fill, constants=kind),
-        Row("speech.silent", TextContent, {}, Implied({"text": ""}), fill, constants=kind),
+        part(
+            "speech",
+            DataContent,
+            {**audio, "transcript": "transcript"},
+            Filled({"speaker": speaker, "audio.kind": "binary"}),
+            form="audio",
+        ),
+        part("speech", TextContent, {"transcript": "text"}, fill),
+        part("speech", TextContent, {}, Implied({"text": ""}), fill, form="silent"),
     ]
 
 
-def _feedback(name: str, kind: str) -> list[Row]:
-    """Return the rows of feedback of the application: a message, or a list of errors as JSON text."""
-    constants = {"part_kind": kind}
-    errors: dict[str, Spec] = {"content": ("text", _JsonText(list))}
-    return [
-        Row(f"{kind}.errors", TextContent, errors, constants=constants),
-        Row(name, TextContent, {"content": "text"}, constants=constants),
-    ]
+def _errors(kind: str) -> Row:
+    """Return the row of feedback of the application that is a list of errors, as JSON text."""
+    return part(kind, TextContent, {"content": ("text", _JsonText(list))}, form="errors")
 
 
-def _configuration(kind: str, name: str | None = None) -> Row:
+def _configuration(kind: str, form: str | None = None) -> Row:
     """Return the row of a part that is not sent to models. Its fields stay in the residue."""
-    return Row(name or kind, ConfigurationContent, {}, Implied({"kind": kind}), constants={"part_kind": kind})
+    return part(kind, ConfigurationContent, {}, Implied({"kind": kind}), form=form)
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
@@ -210,44 +185,39 @@ def _usual_part(content: Any, rows: list[Row]) -> Row | None:
 REQUEST_PARTS = TABLE.union(
     "request part",
     [
-        Row("system-prompt", TextContent, {"content": "text"}, constants={"part_kind": "system-prompt"}),
-        Row(
-            "tool-return",
-            FunctionResultContent,
-            RESULT,
-            Recorded({"content": "", "tool_name": ""}),
-            constants={"part_kind": "tool-return"},
+        part("system-prompt", TextContent, CONTENT),
+        part(
+            "tool-return", FunctionResultContent, {**TOOL_NAME, **RETURNED}, Recorded({"content": "", "tool_name": ""})
         ),
-        Row(
+        part(
             "retry-prompt",
             FunctionResultContent,
-            {key: spec for key, spec in RESULT.items() if key not in ("metadata", "outcome")},
+            {**TOOL_NAME, "content": RETURNED["content"], "tool_call_id": "call_id"},
             Implied({"is_error": True}),
-            constants={"part_kind": "retry-prompt"},
         ),
-        *_feedback("retry-prompt.text", "retry-prompt"),
-        *_feedback("retry-feedback", "retry-feedback"),
-        Row("instruction-delta", TextContent, {"content": "text"}, constants={"part_kind": "instruction-delta"}),
+        _errors("retry-prompt"),
+        part("retry-prompt", TextContent, CONTENT, form="text"),
+        _errors("retry-feedback"),
+        part("retry-feedback", TextContent, CONTENT),
+        part("instruction-delta", TextContent, CONTENT),
         *_spoken("user"),
-        Row("compaction", CompactionContent, {"content": "text"}, constants={"part_kind": "compaction"}),
-        Row(
+        part("compaction", CompactionContent, CONTENT),
+        part(
             "tool-availability-delta",
             ToolChangeContent,
             {"tools_added": ("tools", LIST)},
             Aliases({"added": "tools_added"}),
             Implied({"action": "add"}),
-            constants={"part_kind": "tool-availability-delta"},
         ),
-        Row(
+        part(
             "model-settings-delta",
             ConfigurationContent,
             {"settings": "settings"},
             Implied({"kind": "model-settings-delta"}),
-            constants={"part_kind": "model-settings-delta"},
         ),
         _configuration("capability-load-delta"),
         _configuration("instruction-baseline"),
-        _configuration("instruction-delta", "instruction-delta.withdrawn"),
+        _configuration("instruction-delta", "withdrawn"),
     ],
     tag="part_kind",
     by_fields=True,
@@ -262,13 +232,6 @@ SHELL = TABLE.record(
 THOUGHT = "provider_details.thought_signature"
 SIGNED: dict[str, Spec] = {THOUGHT: ("protected", Opaque("google", "signature"))}
 CALL: dict[str, Spec] = {"args": "arguments", "tool_call_id": "call_id", **SIGNED}
-HOSTED: dict[str, Spec] = {
-    "content": ("outputs", Returned(PROMPT_PARTS)),
-    "tool_call_id": "call_id",
-    "metadata": "artifact",
-    "outcome": (("outcome", "is_error"), Outcomes()),
-    **SIGNED,
-}
 
 
 def _usual_response_part(content: Any, rows: list[Row]) -> Row | None:
@@ -280,84 +243,57 @@ def _usual_response_part(content: Any, rows: list[Row]) -> Row | None:
     return next((row for row in rows if row.name.endswith(f".{issuer}")), usual)
 
 
+def _usual_source(citation: Any, rows: list[Row]) -> Row | None:
+    if citation.url is not None:
+        return rows[0]
+    return rows[1] if citation.file_id or citation.title or citation.cited_text else None
+
+
+SOURCE: dict[str, Spec] = {"title": "title", "excerpts": ("cited_text", OnlyItem())}
 SOURCES = TABLE.union(
     "source",
     [
-        Row(
-            "web",
-            Citation,
-            {"url": ("url", Required()), "title": "title", "excerpts": ("cited_text", OnlyItem())},
-            Silent("span"),
-            constants={"kind": "web"},
-        ),
-        Row(
-            "document",
-            Citation,
-            {"document_id": "file_id", "title": "title", "excerpts": ("cited_text", OnlyItem())},
-            Silent("span"),
-            constants={"kind": "document"},
-        ),
+        Row("web", Citation, {"url": ("url", Required()), **SOURCE}, Silent("span"), constants={"kind": "web"}),
+        Row("document", Citation, {"document_id": "file_id", **SOURCE}, Silent("span"), constants={"kind": "document"}),
     ],
     tag="kind",
-    prefer=lambda content, rows: (
-        rows[0]
-        if content.url is not None
-        else rows[1]
-        if content.file_id or content.title or content.cited_text
-        else None
-    ),
+    prefer=_usual_source,
 )
-THINKING = {"part_kind": "thinking"}
-COMPACTION: dict[str, Spec] = {"content": "text"}
+
+
+def _compaction(issuer: str) -> Row:
+    state: Spec = ("protected", Opaque(issuer, "encrypted"))
+    fields = {**CONTENT, "provider_details.encrypted_content": state}
+    return part("compaction", CompactionContent, fields, form=issuer, select=("provider_name", (issuer,)))
+
+
 RESPONSE_PARTS = TABLE.union(
     "response part",
     [
-        Row(
-            "text",
-            TextContent,
-            {"content": "text", "citations": ("annotations", Citations(SOURCES)), **SIGNED},
-            constants={"part_kind": "text"},
-        ),
-        Row(
-            "thinking.google",
-            ReasoningContent,
-            {"content": "text", THOUGHT: ("protected", Opaque("google", "signature", mandatory=True))},
-            constants=THINKING,
-        ),
-        Row(
+        part("text", TextContent, {**CONTENT, "citations": ("annotations", Citations(SOURCES)), **SIGNED}),
+        part(
             "thinking",
             ReasoningContent,
-            {"content": "text", "signature": ("protected", Signature())},
+            {**CONTENT, THOUGHT: ("protected", Opaque("google", "signature", mandatory=True))},
+            form="google",
+        ),
+        part(
+            "thinking",
+            ReasoningContent,
+            {**CONTENT, "signature": ("protected", Signature())},
             Filled({"content": ""}),
-            constants=THINKING,
         ),
-        Row(
-            "tool-call",
-            FunctionCallContent,
-            {"tool_name": ("name", Required()), **CALL},
-            Filled({"tool_name": ""}),
-            constants={"part_kind": "tool-call"},
-        ),
-        *hosted.rows(CALL, HOSTED, SIGNED),
-        Row(
+        part("tool-call", FunctionCallContent, {**TOOL_NAME, **CALL}, Filled({"tool_name": ""})),
+        *hosted.rows(CALL, {**RETURNED, **SIGNED}, SIGNED),
+        part(
             "file",
             DataContent,
             {"content.data": ("data", Required()), "content.media_type": "media_type", **SIGNED},
             Filled({"content.kind": "binary"}),
-            constants={"part_kind": "file"},
         ),
         *_spoken("assistant"),
-        *(
-            Row(
-                f"compaction.{issuer}",
-                CompactionContent,
-                {**COMPACTION, "provider_details.encrypted_content": ("protected", Opaque(issuer, "encrypted"))},
-                constants={"part_kind": "compaction"},
-                select=("provider_name", (issuer,)),
-            )
-            for issuer in ("openai", "anthropic")
-        ),
-        Row("compaction", CompactionContent, COMPACTION, constants={"part_kind": "compaction"}),
+        *map(_compaction, ("openai", "anthropic")),
+        part("compaction", CompactionContent, CONTENT),
     ],
     tag="part_kind",
     by_fields=True,
@@ -388,12 +324,9 @@ FINISH = FinishReasons(
         "error": "error",
     },
     {
-        "stop": "stop",
-        "length": "length",
-        "content_filter": "content_filter",
-        "refusal": "content_filter",
+        **{name: name for name in ("stop", "length", "content_filter", "error")},
         "tool_calls": "tool_call",
-        "error": "error",
+        "refusal": "content_filter",
     },
     None,
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
-from contentmodel.authoring import Affixed, Filled, FixedName, NonEmptyText, Required, Row, Silent, Spec
+from contentmodel.authoring import Affixed, Field, Filled, FixedName, NonEmptyText, Required, Row, Silent, Spec
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
@@ -26,6 +28,20 @@ RESULTS: dict[type[AIContent], str] = {hosted_tools.RESULTS[kind]: name for name
 """The name of the tool of each class of results."""
 
 
+def part(
+    kind: str,
+    model: type[Any],
+    fields: Mapping[str, Spec],
+    *others: Field,
+    form: str | None = None,
+    constants: Mapping[str, str] = MappingProxyType({}),
+    **options: Any,
+) -> Row:
+    """Return the row of a part. The field `part_kind` names it; `form` is the name of one of several rows of a kind."""
+    name = kind if form is None else f"{kind}.{form}"
+    return Row(name, model, fields, *others, constants={"part_kind": kind, **constants}, **options)
+
+
 class _Tools(Required):
     """The tools of an MCP server. A list with other values than objects is an output."""
 
@@ -43,42 +59,32 @@ _LISTED: dict[str, Spec] = {
 def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
     """Return the rows of calls and results, from the fields that they have in common."""
     calls = [
-        Row(
-            f"{CALL_KIND}.{name}",
-            hosted_tools.CALLS[kind],
-            {"tool_name": ("name", FixedName(name)), **call},
-            constants={"part_kind": CALL_KIND},
-        )
+        part(CALL_KIND, hosted_tools.CALLS[kind], {"tool_name": ("name", FixedName(name)), **call}, form=name)
         for name, kind in TOOLS.items()
     ]
     results = [
-        Row(
-            f"{RETURN_KIND}.{name}",
+        part(
+            RETURN_KIND,
             hosted_tools.RESULTS[kind],
             result,
             Recorded({"content": None}),
             Silent("name"),
-            constants={"part_kind": RETURN_KIND, "tool_name": name},
+            form=name,
+            constants={"tool_name": name},
         )
         for name, kind in TOOLS.items()
     ]
+    named: dict[str, Spec] = {"tool_name": ("name", Required())}
     return [
         *calls,
         *results,
         *_rows_of_servers(result, signed),
-        Row(
-            CALL_KIND,
-            HostedToolCallContent,
-            {"tool_name": ("name", Required()), **call},
-            Filled({"tool_name": "unknown"}),
-            constants={"part_kind": CALL_KIND},
-        ),
-        Row(
+        part(CALL_KIND, HostedToolCallContent, {**named, **call}, Filled({"tool_name": "unknown"})),
+        part(
             RETURN_KIND,
             HostedToolResultContent,
-            {"tool_name": ("name", Required()), **result},
+            {**named, **result},
             Recorded({"content": None, "tool_name": "unknown"}),
-            constants={"part_kind": RETURN_KIND},
         ),
     ]
 
@@ -88,32 +94,34 @@ def _rows_of_servers(result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> 
     server: dict[str, Spec] = {"tool_name": ("server", Affixed("mcp_server:")), "tool_call_id": "call_id", **signed}
     called: dict[str, Spec] = {"args.tool_name": ("name", Required()), "args.tool_args": "arguments"}
     return [
-        Row(
-            f"{CALL_KIND}.mcp",
+        part(
+            CALL_KIND,
             hosted_tools.CALLS["mcp_server"],
             {**server, **called},
-            constants={"part_kind": CALL_KIND, "args.action": "call_tool"},
+            form="mcp",
+            constants={"args.action": "call_tool"},
         ),
-        Row(
-            f"{CALL_KIND}.mcp.list",
+        part(
+            CALL_KIND,
             hosted_tools.CALLS["mcp_list_tools"],
             server,
-            constants={"part_kind": CALL_KIND, "args.action": "list_tools"},
+            form="mcp.list",
+            constants={"args.action": "list_tools"},
         ),
-        Row(
-            f"{RETURN_KIND}.mcp.list",
+        part(
+            RETURN_KIND,
             hosted_tools.RESULTS["mcp_list_tools"],
             {**{key: spec for key, spec in result.items() if key != "content"}, **server, **_LISTED},
             Filled({"content.tools": []}),
             Silent("name"),
-            constants={"part_kind": RETURN_KIND},
+            form="mcp.list",
         ),
-        Row(
-            f"{RETURN_KIND}.mcp",
+        part(
+            RETURN_KIND,
             hosted_tools.RESULTS["mcp_server"],
             {**result, **server},
             Recorded({"content": None}),
             Silent("name"),
-            constants={"part_kind": RETURN_KIND},
+            form="mcp",
         ),
     ]

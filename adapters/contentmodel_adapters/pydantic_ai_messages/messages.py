@@ -122,15 +122,11 @@ class Messages(MessageList):
         instructed: list[dict[str, Any]] = []
         for message in value:
             is_own = is_native(message, context)
+            whole = _whole_block(message) if is_own else None
             if not message.contents and not is_own:
                 passes.leave_empty(message, context)
-            elif message.role == "assistant":
-                wires.append(_response_of(message, context))
-                request = None
-            elif (
-                is_own and isinstance(whole := next(iter(message.contents), None), UnknownContent) and _is_whole(whole)
-            ):
-                wires.append(whole.block)
+            elif message.role == "assistant" or whole is not None:
+                wires.append(_response_of(message, context) if whole is None else whole)
                 request = None
             else:
                 fields = REQUEST.of(message, API)
@@ -146,22 +142,23 @@ class Messages(MessageList):
             if starts_with_answer or not told:
                 told = [{"parts": [], "kind": "request"}, *told]
                 wires.insert(0, told[0])
-            self._instruct(told, owner, context)
+            text = instructions_of(owner, context)
+            for wire in told:
+                if wire.get("instructions") is None:
+                    wire["instructions"] = text
         return wires
-
-    def _instruct(self, requests: list[dict[str, Any]], owner: ChatRequest, context: EncodeContext) -> None:
-        """Write the instructions into requests that have none."""
-        text = instructions_of(owner, context)
-        for request in requests:
-            if request.get("instructions") is None:
-                request["instructions"] = text
 
     def describe(self) -> str:
         return "list of request or response"
 
 
-def _is_whole(content: UnknownContent) -> bool:
-    return content.api == API and WHOLE.of(content, API) is True
+def _whole_block(message: ChatMessage) -> dict[str, Any] | None:
+    """Return the wire object of a message that is neither a request nor a response; None for other messages."""
+    first = message.contents[0] if message.contents else None
+    if not isinstance(first, UnknownContent) or first.api != API or not WHOLE.of(first, API):
+        return None
+    block: dict[str, Any] = first.block
+    return block
 
 
 def without_records(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

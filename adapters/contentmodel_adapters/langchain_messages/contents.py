@@ -1,0 +1,265 @@
+"""The union of all blocks in the content of a message: standard blocks, and those in the format of a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from contentmodel.authoring import (
+    CachePoints,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Union,
+    hints,
+    object_of,
+    reasons,
+    runs,
+)
+from contentmodel.content import result_type
+from contentmodel.content.hosted import CodeInterpreterToolResultContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+)
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.langchain_messages.anthropic_forms import own_form, standard_form, trace_own
+from contentmodel_adapters.langchain_messages.blocks import (
+    API,
+    BEDROCK_POINT,
+    BLOCKS,
+    RESULT_CLASSES,
+    TABLE,
+    name_of,
+    usual_row,
+)
+from contentmodel_adapters.langchain_messages.dialects import (
+    BY_API,
+    DIALECTS,
+    INNER,
+    Dialect,
+    Found,
+    Place,
+    dialect_of,
+)
+from contentmodel_adapters.shared.hosted_tools import with_class
+
+STANDARD = Hint[Literal[True]](API, "standard", "the block of the API was spelled as a standard block")
+WRAPPED = Hint[dict[str, Any]](API, "wrapped", "the fields of the block `non_standard` that contains the block")
+POINTS = CachePoints(BEDROCK_POINT)
+POINT = "cachePoint"
+"""The only key of Bedrock's cache point, which is a block after the block that it belongs to."""
+
+
+class StandardOfAnthropic(Dialect):
+    """Standard blocks that LangChain made of Anthropic's, decoded as those."""
+
+    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
+        own_blocks = [own_form(block) or {} for block in blocks]
+        for own, block in zip(own_blocks, blocks, strict=True):
+            trace_own(own, block, context)
+        found = super()._read(own_blocks, places, context)
+        types = [object_of(block, "extras").get("block_type") for block in blocks]
+        return found and [
+            (content, {} if kind is None else {"block_type": kind})
+            for (content, _), kind in zip(found, types, strict=True)
+        ]
+
+    def _faulty(self, wires: Any, key: Any, context: DecodeContext) -> Any:
+        return CONTENT.decode_one(wires, key, context)
+
+    def mark(self) -> dict[str, Any]:
+        return {**super().mark(), **STANDARD.entry(True)}
+
+
+STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
+
+
+def is_standard(block: dict[str, Any], issuer: str) -> bool:
+    """Return whether a block is decoded by a row of this format. Anthropic's thinking is decoded by its own adapter."""
+    return name_of(block) is not None and not (block.get("type") == "thinking" and issuer in ("", "anthropic"))
+
+
+class ContentBlocks(Union):
+    """The union of all blocks in the content of a message."""
+
+    def __init__(self) -> None:
+        super().__init__(API, "content block", BLOCKS, find=name_of, prefer=usual_row)
+        self._decode_own, self._encode_own = self.decode_list, self.encode_list
+        self.decode_list = self._decode_all
+        self.encode_list = self._encode_all
+
+    def _decode_all(self, wires: list[Any], context: DecodeContext) -> list[Any]:
+        contents: list[Any] = []
+        for key, group in groupby(range(len(wires)), key=lambda index: self._kind(wires[index], context)):
+            indexes = list(group)
+            if isinstance(key, Dialect):
+                made = key.decode(wires, indexes, context)
+            else:
+                rest = self._with_point(contents, wires, indexes, context) if key == POINT else indexes
+                made = [self.decode_one(wires, index, context) for index in rest]
+            contents += [content for content in made if content is not None]
+        return _with_kinds(contents, context)
+
+    def _kind(self, block: Any, context: DecodeContext) -> Dialect | str | None:
+        """Return the dialect of a block, or the key of a cache point; None for blocks of this format."""
+        if block.__class__ is not dict:
+            return None
+        if len(block) == 1 and POINTS.holds(block.get(POINT)):
+            return POINT
+        issuer = context.origin.issuer
+        if not is_standard(block, issuer):
+            return dialect_of(block, issuer)
+        return STANDARD_OF_ANTHROPIC if issuer == "anthropic" and own_form(block) is not None else None
+
+    def _with_point(
+        self, contents: list[Any], wires: list[Any], indexes: list[int], context: DecodeContext
+    ) -> list[int]:
+        """Add the first of Bedrock's cache points to the last content, in place. Return the indexes of the others."""
+        last = contents[-1] if contents else None
+        if last is None or last.__class__ is UnknownContent or last.cache_point is not None:
+            return indexes
+        block = wires[indexes[0]]
+        point = INNER.on(POINTS.row.decode(block[POINT], context), API, "bedrock-converse")
+        context.trace(POINTS.row, [point], block, POINT, spread=False)
+        contents[-1] = context.replace(last, cache_point=point)
+        return indexes[1:]
+
+    def decode_one(self, wires: Any, index: Any, context: DecodeContext) -> Any:
+        """Return the content of one block: a string, a standard block or one of an unknown type."""
+        block = wires[index]
+        if block.__class__ is str:
+            text = TextContent(text=block, extra=hints.FORM.extra(API, "string"))
+            context.trace(None, [text], wires, index, spread=False)
+            return text
+        if block.__class__ is not dict:
+            context.expected(wires, index, "an object or a string: a content block", block)
+            return None
+        value = block.get("value")
+        if block.get("type") == "non_standard" and value.__class__ is dict:
+            return self._unwrapped(block, value, context)
+        content = self.decode(block, context)
+        context.trace(self, [content], wires, index, spread=False)
+        return content
+
+    def _unwrapped(self, block: dict[str, Any], value: dict[str, Any], context: DecodeContext) -> Any:
+        """Return the content of a block of a provider in the block `non_standard`."""
+        dialect = dialect_of(value, context.origin.issuer)
+        around = {key: item for key, item in block.items() if key != "value"}
+        made = [] if dialect is None else dialect.decode(block, ["value"], context)
+        if len(made) != 1 or made[0].__class__ is UnknownContent:
+            return UnknownContent(api=API, block=block)
+        return context.replaced(made[0], WRAPPED.on(made[0], API, around))
+
+    # -- encoding ------------------------------------------------------------------------------------------------------
+
+    def _encode_all(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
+        blocks: list[Any] = []
+        for run, has_point in runs(contents, _has_own_point):
+            if not has_point:
+                blocks += self._encode_run(run, context)
+            elif made := self._encode_run([context.replace(run[0], cache_point=None)], context):
+                blocks += [*made, {POINT: POINTS.encode(run[0].cache_point, context, run[0])}]
+        return blocks
+
+    def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
+        blocks: list[Any] = []
+        for api, group in groupby(contents, key=lambda content: INNER.of(content, API)):
+            run = list(group)
+            if api is None:
+                blocks += [block for content in run for block in self._encode_plain(content, context)]
+            else:
+                blocks += _in_form(BY_API[api].encode(run, context), run)
+        return blocks
+
+    def _encode_plain(self, content: Any, context: EncodeContext) -> list[Any]:
+        is_string = content.__class__ is TextContent and hints.FORM.of(content, API) == "string"
+        if is_string and content.annotations is None and content.protected is None and content.cache_point is None:
+            context.leave_residue(content)
+            return [content.text]
+        if isinstance(content, HostedToolResultContent) and content.artifact is not None:
+            context.report_loss(content, "artifact", reasons.ARTIFACT)
+        return self._encode_own([content], context)
+
+
+def _has_own_point(content: Any) -> bool:
+    return content.cache_point is not None and INNER.of(content.cache_point, API) is not None
+
+
+def _in_form(blocks: list[Any], contents: list[Any]) -> list[Any]:
+    """Return the blocks of contents as standard blocks, or in blocks `non_standard`, as their hints say."""
+    if len(blocks) != len(contents):
+        return blocks
+    formed = []
+    for block, content in zip(blocks, contents, strict=True):
+        made = standard_form(block) if STANDARD.of(content, API) else block
+        around = WRAPPED.of(content, API)
+        formed.append(made if around is None else {**around, "value": made})
+    return formed
+
+
+def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
+    """Return contents in which each result of a hosted tool has the class of the tool that its call names."""
+    calls = {call.call_id: call for call in contents if isinstance(call, HostedToolCallContent)}
+    for at, content in enumerate(contents) if calls else ():
+        if content.__class__ is not HostedToolResultContent or INNER.of(content, API) is not None:
+            continue
+        kind = result_type(calls[content.call_id]) if content.call_id in calls else None
+        if kind in RESULT_CLASSES:
+            contents[at] = context.replaced(content, with_class(content, kind))
+    return contents
+
+
+CONTENT = ContentBlocks()
+TABLE.unions["content block"] = CONTENT
+
+
+# -- messages of other APIs --------------------------------------------------------------------------------------------
+
+
+def with_inner(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API with hints on the contents that have no standard block.
+
+    They are blocks of that API: those of Anthropic's hosted tools in the standard form, others in a block
+    `non_standard`.
+    """
+    api = "" if message.origin is None else message.origin.api
+    contents = [_with_inner(content, api, context) for content in message.contents]
+    return context.with_contents(message, contents)
+
+
+def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
+    is_hosted = isinstance(content, HostedToolCallContent | HostedToolResultContent) and content.executor == "provider"
+    sealed = content.protected
+    is_cited = content.__class__ is TextContent and bool(content.annotations)
+    if api == "anthropic-messages" and (is_hosted or is_cited):
+        return context.with_fields(content, STANDARD_OF_ANTHROPIC.mark())
+    dialect = next((one for one in DIALECTS if one.api == api), None)
+    is_redacted = sealed is not None and sealed.kind == "redacted"
+    if dialect is not None and (isinstance(content, _NON_STANDARD) or is_redacted):
+        return context.with_fields(content, {**dialect.mark(), **WRAPPED.entry({"type": "non_standard"})})
+    if content.__class__ is CodeInterpreterToolResultContent:
+        return context.replace(content, outputs=[_as_logs(output, context) for output in content.outputs])
+    return content
+
+
+def _as_logs(output: Any, context: EncodeContext) -> Any:
+    """Return a text output with the hint that encodes it as logs of a code interpreter."""
+    if output.__class__ is not TextContent:
+        return output
+    return context.with_fields(output, {"type": "logs", **hints.ROW.entry("output.logs")})
+
+
+_NON_STANDARD = (
+    CompactionContent,
+    ConfigurationContent,
+    ReferenceContent,
+    ToolChangeContent,
+    ToolApprovalRequestContent,
+)
