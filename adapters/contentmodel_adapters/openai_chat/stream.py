@@ -15,6 +15,7 @@ import msgspec
 
 from contentmodel.authoring import (
     BlockState,
+    ChoiceOrder,
     DecodeContext,
     StreamDecoder,
     append_text,
@@ -146,6 +147,7 @@ class Decoder(StreamDecoder):
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._choices: dict[int, Choice] = {}
+        self._order = ChoiceOrder()
         self._head: dict[str, Any] | None = None
         self._texts: dict[int, tuple[Choice, Key]] = {}
         """The choice and key of each block of text."""
@@ -163,13 +165,20 @@ class Decoder(StreamDecoder):
         if wire != self._head:
             self._head = wire
             self._read_head(wire)
+        read_count = 0
         for choice in choices:
             if choice.__class__ is dict:
-                self._read_choice(choice)
+                for wire_choice in self._order.take(choice.get("index", 0), choice):
+                    self._read_choice(wire_choice)
+                    read_count += 1
             else:
                 self.wire_event(name, {"choices": [choice]})
-        if len(choices) > 1:
+        if read_count > 1:
             self._grown = None
+
+    def read_rest(self) -> None:
+        for choice in self._order.rest():
+            self._read_choice(choice)
 
     def _read_without_choices(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
