@@ -155,7 +155,8 @@ class Decoder(StreamDecoder):
         number = _number_of(wire)
         candidate = self._candidates.get(number)
         if candidate is None:
-            candidate = self._candidates[number] = Candidate(len(self._candidates), id_of_answer(self.answer))
+            candidate = Candidate(self._order.position(number), id_of_answer(self.answer))
+            self._candidates = self._order.arrange({**self._candidates, number: candidate})
         content = wire.pop("content", None)
         merge_into(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:

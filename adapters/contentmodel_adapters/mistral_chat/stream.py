@@ -82,7 +82,11 @@ class Decoder(StreamDecoder):
             self._read_choice(choice)
 
     def _read_choice(self, choice: dict[str, Any]) -> None:
-        message = self._messages.setdefault(choice.get("index", 0), Message(len(self._messages)))
+        number = choice.get("index", 0)
+        message = self._messages.get(number)
+        if message is None:
+            message = self._messages[number] = Message(self._order.position(number))
+            self._messages = self._order.arrange(self._messages)
         for key, value in choice.items():
             if key == "delta":
                 self._read_delta(message, value)

@@ -206,8 +206,8 @@ class OpenAIResponses(TableAdapter):
         """
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
             return {"stream": 1.0}
-        if payload.get("type") == "error" and "message" in payload:
-            return {"stream": 0.8}
+        if payload.get("type") == "error" and ("message" in payload or "sequence_number" in payload):
+            return {"stream": 0.9}
         if payload.get("object") in ("response", "response.compaction"):
             return {"response": 1.0}
         if isinstance(payload.get("output"), list) and "choices" not in payload:
