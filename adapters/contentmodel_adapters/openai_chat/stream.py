@@ -128,13 +128,12 @@ class Choice:
         return [("tool_calls", place) for place in self.calls.in_order()]
 
     def number_of(self, entry: dict[str, Any], back: int) -> int:
-        """Return a number for a call without one: of the call with its id, a new one, or the one `back` from the end."""
+        """Return the number of a call without one: by its id, a new one, or of the call `back` from the end."""
         name = entry.get("id")
         known = self.calls.number_of(name) if name else None
         if known is not None:
             return known
-        is_new = name or not self.calls or is_named(entry)
-        return len(self.calls) if is_new else self.calls.last_number(back)
+        return len(self.calls) if name or not self.calls or is_named(entry) else self.calls.last_number(back)
 
     def keys(self) -> Iterator[Key]:
         """Yield the key of each content of the message, in the order of the columns."""
