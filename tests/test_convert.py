@@ -39,6 +39,14 @@ def test_detect_recognizes_error_body_as_response(api: str, body: dict[str, Any]
     assert other.payload["error"]["message"] == "Slow down."
 
 
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages", "ollama-chat"])
+def test_id_of_an_error_that_the_target_has_no_field_for_is_reported(target: str) -> None:
+    body = {"id": "5c1f", "message": "invalid request: no such tool."}
+    converted = contentmodel.convert(body, source="cohere-chat", target=target)
+    assert "5c1f" not in json.dumps(converted.payload)
+    assert [(loss.code, loss.path) for loss in converted.losses if loss.path == "$.id"] == [("no-field", "$.id")]
+
+
 MISFITS = [
     ({"messages": 7}, "$.messages: expected array as in a request of openai-chat, got integer"),
     ({"messages": {}, "model": "gpt"}, "$.messages: expected array as in a request of openai-chat, got object"),

@@ -223,6 +223,7 @@ def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, con
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and "content" not in payload:
+        context.report_lost_attributes(response, ("id", "model", "usage"))
         return {"type": "error", "error": payload["error"]}
     defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
     usage = {"input_tokens": 0, "output_tokens": 0, **payload.get("usage", {})}

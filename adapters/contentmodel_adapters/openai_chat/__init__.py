@@ -294,6 +294,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and not response.choices:
+        context.report_lost_attributes(response, ("id", "model", "created", "usage"))
         return {"error": payload["error"]}
     filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
     filled["created"] = whole_seconds(response, context)

@@ -141,6 +141,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if error is not None:
         if not response.choices:
             # A refused request has the error body of every endpoint.
+            context.report_lost_attributes(response, ("id", "model", "created", "usage"))
             return {"error": error}
         payload = {**payload, "error": in_response(error)}
         _set_failure(payload, error, response, context)
