@@ -41,6 +41,14 @@ CALLING: dict[str, tuple[list[Any], list[Any]]] = {
         [calls(call(None, '{"x":1}', "f"), call(None, '{"x":2}', "g"))],
         [(None, *A[1:]), (None, *B[1:])],
     ),
+    "no numbers, several calls in each delta": (
+        [
+            calls(call(None, "", "f", "a"), call(None, "", "g", "b")),
+            calls(call(None, '{"x"'), call(None, '{"x"')),
+            calls(call(None, ":1}"), call(None, ":2}")),
+        ],
+        [A, B],
+    ),
     "in turns": (
         [
             calls(call(0, "", "f", "a"), call(1, "", "g", "b")),
@@ -122,6 +130,50 @@ def test_chat_stream_decoder_reads_interleaved_choices() -> None:
         (0, "ab", "stop"),
         (1, "xy", "length"),
     ]
+
+
+def of_choice(index: int, text: str | None, finish: str | None = None) -> dict[str, Any]:
+    """Return a chunk of one of several choices."""
+    wire = chunk({"content": text}, finish=finish)
+    return {**wire, "choices": [{**wire["choices"][0], "index": index}]}
+
+
+BEGUN_LATE = [of_choice(1, "Heron"), of_choice(1, " Bay"), of_choice(0, "Gull"), of_choice(1, "", "stop")]
+
+
+def of_gemini(index: int, text: str, finish: str | None = None) -> dict[str, Any]:
+    """Return a chunk of one of several candidates."""
+    ending = {"finishReason": finish} if finish else {}
+    return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "index": index, **ending}]}
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "mistral-chat"])
+def test_stream_decoder_keeps_positions_of_choices_that_begin_out_of_order(api: str) -> None:
+    chunks = [*BEGUN_LATE, of_choice(0, " Cove", "stop")]
+    response = fold(lawful(api, sse(*chunks) + b"data: [DONE]\n\n"))
+    assert [(choice.index, choice.messages[0].text) for choice in response.choices] == [
+        (0, "Gull Cove"),
+        (1, "Heron Bay"),
+    ]
+    assert response.text == "Gull Cove"
+
+
+def test_gemini_stream_decoder_keeps_positions_of_candidates_that_begin_out_of_order() -> None:
+    chunks = [of_gemini(1, "Heron"), of_gemini(0, "Gull"), of_gemini(1, " Bay", "STOP"), of_gemini(0, " Cove", "STOP")]
+    response = fold(lawful("google-generate-content", sse(*chunks)))
+    assert [choice.messages[0].text for choice in response.choices] == ["Gull Cove", "Heron Bay"]
+
+
+@pytest.mark.parametrize("end", [b"", b"data: [DONE]\n\n"])
+def test_stream_decoder_reads_a_choice_whose_predecessor_never_begins(end: bytes) -> None:
+    events = lawful("openai-chat", sse(of_choice(1, "Heron"), of_choice(1, " Bay", "stop")) + end)
+    assert isinstance(events[-1], TurnComplete)
+    assert [(choice.index, choice.messages[0].text) for choice in fold(events).choices] == [(1, "Heron Bay")]
+
+
+def test_truncated_stream_keeps_delayed_choices() -> None:
+    response = fold(lawful("openai-chat", sse(of_choice(2, "Heron"), of_choice(1, "Gull"))))
+    assert [choice.messages[0].text for choice in response.choices] == ["Gull", "Heron"]
 
 
 def test_chat_stream_decoder_reads_the_finish_reason_of_a_choice_without_index() -> None:

@@ -39,6 +39,14 @@ def test_detect_recognizes_error_body_as_response(api: str, body: dict[str, Any]
     assert other.payload["error"]["message"] == "Slow down."
 
 
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages", "ollama-chat"])
+def test_id_of_an_error_that_the_target_has_no_field_for_is_reported(target: str) -> None:
+    body = {"id": "5c1f", "message": "invalid request: no such tool."}
+    converted = contentmodel.convert(body, source="cohere-chat", target=target)
+    assert "5c1f" not in json.dumps(converted.payload)
+    assert [(loss.code, loss.path) for loss in converted.losses if loss.path == "$.id"] == [("no-field", "$.id")]
+
+
 MISFITS = [
     ({"messages": 7}, "$.messages: expected array as in a request of openai-chat, got integer"),
     ({"messages": {}, "model": "gpt"}, "$.messages: expected array as in a request of openai-chat, got object"),
@@ -58,6 +66,37 @@ def test_detect_names_key_of_api_with_value_of_wrong_class(payload: dict[str, An
     with pytest.raises(DetectError) as caught:
         contentmodel.detect(payload)
     assert f": {message}; correct the value, or pass its API, one of ag-ui" in str(caught.value)
+
+
+ASKED = [{"role": "user", "content": "Which harbour is nearest?"}]
+PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/harbour.png"}}
+CLIP = {"type": "video_url", "video_url": {"url": "https://example.org/harbour.mp4"}}
+THOUGHT = {"role": "assistant", "content": [{"type": "thinking", "thinking": "The north one."}]}
+UNTYPED = [{"role": "user", "content": [{"text": "Which harbour is nearest?"}]}]
+LIMITED: list[tuple[str, dict[str, Any]]] = [
+    ("anthropic-messages", {"model": "claude-opus-5"}),
+    ("anthropic-messages", {"model": "claude-opus-5", "stop_sequences": ["."]}),
+    ("anthropic-messages", {"model": "glm-4.6", "thinking": {"type": "enabled", "budget_tokens": 1024}}),
+    ("anthropic-messages", {"model": "kimi-k2", "system": "Be brief."}),
+    ("openai-chat", {"model": "gpt-4o"}),
+    ("openai-chat", {"model": "anthropic/claude-haiku-4.5"}),
+    ("openai-chat", {"model": "claude-opus-5", "n": 2}),
+    ("openai-chat", {"model": "claude-opus-5", "stream": True, "stream_options": {"include_usage": True}}),
+    ("openai-chat", {"model": "glm-4.6", "thinking": {"type": "enabled"}}),
+    ("openai-chat", {"model": "qwen3", "top_k": 20}),
+    ("openai-chat", {"model": "gpt-4o", "messages": [{"role": "user", "content": [PICTURE]}]}),
+    ("openai-chat", {"messages": [{"role": "user", "content": [CLIP]}]}),
+    ("cohere-chat", {"model": "command-a-03-2025"}),
+    ("cohere-chat", {"model": "command-a-03-2025", "stop_sequences": ["."], "frequency_penalty": 0.1}),
+    ("cohere-chat", {"model": "command-a-reasoning-08-2025", "messages": [*ASKED, THOUGHT]}),
+    ("mistral-chat", {"model": "mistral-small-latest", "n": 2}),
+    ("bedrock-converse", {"messages": UNTYPED, "system": [{"text": "Be brief."}]}),
+]
+
+
+@pytest.mark.parametrize(("api", "fields"), LIMITED)
+def test_detect_tells_requests_with_a_token_limit_apart(api: str, fields: dict[str, Any]) -> None:
+    assert contentmodel.detect({"messages": ASKED, "max_tokens": 64, **fields}) == (api, "request")
 
 
 def test_detect_with_api_names_key_with_value_of_wrong_class() -> None:

@@ -581,3 +581,13 @@ def test_link_that_became_text_is_reported_as_degraded_only() -> None:
     assert [loss.kind for loss in encoded.losses if loss.path.startswith("$.messages")] == ["degraded"]
     encoded.payload["messages"][0]["content"] = ""
     assert contentmodel.audit(payload, encoded) != []
+
+
+def test_empty_part_beside_an_image_is_an_empty_text() -> None:
+    parts: list[Any] = [{"text": "Here it is."}, {}, {"inlineData": {"mimeType": "image/png", "data": "aGk="}}]
+    payload = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+    gemini = contentmodel.adapter("google-generate-content")
+    answer = gemini.decode_response(payload)
+    assert [type(content) for content in answer.messages[0].contents] == [TextContent, TextContent, DataContent]
+    assert answer.text == "Here it is."
+    assert gemini.encode_response(answer).payload == payload

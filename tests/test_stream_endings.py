@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, fold_stream
+from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, detect, fold_stream
 from contentmodel.engine.json import parse
 from contentmodel.streams import convert_stream
 
@@ -284,6 +284,16 @@ def failed_stream(*items: dict[str, Any], done: int) -> bytes:
             events.append({"type": "response.output_item.done", "output_index": index, "item": item})
     events.append({"type": "error", "code": "server_error", "message": "boom", "param": None})
     return sse(*events)
+
+
+def test_responses_encoder_keeps_the_type_of_an_error_event() -> None:
+    error = {"type": "server_error", "code": None, "message": "The lighthouse is dark.", "param": None}
+    stream = sse({"type": "error", "error": error, "sequence_number": 7})
+    assert detect(stream) == (RESPONSES, "stream")
+    encoder = adapter(RESPONSES).stream_encoder()
+    again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
+    assert fold_stream(again, RESPONSES).error == fold_stream(stream, RESPONSES).error
+    assert chunks_of(again)[-1]["error"] == error
 
 
 def test_responses_encoder_keeps_a_complete_call_before_an_error() -> None:

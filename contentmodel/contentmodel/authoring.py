@@ -61,6 +61,7 @@ from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.amending import AmendingEncoder, SequentialEncoder, citations_of_piece
+from contentmodel.engine.streams.choices import ChoiceOrder
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
@@ -207,6 +208,7 @@ __all__ = [
     "CapabilityTable",
     "ChatMessages",
     "Choice",
+    "ChoiceOrder",
     "CitationDelta",
     "Codec",
     "Column",

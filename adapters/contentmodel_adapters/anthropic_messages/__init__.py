@@ -223,6 +223,7 @@ def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, con
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and "content" not in payload:
+        context.report_lost_attributes(response, ("id", "model", "usage"))
         return {"type": "error", "error": payload["error"]}
     defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
     usage = {"input_tokens": 0, "output_tokens": 0, **payload.get("usage", {})}
@@ -293,7 +294,8 @@ class AnthropicMessages(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.
 
-        Answers have a type. Requests have a limit, a system prompt beside the messages, or typed blocks.
+        Answers have a type. Requests have a system prompt beside the messages, or typed blocks. Fields that other APIs
+        have, too, such as the limit, are evidence only for a model of Anthropic.
         """
         if payload.get("type") in ("message_start", "content_block_start", "content_block_delta", "message_delta"):
             return {"stream": 1.0}
@@ -304,13 +306,22 @@ class AnthropicMessages(TableAdapter):
         messages = payload.get("messages")
         if not isinstance(messages, list):
             return {}
-        own = any(key in payload for key in ("system", "thinking", "stop_sequences", "anthropic_version", "top_k"))
         tools = payload.get("tools")
-        if isinstance(tools, list) and any(isinstance(t, dict) and "input_schema" in t for t in tools):
-            own = True
-        if own or any(_has_typed_blocks(message) for message in messages):
+        own = not OWN_FIELDS.isdisjoint(payload) or budget_of(payload) > 0
+        own = own or (isinstance(tools, list) and any(isinstance(t, dict) and "input_schema" in t for t in tools))
+        if own or any(map(_has_typed_blocks, messages)):
             return {"request": 0.95}
-        return {"request": 0.6} if "max_tokens" in payload else {}
+        model = payload.get("model")
+        is_claude = not isinstance(model, str) or ("claude" in model and "/" not in model)
+        if not SHARED_FIELDS.isdisjoint(payload):
+            return {"request": 0.95 if is_claude else 0.4}
+        return {"request": 0.6 if is_claude else 0.4} if "max_tokens" in payload else {}
+
+
+OWN_FIELDS = frozenset(("system", "anthropic_version"))
+"""Fields of requests that only this API has."""
+SHARED_FIELDS = frozenset(("thinking", "stop_sequences", "top_k"))
+"""Fields that Cohere's API or hosts of Chat have, too. They are evidence for a model of Anthropic."""
 
 
 def budget_of(payload: dict[str, Any]) -> int:
@@ -323,19 +334,23 @@ def budget_of(payload: dict[str, Any]) -> int:
 BLOCK_TYPES = (
     "tool_use",
     "tool_result",
-    "thinking",
     "redacted_thinking",
     "server_tool_use",
-    "document",
-    "image",
 )
+NEEDED = {"document": "source", "image": "source", "thinking": "signature"}
+"""The field by which the blocks of this API differ from those of others with the same type."""
 
 
 def _has_typed_blocks(message: Any) -> bool:
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(content, list):
         return False
-    return any(isinstance(block, dict) and block.get("type") in BLOCK_TYPES for block in content)
+    return any(isinstance(block, dict) and _is_typed(block) for block in content)
+
+
+def _is_typed(block: dict[str, Any]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and (kind in BLOCK_TYPES or NEEDED.get(kind) in block)
 
 
 adapter = AnthropicMessages()

@@ -426,15 +426,24 @@ class BedrockConverse(TableAdapter):
         kind = payload.get("__type")
         if isinstance(kind, str) and kind.endswith("Exception"):
             return {"response": 0.9}
-        own = {"inferenceConfig", "toolConfig", "additionalModelRequestFields", "outputConfig"}
         messages = payload.get("messages")
         if isinstance(messages, list):
             named = "modelId" in payload and all(isinstance(item, dict) and "content" in item for item in messages)
-            if named or own & payload.keys():
+            has_untyped = any("type" not in block for block in objects_of(payload, "system"))
+            if named or has_untyped or not OWN_FIELDS.isdisjoint(payload):
                 return {"request": 1.0}
             if self.recognises_list(messages):
                 return {"request": 0.95}
         return {"response": 0.1} if payload.keys() == {"message"} and isinstance(payload["message"], str) else {}
+
+
+OWN_FIELDS = frozenset(
+    (
+        *("additionalModelRequestFields", "guardrailConfig", "inferenceConfig", "outputConfig", "performanceConfig"),
+        *("requestMetadata", "toolConfig"),
+    )
+)
+"""Fields of requests that other APIs with messages do not have."""
 
 
 def _is_event(payload: dict[str, Any]) -> bool:

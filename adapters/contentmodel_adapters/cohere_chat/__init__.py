@@ -126,7 +126,7 @@ class CohereChat(TableAdapter):
             return {}
         if any(key in payload for key in OWN) or any(map(_is_own, messages)):
             return {"request": 0.97}
-        return {"request": 0.6 if str(payload.get("model")).startswith("command") else 0.2}
+        return {"request": 0.92 if str(payload.get("model")).startswith("command") else 0.2}
 
 
 OWN = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k")

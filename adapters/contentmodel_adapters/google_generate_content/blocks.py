@@ -313,7 +313,9 @@ def _part_row(wire: dict[str, Any]) -> str | None:
         return "thought" if thought else "text"
     if has(wire, "thoughtSignature").__class__ is str and "text" not in wire:
         return "signature"
-    return "modifier" if wire and wire.keys() <= _MODIFIER_KEYS else None
+    if not wire:
+        return "empty"
+    return "modifier" if wire.keys() <= _MODIFIER_KEYS else None
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row:
@@ -387,6 +389,8 @@ PARTS = TABLE.union(
         ),
         *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
         *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
+        # Vertex AI leaves an empty text out: `{}`.
+        Row("empty", TextContent, {}, Implied({"text": ""}), ProtobufJson()),
         # A cut of a video may be a separate part, after the video.
         Row("modifier", ConfigurationContent, {}, Gathered("settings", *MODIFIERS), Implied({"kind": "modifier"})),
         _tool_call("toolCall", HostedToolCallContent),

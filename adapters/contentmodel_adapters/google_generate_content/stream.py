@@ -14,6 +14,7 @@ import msgspec
 
 from contentmodel.authoring import (
     BlockState,
+    ChoiceOrder,
     StreamDecoder,
     extended,
     kind_of,
@@ -101,6 +102,7 @@ class Decoder(StreamDecoder):
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._candidates: dict[int, Candidate] = {}
+        self._order = ChoiceOrder()
 
     def reads_quickly(self, name: str | None, data: bytes) -> bool:
         try:
@@ -142,13 +144,19 @@ class Decoder(StreamDecoder):
                 raise DecodeError(
                     API, [Fault(f"$.candidates[{place}]", f"expected an object, got {kind_of(candidate)}")]
                 )
+            for ready in self._order.take(_number_of(candidate), candidate):
+                self._read_candidate(ready)
+
+    def read_rest(self) -> None:
+        for candidate in self._order.rest():
             self._read_candidate(candidate)
 
     def _read_candidate(self, wire: dict[str, Any]) -> None:
-        number = 0 if wire.get("index") is None else place_at(wire, "index", API)
+        number = _number_of(wire)
         candidate = self._candidates.get(number)
         if candidate is None:
-            candidate = self._candidates[number] = Candidate(len(self._candidates), id_of_answer(self.answer))
+            candidate = Candidate(self._order.position(number), id_of_answer(self.answer))
+            self._candidates = self._order.arrange({**self._candidates, number: candidate})
         content = wire.pop("content", None)
         merge_into(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:
@@ -321,6 +329,10 @@ class Decoder(StreamDecoder):
 def is_plain(part: dict[str, Any]) -> bool:
     """Return whether a part is a text without other fields than `thought`."""
     return "text" in part and (len(part) == 1 or (len(part) == 2 and part.get("thought").__class__ is bool))
+
+
+def _number_of(candidate: dict[str, Any]) -> int:
+    return 0 if candidate.get("index") is None else place_at(candidate, "index", API)
 
 
 def put(arguments: dict[str, Any], path: str, value: Any) -> None:

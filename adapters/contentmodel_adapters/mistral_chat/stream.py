@@ -9,6 +9,7 @@ from contentmodel import ChatResponse
 from contentmodel.authoring import (
     ArgumentsDelta,
     BlockState,
+    ChoiceOrder,
     ReasoningDelta,
     StreamDecoder,
     TextDelta,
@@ -59,6 +60,7 @@ class Decoder(StreamDecoder):
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._messages: dict[int, Message] = {}
+        self._order = ChoiceOrder()
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         if "choices" not in wire:
@@ -72,13 +74,24 @@ class Decoder(StreamDecoder):
         self.begin({"object": ANSWER, **self.answer})
         self.count(USAGES, head.get("usage"))
         for choice in wire["choices"]:
-            number = choice.get("index", 0)
-            message = self._messages.setdefault(number, Message(len(self._messages)))
-            for key, value in choice.items():
-                if key == "delta":
-                    self._read_delta(message, value)
-                elif value is not None or key not in ("finish_reason", "logprobs"):
-                    merge_into(message.choice, {key: value})
+            for ready in self._order.take(choice.get("index", 0), choice):
+                self._read_choice(ready)
+
+    def read_rest(self) -> None:
+        for choice in self._order.rest():
+            self._read_choice(choice)
+
+    def _read_choice(self, choice: dict[str, Any]) -> None:
+        number = choice.get("index", 0)
+        message = self._messages.get(number)
+        if message is None:
+            message = self._messages[number] = Message(self._order.position(number))
+            self._messages = self._order.arrange(self._messages)
+        for key, value in choice.items():
+            if key == "delta":
+                self._read_delta(message, value)
+            elif value is not None or key not in ("finish_reason", "logprobs"):
+                merge_into(message.choice, {key: value})
 
     def _read_delta(self, message: Message, delta: dict[str, Any]) -> None:
         for key, value in delta.items():

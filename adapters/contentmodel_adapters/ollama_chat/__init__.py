@@ -95,6 +95,7 @@ def with_stream(payload: dict[str, Any], request: ChatRequest, context: EncodeCo
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API always sends."""
     if response.error is not None and not response.choices:
+        context.report_lost_attributes(response, ("model", "created", "usage"))
         return {"error": payload["error"]}
     payload = with_date(payload, "created_at", response, context)
     return {"model": "", "message": {"role": "assistant", "content": ""}, **payload, "done": True}

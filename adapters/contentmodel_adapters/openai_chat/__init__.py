@@ -26,6 +26,7 @@ from contentmodel.authoring import (
     is_native,
     media,
     message_pass,
+    objects_of,
     passes,
     payload_pass,
     place_instructions,
@@ -308,6 +309,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and not response.choices:
+        context.report_lost_attributes(response, ("id", "model", "created", "usage"))
         return {"error": payload["error"]}
     filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
     filled["created"] = whole_seconds(response, context)
@@ -402,22 +404,48 @@ def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
     return {"total_tokens": tokens["prompt_tokens"] + tokens["completion_tokens"], **tokens}
 
 
+ONLY_FIELDS = frozenset(
+    (
+        *("audio", "function_call", "functions", "logit_bias", "max_completion_tokens", "modalities"),
+        *("reasoning_effort", "stream_options", "verbosity", "web_search_options"),
+    )
+)
+"""Fields of requests that only Chat and formats like it have."""
+FIELDS = frozenset(
+    (
+        *("frequency_penalty", "logprobs", "n", "parallel_tool_calls", "plugins", "presence_penalty", "provider"),
+        *("reasoning", "response_format", "seed", "stop", "top_logprobs"),
+    )
+)
+"""Fields of requests to OpenAI or another host that Anthropic Messages does not have; Cohere's API has some."""
+PARTS = frozenset(("file", "image_url", "input_audio", "refusal", "video_url"))
+"""The types of the parts that Anthropic Messages does not have."""
+
+
+def _is_own(message: Any) -> bool:
+    """Return whether a message has a role, calls or parts that Anthropic Messages does not have."""
+    if not isinstance(message, dict):
+        return False
+    if message.get("role") in ("tool", "developer") or "tool_calls" in message:
+        return True
+    return any(
+        part.get("type") in PARTS for part in objects_of(message, "content") if isinstance(part.get("type"), str)
+    )
+
+
 def recognise_messages(payload: dict[str, Any]) -> Mapping[str, float]:
     """Return the confidence that a payload with `messages` is a Chat request."""
     messages = payload.get("messages")
     if not isinstance(messages, list):
         return {}
-    score = 0.5
-    for message in messages:
-        if isinstance(message, dict) and (message.get("role") in ("tool", "developer") or "tool_calls" in message):
-            score = 0.9
+    if not ONLY_FIELDS.isdisjoint(payload):
+        return {"request": 0.94}
     tools = payload.get("tools")
-    if isinstance(tools, list) and any(isinstance(t, dict) and "function" in t for t in tools):
-        score = 0.9
-    if "max_completion_tokens" in payload or "response_format" in payload or "reasoning_effort" in payload:
-        score = 0.9
-    if messages and isinstance(messages[0], dict) and messages[0].get("role") == "system":
-        score = max(score, 0.7)
+    has_functions = isinstance(tools, list) and any(isinstance(tool, dict) and "function" in tool for tool in tools)
+    if has_functions or not FIELDS.isdisjoint(payload) or any(map(_is_own, messages)):
+        return {"request": 0.9}
+    first = messages[0] if messages else None
+    score = 0.7 if isinstance(first, dict) and first.get("role") == "system" else 0.5
     return {"request": score}
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from contentmodel.authoring import (
     BlockState,
+    ChoiceOrder,
     DecodeContext,
     StreamDecoder,
     append_text,
@@ -62,6 +63,7 @@ from contentmodel_adapters.shared.streamed_calls import (
     merge_call,
     split_delta,
     stub,
+    with_distances,
 )
 
 # These fields keep the value of the first chunk; some hosts give every chunk another id (Groq).
@@ -125,14 +127,13 @@ class Choice:
         """Return the keys of the calls in the order of their numbers."""
         return [("tool_calls", place) for place in self.calls.in_order()]
 
-    def number_of(self, entry: dict[str, Any]) -> int:
-        """Return a number for a call that has none: of the call with its id, a new one, or that of the last call."""
+    def number_of(self, entry: dict[str, Any], back: int) -> int:
+        """Return the number of a call without one: by its id, a new one, or of the call `back` from the end."""
         name = entry.get("id")
         known = self.calls.number_of(name) if name else None
         if known is not None:
             return known
-        is_new = name or not self.calls or is_named(entry)
-        return len(self.calls) if is_new else self.calls.last_number()
+        return len(self.calls) if name or not self.calls or is_named(entry) else self.calls.last_number(back)
 
     def keys(self) -> Iterator[Key]:
         """Yield the key of each content of the message, in the order of the columns."""
@@ -146,6 +147,7 @@ class Decoder(StreamDecoder):
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._choices: dict[int, Choice] = {}
+        self._order = ChoiceOrder()
         self._head: dict[str, Any] | None = None
         self._texts: dict[int, tuple[Choice, Key]] = {}
         """The choice and key of each block of text."""
@@ -163,13 +165,20 @@ class Decoder(StreamDecoder):
         if wire != self._head:
             self._head = wire
             self._read_head(wire)
+        ready: list[Any] = []
         for choice in choices:
             if choice.__class__ is dict:
-                self._read_choice(choice)
+                ready += self._order.take(choice.get("index", 0), choice)
             else:
                 self.wire_event(name, {"choices": [choice]})
-        if len(choices) > 1:
+        for choice in ready:
+            self._read_choice(choice)
+        if len(ready) > 1:
             self._grown = None
+
+    def read_rest(self) -> None:
+        for choice in self._order.rest():
+            self._read_choice(choice)
 
     def _read_without_choices(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
@@ -239,7 +248,8 @@ class Decoder(StreamDecoder):
             self.begin({"object": "chat.completion", **self.answer})
         if number.__class__ is not int:
             raise DecodeError(API, [Fault("$.choices[*].index", f"expected an integer, got {kind_of(number)}")])
-        choice = self._choices[number] = Choice(len(self._choices))
+        choice = self._choices[number] = Choice(self._order.position(number))
+        self._choices = self._order.arrange(self._choices)
         if "index" in wire:
             choice.rest["index"] = number
         return choice
@@ -286,9 +296,8 @@ class Decoder(StreamDecoder):
         """Read a field of a delta that is not text."""
         message = choice.message
         if key == "tool_calls" and value.__class__ is list:
-            for entry in value:
-                if entry.__class__ is dict:
-                    self._grow_call(choice, entry)
+            for entry, back in with_distances(value):
+                self._grow_call(choice, entry, back)
         elif key == "function_call" and value.__class__ is dict:
             self._grow_function_call(choice, value)
         elif key in REASONING_LISTS and value.__class__ is list:
@@ -333,21 +342,20 @@ class Decoder(StreamDecoder):
     def _stop_early(self, choice: Choice, key: Key) -> None:
         column, _ = key
         block = choice.blocks[key]
+        merge_entry_pieces(block)
         if column in TEXTS:
-            merge_entry_pieces(block)
             self.stop(block, _with_text(block.emitted, block.wire.get("text") or choice.text(column)))
             choice.stopped.add(key)
         elif column == "tool_calls":
-            merge_entry_pieces(block)
             content = self._decode_call(block.wire)
             if is_complete_call(content):
                 self.stop(block, content)
                 choice.stopped.add(key)
 
-    def _grow_call(self, choice: Choice, entry: dict[str, Any]) -> None:
+    def _grow_call(self, choice: Choice, entry: dict[str, Any], back: int) -> None:
         number = entry.get("index")
         if number.__class__ is not int:
-            number = choice.number_of(entry)
+            number = choice.number_of(entry, back)
         place = choice.calls.place_of(number)
         wire, pieces = split_delta(entry)
         block = None if place is None else choice.blocks["tool_calls", place]

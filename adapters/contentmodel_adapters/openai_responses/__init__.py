@@ -141,6 +141,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if error is not None:
         if not response.choices:
             # A refused request has the error body of every endpoint.
+            context.report_lost_attributes(response, ("id", "model", "created", "usage"))
             return {"error": error}
         payload = {**payload, "error": in_response(error)}
         _set_failure(payload, error, response, context)
@@ -206,8 +207,8 @@ class OpenAIResponses(TableAdapter):
         """
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
             return {"stream": 1.0}
-        if payload.get("type") == "error" and "message" in payload:
-            return {"stream": 0.8}
+        if payload.get("type") == "error" and ("message" in payload or "sequence_number" in payload):
+            return {"stream": 0.9}
         if payload.get("object") in ("response", "response.compaction"):
             return {"response": 1.0}
         if isinstance(payload.get("output"), list) and "choices" not in payload:

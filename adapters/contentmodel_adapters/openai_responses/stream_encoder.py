@@ -405,6 +405,10 @@ class Encoder(AmendingEncoder):
         if self._item is None or all(block.is_complete for block in self._group):
             self._close_group()
         error = object_of(payload, "error")
+        if "type" in (event.error.extra or {}).get(self.adapter.api, {}):
+            # Only the nested form of the event has a type.
+            self._event("error", error=error)
+            return
         body = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
         self._event("error", **body)
 

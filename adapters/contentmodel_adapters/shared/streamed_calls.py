@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import canonical, merge_into, object_of, parse
@@ -41,9 +42,9 @@ class StreamedCalls:
         place = self._by_id.get(canonical(call_id))
         return None if place is None else self._numbers[place]
 
-    def last_number(self) -> int:
-        """Return the number of the call that began last."""
-        return self._numbers[-1]
+    def last_number(self, back: int = 1) -> int:
+        """Return the number of the call that began last; with `back`, that many from the end, or the first."""
+        return self._numbers[max(0, len(self._numbers) - back)]
 
     def in_order(self) -> list[int]:
         """Return the places of all calls in the order of their numbers."""
@@ -87,6 +88,19 @@ def is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
 def is_named(entry: dict[str, Any]) -> bool:
     """Return whether a call has a name, so that it can start."""
     return any(object_of(entry, kind).get("name") for kind in GROWN)
+
+
+def with_distances(entries: list[Any]) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield each call of a delta, with its distance from the end of the calls that have begun.
+
+    Some hosts (Moonshot) send several calls in a delta without number, id or name: they continue the last calls.
+    """
+    calls = [entry for entry in entries if entry.__class__ is dict]
+    continuing = [not (entry.get("index").__class__ is int or entry.get("id") or is_named(entry)) for entry in calls]
+    distance = sum(continuing)
+    for entry, continues in zip(calls, continuing, strict=True):
+        yield entry, distance
+        distance -= continues
 
 
 def merge_call(old: dict[str, Any], new: dict[str, Any]) -> None:

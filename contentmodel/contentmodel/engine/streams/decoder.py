@@ -279,6 +279,7 @@ class StreamDecoder:
                 self._template = None
                 self._template_misses += 1 if template.is_unused else -1
             if data == DONE:
+                self.read_rest()
                 self.done()
             else:
                 try:
@@ -327,6 +328,7 @@ class StreamDecoder:
         self.read(name, wire)
 
     def _end(self, rest: bytes) -> None:
+        self.read_rest()
         if self.is_ready() and not self._framing.is_cut:
             self.finish()
             return
@@ -341,6 +343,9 @@ class StreamDecoder:
     def read(self, name: str | None, wire: JsonObject) -> None:
         """Read one event of the API."""
         raise NotImplementedError
+
+    def read_rest(self) -> None:
+        """Read the events that were delayed: the input has ended."""
 
     def done(self) -> None:
         """Handle the marker [DONE]."""
@@ -466,6 +471,7 @@ class StreamDecoder:
         self.is_over = self.is_broken = True
         response, layout = self._envelope, []
         try:
+            self.read_rest()
             self.stop_open()
             wire, known_layout = self.broken()
             response, layout = without_contents(self.adapter.read_response(wire)), known_layout
