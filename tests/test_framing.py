@@ -189,6 +189,30 @@ def test_sse_parser_close_returns_an_unfinished_event(stream: bytes) -> None:
     assert b"1" in parsed(stream)[1].close()
 
 
+@pytest.mark.parametrize(
+    ("stream", "frames"),
+    [
+        (b'event: e\ndata: {"a": 1}\n', [("e", b'{"a": 1}')]),
+        (b'data: {"a": 1}', [(None, b'{"a": 1}')]),
+        (b'data: {"a":\ndata: 1}', [(None, b'{"a":\n1}')]),
+        (b'id: 7\r\ndata: {"a": 1}\r\n', [(None, b'{"a": 1}')]),
+        (b'data: {"a": 1}\n\ndata: [DONE]', [(None, b'{"a": 1}'), (None, b"[DONE]")]),
+        (b'data: {"a": 1', []),
+        (b'data: {"a":\ndata: 1', []),
+        (b"data: 12", []),
+        (b"event: e\n", []),
+        (b'data: {"a": 1}\n\n', [(None, b'{"a": 1}')]),
+        (b'{"a": 1}', [(None, b'{"a": 1}')]),
+    ],
+)
+def test_end_completes_an_event_whose_data_are_whole(stream: bytes, frames: list[Frame]) -> None:
+    for cut in range(len(stream) + 1):
+        framing = AnyFraming()
+        found = [*framing.feed(stream[:cut]), *framing.feed(stream[cut:]), *framing.end()]
+        assert found == frames
+        assert (framing.close() == b"") is (bool(frames) or not stream.strip().startswith(b"data"))
+
+
 @pytest.mark.parametrize("stream", [b"", b"data: 1\n\n", b"data: 1\r\n\r\n", b": comment\n\n"])
 def test_sse_parser_close_returns_nothing_after_a_complete_stream(stream: bytes) -> None:
     assert parsed(stream)[1].close() == b""

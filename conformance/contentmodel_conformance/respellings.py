@@ -22,7 +22,7 @@ def respellings(raw: bytes, form: StreamFormat) -> Iterator[tuple[str, bytes]]:
 
 
 def _respelled_events(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield other spellings of server-sent events that the standard allows, each with a name."""
+    """Yield other spellings of server-sent events that the standard allows or recordings have, each with a name."""
     yield "CRLF", raw.replace(b"\n", b"\r\n")
     yield "CR", raw.replace(b"\n", b"\r")
     yield "comments", raw.replace(b"\n\n", b"\n\n: still here\n\n")
@@ -31,3 +31,5 @@ def _respelled_events(raw: bytes) -> Iterator[tuple[str, bytes]]:
     yield "no space", raw.replace(b"\ndata: ", b"\ndata:")
     yield "byte order mark", BOM + raw
     yield "blank line first", b"\n" + raw
+    yield "no blank line at the end", raw.removesuffix(b"\n")
+    yield "no line break at the end", raw.rstrip(b"\n")

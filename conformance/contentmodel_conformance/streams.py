@@ -87,7 +87,7 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
 
 
 def spellings(adapter: Any, raw: bytes, form: StreamFormat) -> None:
-    """The events do not depend on line endings, or on comments, ids and blank lines between events.
+    """The events do not depend on line endings, also missing ones at the end, or on comments, ids and blank lines.
 
     Formats other than server-sent events have other spellings.
     """

@@ -50,8 +50,10 @@ class SseParser(Framing):
     """Parse server-sent events as the HTML standard defines them (section 9.2.6, read November 2026).
 
     Lines end in LF, CR or CRLF. A byte order mark at the start, comments and unknown fields are skipped. The lines of
-    `data` are joined. An event without data, or without a blank line at its end, is dropped. `last_event_id` is the id
-    of the last complete event, `retry` (milliseconds) the latest of the stream.
+    `data` are joined. An event without data is dropped. So is the last one if the blank line at its end is missing,
+    except if its data are complete, as google-genai reads it (3.4, _api_client.py: HttpResponse): some recordings and
+    proxies trim the end. `last_event_id` is the id of the last complete event, `retry` (milliseconds) the latest of the
+    stream.
     """
 
     def __init__(self) -> None:
@@ -102,6 +104,15 @@ class SseParser(Framing):
         self._pieces = [last] if last else []
         return frames
 
+    def end(self) -> list[Frame]:
+        frames: list[Frame] = []
+        field, _, value = b"".join(self._pieces).partition(b":")
+        data = [*self._data, value.removeprefix(b" ")] if field == b"data" else self._data
+        if _is_whole(b"\n".join(data)):
+            self._data, self._pieces = data, []
+            self._dispatch(frames)
+        return frames
+
     def close(self) -> bytes:
         return b"\n".join([*self._data, *self._pieces])
 
@@ -145,6 +156,19 @@ class SseParser(Framing):
             self._head = name + b"data: "
             self._head_size = len(self._head)
         self._event = None
+
+
+def _is_whole(data: bytes) -> bool:
+    """Return whether the data of an event are complete: a JSON object, or the marker of the end."""
+    return data == b"[DONE]" or (data.startswith(b"{") and _is_json(data))
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 _STRUCTURE = re.compile(rb'["\\{}\[\]]')
@@ -245,6 +269,9 @@ class _EventsThenJson(SseParser):
             frames += self._json.feed(b"".join(pieces))
         return frames
 
+    def end(self) -> list[Frame]:
+        return super().end() if self._json is None else []
+
     def close(self) -> bytes:
         return super().close() if self._json is None else self._json.close()
 
@@ -287,6 +314,9 @@ class AnyFraming(Framing):
     def fault(self) -> str | None:
         return None if self._framing is None else self._framing.fault
 
+    def end(self) -> list[Frame]:
+        return [] if self._framing is None else self._framing.end()
+
     def close(self) -> bytes:
         return self._framing.close() if self._framing is not None else b"".join(self._first).strip()
 
@@ -319,9 +349,7 @@ class LineParser(Framing):
 
     def end(self) -> list[Frame]:
         line = self.close()
-        try:
-            msgspec.json.decode(line, type=msgspec.Raw)
-        except (ValueError, RecursionError):
+        if not _is_json(line):
             return []
         self._pieces = []
         return [(None, line)]
