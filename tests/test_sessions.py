@@ -20,7 +20,7 @@ from contentmodel.content import (
 )
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, text
+from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, said, text
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
 FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
@@ -117,6 +117,45 @@ def test_a_rollout_has_the_history_after_its_last_compaction_without_turns_taken
     answer = request.branches[0].messages[1]
     assert answer.usage is not None
     assert (answer.response_id, answer.usage.cache_read_tokens) == ("resp_1", 80)
+
+
+def summarized_session() -> list[Any]:
+    """Return a rollout whose lines `compacted` have a summary, and no history."""
+    call = {"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "call_1"}
+    return [
+        codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
+        codex_line("response_item", said("developer", "Ask first."), 1),
+        codex_line("response_item", said("user", "Sort the maps."), 2),
+        codex_line("response_item", call, 3),
+        codex_line("response_item", {"type": "function_call_output", "call_id": "call_1", "output": "done"}, 4),
+        codex_line("compacted", {"message": "The maps are sorted."}, 5),
+        codex_line("response_item", said("user", "Name them."), 6),
+        codex_line("response_item", said("assistant", "They have names."), 7),
+        codex_line("compacted", {"message": "Sorted and named.", "replacement_history": None}, 8),
+        codex_line("compacted", {"message": None, "replacement_history": None}, 9),
+        codex_line("response_item", said("user", "Stop."), 10),
+        codex_line("event_msg", {"type": "thread_rolled_back", "num_turns": 1}, 11),
+    ]
+
+
+def test_a_compaction_without_a_history_leaves_the_prompts_and_its_summary() -> None:
+    lines = summarized_session()
+    request = adapter(CODEX).decode_request(lines)
+    assert texts(request.messages) == ["Ask first.", "Sort the maps.", "Name them.", "Sorted and named."]
+    assert [branch.kind for branch in request.branches] == ["compacted", "compacted", "alternative"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+    (summary,) = request.messages[-1].contents
+    message = msgspec.structs.replace(request.messages[-1], contents=[msgspec.structs.replace(summary, text="Sorted.")])
+    edited = msgspec.structs.replace(request, messages=[*request.messages[:-1], message])
+    written = adapter(CODEX).encode_request(edited).payload
+    assert written[8]["payload"] == {"message": "Sorted.", "replacement_history": None}
+
+
+def test_the_summary_of_a_compaction_reaches_other_apis() -> None:
+    encoded = convert(summarized_session(), source=CODEX, target="openai-chat", kind="request")
+    assert encoded.payload["messages"][-1] == {"role": "user", "content": "Sorted and named."}
+    assert {loss.path for loss in encoded.losses if loss.code == "no-branches"} >= {"$[3]", "$[5].payload", "$[10]"}
+    assert audit(summarized_session(), encoded) == []
 
 
 def test_a_path_of_a_loss_is_in_the_line() -> None:

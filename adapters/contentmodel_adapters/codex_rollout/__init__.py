@@ -1,13 +1,13 @@
 """The adapter of Codex rollouts: the files of sessions of the Codex CLI, JSON Lines with items of the Responses API.
 
-The history of a session is its lines of the type `response_item`. A line `compacted` replaces it: the items before it
-become a branch. The other lines are kept. Observed with @openai/codex 0.169.0 on 2026-11-23; `codex app-server
-generate-json-schema` writes the schema of the items.
+The history of a session is its lines of the type `response_item`. A line `compacted` replaces it by its items, or by the
+prompts and its summary: the other items before it become a branch. The other lines are kept. Observed with
+@openai/codex 0.169.0 on 2026-11-23; `codex app-server generate-json-schema` writes the schema of the items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from contentmodel.authoring import TOKEN, EncodeContext, TextField, reasons
@@ -185,7 +185,7 @@ def _has_model(line: Any) -> bool:
 
 
 def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatRequest, context: EncodeContext) -> Any:
-    """Fill the fields of a kept line that reading set to None: instructions, the model, or a replaced history."""
+    """Fill the fields of a kept line that reading set to None: instructions, the model, a history or its summary."""
     payload = line.get("payload") if line.__class__ is dict else None
     if payload.__class__ is not dict:
         return line
@@ -194,14 +194,22 @@ def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatReque
         return {**line, "payload": {**payload, "base_instructions": held}}
     if line.get("type") == "turn_context" and payload.get("model", "") is None:
         return {**line, "payload": {**payload, "model": request.model}}
-    if (
-        line.get("type") != "compacted"
-        or "replacement_history" not in payload
-        or payload["replacement_history"] is not None
-    ):
+    if line.get("type") != "compacted":
         return line
     items = [replacement[index] for index in sorted(replacement)] if replacement else []
-    return {**line, "payload": {**payload, "replacement_history": items}}
+    if payload.get("message", "") is not None and payload.get("replacement_history", "") is None:
+        return {**line, "payload": {**payload, "replacement_history": items}}
+    if items and payload.get("message", "") is None:
+        return {**line, "payload": {**payload, "message": "".join(_texts_of(items[0]))}}
+    return line
+
+
+def _texts_of(item: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts of a message."""
+    content = item.get("content")
+    for part in content if content.__class__ is list else [{"text": content}]:
+        if isinstance(part.get("text"), str):
+            yield part["text"]
 
 
 def _numbered(lines: list[Any]) -> list[Any]:

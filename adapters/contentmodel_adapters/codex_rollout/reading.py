@@ -25,6 +25,8 @@ class Reading:
         self._answer: Record | None = None
         """The record of the last item of the model."""
         self._model_line: list[Any] | None = None
+        self._summaries: set[int] = set()
+        """The tokens of the summaries of compactions."""
         for index, line in enumerate(lines):
             self._read(index, line)
 
@@ -100,21 +102,44 @@ class Reading:
     def _read_compacted(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         """Replace the history. The previous items become a branch."""
         history = payload.get("replacement_history")
-        if history.__class__ is not list or not history or any(not _is_item(item) for item in history):
+        if history is None:
+            return self._read_summary(index, line, payload)
+        has_items = history.__class__ is list and bool(history) and all(_is_item(item) for item in history)
+        if not has_items or payload.get("message", "") is None:
             return False
-        self._branch("compacted", 0)
+        self._branch("compacted", range(len(self.session.parts[0].entries)))
         self.session.keep(index, {**line, "payload": {**payload, "replacement_history": None}}, "compacted")
         for at, item in enumerate(history):
             self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
+        return True
+
+    def _read_summary(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
+        """Replace the history as Codex does if a line has only the summary: by the prompts and instructions, then it.
+
+        Source: `build_compacted_history` in codex-rs/core/src/compact.rs of openai/codex (seen 2026-11-26).
+        """
+        summary = payload.get("message")
+        if not isinstance(summary, str) or not summary:
+            return False
+        part = self.session.parts[0]
+        stays = (entry.get("role") in _STAYS and entry[TOKEN] not in self._summaries for entry in part.entries)
+        self._branch("compacted", {at for at, is_kept in enumerate(stays) if not is_kept})
+        self.session.keep(index, {**line, "payload": {**payload, "message": None}}, "compacted")
+        path = f"$.input[{len(part.entries)}]"
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": summary}]}
+        self._item(item, index, ".payload", {}, Record(), 0)
+        part.places[f"{path}.content[0]"] = part.places[f"{path}.content[0].text"] = f"$[{index}].payload.message"
+        self._summaries.add(part.entries[-1][TOKEN])
         return True
 
     def _read_event_msg(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         """Move the last turns to a branch if the user took them back."""
         turns = payload.get("num_turns")
         if payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
-            prompts = [at for at, entry in enumerate(self.session.parts[0].entries) if _is_prompt(entry)]
+            entries = self.session.parts[0].entries
+            prompts = [at for at, one in enumerate(entries) if _is_prompt(one) and one[TOKEN] not in self._summaries]
             if len(prompts) >= turns:
-                self._branch("alternative", prompts[-turns])
+                self._branch("alternative", range(prompts[-turns], len(entries)))
         return False
 
     def _read_token_usage_record(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -129,20 +154,27 @@ class Reading:
         answer.usage = Usage(**counts)
         return False
 
-    def _branch(self, kind: str, start: int) -> None:
-        """Move the entries of the conversation from `start` on to a branch."""
-        session, main = self.session, self.session.parts[0]
-        rest = main.entries[start:]
-        if not rest:
+    def _branch(self, kind: str, moved: Collection[int]) -> None:
+        """Move the entries of the conversation that have the indexes `moved` to a branch."""
+        if not moved:
             return
-        moved = {f"$.input[{at}]": f"$.input[{at - start}]" for at in range(start, len(main.entries))}
-        places = {new: main.places.pop(old) for old, new in moved.items()}
-        whole = {new: main.lines.pop(old) for old, new in moved.items() if old in main.lines}
-        branch = Branch(kind=kind)
-        session.parts.append(Part(entries=rest, places=places, lines=whole, branch=branch))
-        del main.entries[start:]
+        main, branch = self.session.parts[0], Part(branch=Branch(kind=kind))
+        entries, places = main.entries, main.places
+        main.entries, main.places = [], {}
+        parts: dict[str, tuple[Part, str]] = {}
+        for at, entry in enumerate(entries):
+            part = branch if at in moved else main
+            parts[f"$.input[{at}]"] = part, f"$.input[{len(part.entries)}]"
+            part.entries.append(entry)
+        for path, place in places.items():
+            head = path[: path.find("]") + 1]
+            part, new = parts.get(head, (main, head))
+            part.places[new + path[len(head) :]] = place
+        self.session.parts.append(branch)
 
 
+_STAYS = ("user", "developer", "system")
+"""The roles of the messages that stay in the history beside a summary."""
 _READ = frozenset({"response_item", "session_meta", "turn_context", "compacted", "event_msg", "token_usage_record"})
 _PATHS = {"created": "timestamp"}
 _COUNTS = {
