@@ -1,7 +1,7 @@
 """The adapter of Codex rollouts: the files of sessions of the Codex CLI, JSON Lines with items of the Responses API.
 
-The history of a session is its lines of the type `response_item`. A line `compacted` replaces it by its items, or by the
-prompts and its summary: the other items before it become a branch. The other lines are kept. Observed with
+The history of a session is its lines of the type `response_item`. A line `compacted` replaces it by its items, or by
+the prompts and its summary: the other items before it become a branch. The other lines are kept. Observed with
 @openai/codex 0.169.0 on 2026-11-23; `codex app-server generate-json-schema` writes the schema of the items.
 """
 
