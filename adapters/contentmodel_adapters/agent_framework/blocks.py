@@ -242,7 +242,7 @@ OLDER = TABLE.record(
     Filled({"contents": []}),
     constants={"role.type": "role"},
 )
-"""A message of a version before 1.0, in which roles were objects (tests of agent-framework-core before 1.0, seen 2026-11-26)."""
+"""A message of a version before 1.0, in which roles were objects (as in the tests of the library, seen 2026-11-26)."""
 TABLE.known_values("message.role", *extensions_ai.ROLES)
 REQUEST = TABLE.record(
     "request",
