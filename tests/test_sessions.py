@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contentmodel import ChatMessage, ChatRequest, Origin, adapter, assistant, audit, convert, user
+from contentmodel import ChatMessage, ChatRequest, Origin, adapter, assistant, audit, convert, detect, user
 from contentmodel.content import (
     DataContent,
     FunctionCallContent,
@@ -478,3 +478,39 @@ def test_media_of_a_failed_result_become_a_separate_message(source: str) -> None
     assert [getattr(output, "text", None) for output in result.outputs] == ["No."]
     assert [type(content) for content in again.messages[-1].contents] == [TextContent, DataContent]
     assert audit(encoded.payload, convert(encoded.payload, source=CLAUDE, target="openai-chat", kind="request")) == []
+
+
+def printed(kind: str, uuid: str, content: Any, call_id: str | None = None) -> dict[str, Any]:
+    """Return a line that `claude -p --output-format stream-json` prints."""
+    answer = {"id": f"msg_{uuid}", "type": "message", "model": "claude-opus-4-5", "usage": {"input_tokens": 3}}
+    message = {**(answer if kind == "assistant" else {}), "role": kind, "content": content}
+    return {"type": kind, "message": message, "parent_tool_use_id": call_id, "session_id": "s1", "uuid": uuid}
+
+
+def test_printed_lines_are_one_conversation_with_branches_for_subagents() -> None:
+    task = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "Count the boats."}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Four boats."}
+    lines = [
+        {"type": "system", "subtype": "init", "session_id": "s1", "uuid": "l0", "tools": ["Task"]},
+        printed("assistant", "l1", [{"type": "text", "text": "I ask another agent."}]),
+        printed("assistant", "l2", [task]),
+        printed("user", "l3", [{"type": "text", "text": "Count the boats."}], "toolu_1"),
+        printed("assistant", "l4", [{"type": "text", "text": "I see four."}], "toolu_1"),
+        printed("user", "l5", [result]),
+        printed("assistant", "l6", [{"type": "text", "text": "There are four."}]),
+        {"type": "result", "subtype": "success", "result": "There are four.", "session_id": "s1", "uuid": "l7"},
+    ]
+    assert detect(write_lines(lines)) == (CLAUDE, "request")
+    request = adapter(CLAUDE).decode_request(lines)
+    roles = [(message.role, message.text) for message in request.messages]
+    assert roles[0] == ("assistant", "I ask another agent.")
+    assert roles[-1] == ("assistant", "There are four.")
+    (result_read,) = request.messages[-2].contents
+    assert isinstance(result_read, FunctionResultContent)
+    assert result_read.call_id == "toolu_1"
+    assert [(branch.kind, [message.text for message in branch.messages]) for branch in request.branches] == [
+        ("agent", ["Count the boats.", "I see four."])
+    ]
+    assert adapter(CLAUDE).encode_request(request).payload == lines
+    made = convert(lines, source=CLAUDE, target="openai-chat", kind="request")
+    assert audit(lines, made) == []
