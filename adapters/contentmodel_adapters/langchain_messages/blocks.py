@@ -209,6 +209,16 @@ _OF_PARTNERS = [
         Implied({"kind": "image"}),
         constants={"type": "image_url"},
     ),
+    # The blocks of MCP, which results of its tools have.
+    *(
+        Row(
+            f"{tag}.mcp",
+            DataContent,
+            {"data": ("data", Required()), "mimeType": ("media_type", Required())},
+            constants={"type": tag},
+        )
+        for tag in ("image", "audio")
+    ),
 ]
 MEDIA = [*(made for tag in KINDS for made in _media(tag)), *_OF_PARTNERS]
 
