@@ -276,7 +276,8 @@ def test_messages_of_versions_before_1_0_are_read_and_written_unchanged() -> Non
     assert detect({"type": "chat_response", "messages": messages}) == (AF, "request")
     request = ADAPTER.decode_request(messages)
     assert [message.role for message in request.messages] == ["user", "assistant", "tool", f"{AF}:critic"]
-    assert request.messages[1].contents[1].usage.input_tokens == 9
+    counts: Any = request.messages[1].contents[1]
+    assert counts.usage.input_tokens == 9
     assert not any(isinstance(content, UnknownContent) for message in request.messages for content in message.contents)
     assert ADAPTER.encode_request(request).payload == messages
 

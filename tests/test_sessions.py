@@ -121,12 +121,12 @@ def test_a_rollout_has_the_history_after_its_last_compaction_without_turns_taken
 
 def summarized_session() -> list[Any]:
     """Return a rollout whose lines `compacted` have a summary, and no history."""
-    call = {"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "call_1"}
+    sorting = {"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "call_1"}
     return [
         codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
         codex_line("response_item", said("developer", "Ask first."), 1),
         codex_line("response_item", said("user", "Sort the maps."), 2),
-        codex_line("response_item", call, 3),
+        codex_line("response_item", sorting, 3),
         codex_line("response_item", {"type": "function_call_output", "call_id": "call_1", "output": "done"}, 4),
         codex_line("compacted", {"message": "The maps are sorted."}, 5),
         codex_line("response_item", said("user", "Name them."), 6),

@@ -542,7 +542,7 @@ def test_conversion_of_messages_of_version_4_reports_each_loss(document: Any, ta
 
 
 def test_tool_invocations_of_version_4_decode_to_calls_and_results_of_each_step() -> None:
-    first, *_ = made = decoded(FLAT[1:2]).messages
+    made: Any = decoded(FLAT[1:2]).messages
     assert [(message.role, len(message.contents)) for message in made] == [
         ("assistant", 1),
         ("tool", 1),
@@ -550,14 +550,15 @@ def test_tool_invocations_of_version_4_decode_to_calls_and_results_of_each_step(
         ("tool", 3),
         ("assistant", 1),
     ]
-    assert first.contents[0].name == "tide"
+    assert made[0].contents[0].name == "tide"
     assert made[1].contents[0].outputs == [JsonContent(value={"hour": 12})]
     assert [result.call_id for result in made[3].contents] == ["c2", "c3", "c4"]
     assert made[4].text == "At noon."
 
 
 def test_parts_of_version_4_have_the_same_contents_as_those_of_later_versions() -> None:
-    user_message, answer, results, text = decoded(OLDER_PARTS).messages
+    made: Any = decoded(OLDER_PARTS).messages
+    user_message, answer, results, text = made
     image = user_message.contents[1]
     assert image == DataContent(data="aGk=", media_type="image/png", extra=image.extra)
     assert [content.__class__ for content in answer.contents] == [ReasoningContent, FunctionCallContent]

@@ -208,8 +208,9 @@ def _texts_of(item: dict[str, Any]) -> Iterator[str]:
     """Yield the texts of a message."""
     content = item.get("content")
     for part in content if content.__class__ is list else [{"text": content}]:
-        if isinstance(part.get("text"), str):
-            yield part["text"]
+        value: Any = part.get("text")
+        if isinstance(value, str):
+            yield value
 
 
 def _numbered(lines: list[Any]) -> list[Any]:

@@ -260,7 +260,7 @@ class Rows:
             "cached_input_token_count": "cache_read_tokens",
             "reasoning_token_count": "reasoning_tokens",
         }
-        self.usage = Record(table.record("usage", Usage, {**names.all(counts), **counters}))
+        self.usage: Record[Any] = Record(table.record("usage", Usage, {**names.all(counts), **counters}))
 
     def row(
         self,

@@ -295,7 +295,7 @@ class _Joining:
                 return {**flat, older.CALLS: encoded} if encoded else flat
         return {**wire, "parts": [self._encode_part(part) for part in self._parts]}
 
-    def _encode_part(self, part: Any) -> dict[str, Any]:
+    def _encode_part(self, part: dict[str, Any] | ToolPart) -> dict[str, Any]:
         if not isinstance(part, ToolPart):
             return part
         if older.was_invocation(part, self._context) is None:
