@@ -158,6 +158,51 @@ def test_the_summary_of_a_compaction_reaches_other_apis() -> None:
     assert audit(summarized_session(), encoded) == []
 
 
+def test_the_lines_of_older_rollouts_have_no_envelope() -> None:
+    lines: list[Any] = [
+        {"id": "s", "timestamp": "2025-07-01T08:00:00.000Z", "instructions": None, "git": {"branch": "main"}},
+        {"record_type": "state"},
+        said("user", "Sort the maps."),
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_1"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "done"},
+        said("assistant", "They are sorted."),
+    ]
+    assert detect(write_lines(lines)) == (CODEX, "request")
+    request = adapter(CODEX).decode_request(lines)
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool", "assistant"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+    assert _lost_lines(lines) == []
+    lines[0]["instructions"] = "Use few words."
+    assert _lost_lines(lines) == ["$[0]"]
+
+
+def _lost_lines(lines: list[Any]) -> list[str]:
+    """Return the paths of the significant losses of a rollout at another API, without those of fields."""
+    encoded = convert(lines, source=CODEX, target="openai-chat", kind="request")
+    return [loss.path for loss in encoded.losses if loss.kind != "insignificant" and loss.path.endswith("]")]
+
+
+def test_the_states_of_files_in_a_rollout_are_no_part_of_the_history() -> None:
+    state = {"type": "ghost_snapshot", "ghost_commit": {"id": "c0ffee", "parent": None}}
+    history = [said("user", "Sort the maps."), state, said("user", "They are sorted.")]
+    lines = [
+        codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
+        codex_line("response_item", said("user", "Sort the maps."), 1),
+        codex_line("response_item", state, 2),
+        codex_line("compacted", {"message": "", "replacement_history": history}, 3),
+        codex_line("response_item", said("assistant", "Anything else?"), 4),
+    ]
+    request = adapter(CODEX).decode_request(lines)
+    assert texts(request.messages) == ["Sort the maps.", "They are sorted.", "Anything else?"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+    encoded = convert(lines, source=CODEX, target="openai-responses", kind="request")
+    assert [item["type"] for item in encoded.payload["input"]] == ["message"] * 3
+    assert audit(lines, encoded) == []
+    shorter = msgspec.structs.replace(request, messages=request.messages[1:])
+    written = adapter(CODEX).encode_request(shorter).payload
+    assert written[3]["payload"]["replacement_history"] == history[1:]
+
+
 def test_a_path_of_a_loss_is_in_the_line() -> None:
     losses = convert(codex_session(), source=CODEX, target="anthropic-messages", kind="request").losses
     assert {loss.path for loss in losses if loss.code == "no-branches"} >= {"$[2]", "$[11]"}

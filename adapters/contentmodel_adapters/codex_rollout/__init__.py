@@ -15,7 +15,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, ORIGINATOR, PARTS, PASSTHROUGH, RECORDS
-from contentmodel_adapters.codex_rollout.reading import Reading
+from contentmodel_adapters.codex_rollout.reading import Reading, is_header, is_snapshot
 from contentmodel_adapters.codex_rollout.rules import RULES
 from contentmodel_adapters.shared.session_lines import arranged, first_time, is_new, iso_time, kept_lines, session_id
 from contentmodel_adapters.shared.session_reading import Session
@@ -42,6 +42,8 @@ class CodexRollout(SessionAdapter):
         typed = [item for item in items if item.__class__ is dict and item.get("payload").__class__ is dict]
         if any(item.get("type") == "session_meta" for item in typed):
             return 0.99
+        if items and is_header(items[0]) and all("payload" not in item for item in items if item.__class__ is dict):
+            return 0.9
         return 0.9 if any(item.get("type") == "response_item" and "timestamp" in item for item in typed) else 0.0
 
     def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
@@ -199,6 +201,11 @@ def _completed(line: Any, replacement: dict[int, Any] | None, request: ChatReque
     items = [replacement[index] for index in sorted(replacement)] if replacement else []
     if payload.get("message", "") is not None and payload.get("replacement_history", "") is None:
         return {**line, "payload": {**payload, "replacement_history": items}}
+    held = payload.get("replacement_history")
+    if held.__class__ is list and any(is_snapshot(item) for item in held) and None in held:
+        filled = [(replacement or {}).get(at) if item is None else item for at, item in enumerate(held)]
+        written = [item for item in filled if item is not None]
+        return {**line, "payload": {**payload, "replacement_history": written}}
     if items and payload.get("message", "") is None:
         return {**line, "payload": {**payload, "message": "".join(_texts_of(items[0]))}}
     return line

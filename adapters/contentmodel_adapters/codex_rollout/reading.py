@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel.authoring import TOKEN
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
-from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUGH
+from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUGH, SNAPSHOT
 from contentmodel_adapters.shared.session_lines import count_of
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
@@ -33,7 +33,7 @@ class Reading:
     def _read(self, index: int, line: Any) -> None:
         kind = line.get("type") if line.__class__ is dict else None
         if kind.__class__ is not str:
-            self.session.keep(index, line, _OTHER)
+            self.session.keep(index, line, _kind_without_type(line))
         elif index in self._unreadable:
             self.session.keep(index, line, UNREADABLE)
         elif kind in ITEMS and "payload" not in line:
@@ -70,6 +70,9 @@ class Reading:
     # -- by the type of the line ---------------------------------------------------------------------------------------
 
     def _read_response_item(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
+        if is_snapshot(payload):
+            self.session.keep(index, line, SNAPSHOT)
+            return True
         record = Record()
         if isinstance(line.get("timestamp"), str):
             record.created, record.paths = line["timestamp"], _PATHS
@@ -108,9 +111,12 @@ class Reading:
         if not has_items or payload.get("message", "") is None:
             return False
         self._branch("compacted", range(len(self.session.parts[0].entries)))
-        self.session.keep(index, {**line, "payload": {**payload, "replacement_history": None}}, "compacted")
+        has_snapshots = any(is_snapshot(item) for item in history)
+        rest = [item if is_snapshot(item) else None for item in history] if has_snapshots else None
+        self.session.keep(index, {**line, "payload": {**payload, "replacement_history": rest}}, "compacted")
         for at, item in enumerate(history):
-            self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
+            if not is_snapshot(item):
+                self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
         return True
 
     def _read_summary(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -194,6 +200,29 @@ def _without_passthrough(
         return item, envelope
     rest = {key: value for key, value in item.items() if key != PASSTHROUGH}
     return rest, {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
+
+
+def is_header(line: Any) -> bool:
+    """Return whether a line is the first one of versions whose lines have no envelope."""
+    return (
+        line.__class__ is dict
+        and "type" not in line
+        and isinstance(line.get("id"), str)
+        and isinstance(line.get("timestamp"), str)
+        and "instructions" in line
+    )
+
+
+def is_snapshot(item: Any) -> bool:
+    """Return whether an item holds the state of the files."""
+    return item.__class__ is dict and item.get("type") == SNAPSHOT
+
+
+def _kind_without_type(line: Any) -> str:
+    """Return the residue entry of a line without a type. Older versions sent the instructions of a header."""
+    if is_header(line) and not line["instructions"]:
+        return "session_meta"
+    return "state" if line.__class__ is dict and line.get("record_type") == "state" else _OTHER
 
 
 def _is_item(item: Any) -> bool:
