@@ -311,3 +311,38 @@ def test_converted_conversation_is_read_by_library(source: str, data: st.DataObj
     made = convert(payload, source=source, target=AF)
     assert read_back(made.payload) == made.payload
     assert [violation for violation in check(made.payload, api=AF) if violation.rule == "types-are-known"] == []
+
+
+def older_messages() -> list[dict[str, Any]]:
+    """Return messages as versions before 1.0 stored them: roles are objects."""
+
+    def said(role: str, *contents: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "chat_message", "role": {"type": "role", "value": role}, "contents": list(contents)}
+
+    call = {"type": "function_call", "call_id": "c1", "name": "tide", "arguments": {"port": "Bergen"}}
+    counts = {"type": "usage_details", "input_token_count": 9, "output_token_count": 4}
+    return [
+        {**said("user", {"type": "text", "text": "When is the tide?"}), "message_id": "m1"},
+        said("assistant", call, {"type": "usage", "details": counts}),
+        said("tool", {"type": "function_result", "call_id": "c1", "result": "At noon."}),
+        said("critic", {"type": "text", "text": "Too short."}),
+    ]
+
+
+def test_messages_of_versions_before_1_0_are_read_and_written_unchanged() -> None:
+    messages = older_messages()
+    assert detect(messages) == (AF, "request")
+    assert detect({"type": "chat_response", "messages": messages}) == (AF, "request")
+    request = ADAPTER.decode_request(messages)
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool", f"{AF}:critic"]
+    counts: Any = request.messages[1].contents[1]
+    assert counts.usage.input_tokens == 9
+    assert not any(isinstance(content, UnknownContent) for message in request.messages for content in message.contents)
+    assert ADAPTER.encode_request(request).payload == messages
+
+
+def test_losses_of_messages_before_1_0_have_paths_in_the_role() -> None:
+    messages = older_messages()
+    made = convert(messages, source=AF, target="openai-chat", kind="request")
+    assert audit(messages, made) == []
+    assert "$[3].role.value" in {loss.path for loss in made.losses}

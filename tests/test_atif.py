@@ -156,3 +156,32 @@ def test_edited_result_is_written_in_the_step_of_its_call() -> None:
     del request.messages[3].contents[1]
     steps: Any = adapter(ATIF).encode_request(request).payload["steps"]
     assert steps[2]["observation"] == {"results": [{"source_call_id": "c1", "content": "18 degrees"}]}
+
+
+def test_observation_that_only_refers_to_another_trajectory_is_no_result() -> None:
+    reference = {"session_id": "summary-1", "trajectory_path": "trajectory.summarization-1.json"}
+    payload = {
+        "schema_version": "ATIF-v1.7",
+        "agent": {"name": "mapper", "version": "1"},
+        "steps": [
+            {"step_id": 1, "source": "user", "message": "Draw the coast."},
+            {
+                "step_id": 2,
+                "source": "system",
+                "message": "The context was summarized.",
+                "observation": {"results": [{"source_call_id": None, "subagent_trajectory_ref": [reference]}]},
+            },
+            {"step_id": 3, "source": "user", "message": "Go on."},
+        ],
+    }
+    request = adapter("atif").decode_request(payload)
+    assert [message.role for message in request.messages] == ["user", "system", "user"]
+    assert adapter("atif").encode_request(request).payload == payload
+    made = convert(payload, source="atif", target="openai-chat", kind="request")
+    assert [message["content"] for message in made.payload["messages"]] == [
+        "Draw the coast.",
+        "The context was summarized.",
+        "Go on.",
+    ]
+    assert "$.steps[1].observation" in {loss.path for loss in made.losses}
+    assert audit(payload, made) == []

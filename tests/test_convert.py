@@ -11,7 +11,7 @@ import pytest
 
 import contentmodel
 from conftest import APIS, records
-from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, convert
+from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, adapter, audit, check, convert
 from contentmodel.auditing import unaccounted
 from contentmodel.errors import DetectError
 from contentmodel.streams import StreamConverter
@@ -379,3 +379,30 @@ def test_audit_accepts_message_id_that_is_not_converted() -> None:
     source = {"id": "r", "object": "response", "model": "m", "created_at": 1, "status": "completed", "output": [item]}
     encoded = convert(source, source="openai-responses", target="turn-blocks", kind="response")
     assert contentmodel.audit(source, encoded) == []
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["anthropic-messages", "bedrock-converse", "cohere-chat", "google-generate-content", "mistral-chat", "ollama-chat"],
+)
+def test_refusal_is_a_text_at_apis_without_refusals(target: str) -> None:
+    refused: dict[str, Any] = {"role": "assistant", "content": None, "refusal": "I keep the recipe."}
+    said = [{"role": "user", "content": "Share it."}, refused, {"role": "user", "content": "A hint?"}]
+    payload = {"model": "gpt-5.2", "messages": said}
+    made = convert(payload, source="openai-chat", target=target, kind="request")
+    answer = adapter(target).decode_request(made.payload).messages[1]
+    assert [content.__class__ for content in answer.contents] == [TextContent]
+    assert answer.text == "I keep the recipe."
+    assert "as-text" in {loss.code for loss in made.losses}
+    assert audit(payload, made) == []
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "bedrock-converse", "anthropic-messages"])
+def test_error_in_user_message_is_a_text(target: str) -> None:
+    contents = [{"$type": "error", "message": "The upload broke off."}, {"$type": "text", "text": "What now?"}]
+    payload = [{"role": "user", "contents": contents}]
+    made = convert(payload, source="meai", target=target, kind="request", model="gpt-5.2")
+    (message,) = adapter(target).decode_request(made.payload).messages
+    assert [content.__class__ for content in message.contents] == [TextContent, TextContent]
+    assert [v.rule for v in check(made.payload, api=target) if v.severity == "refused"] == []
+    assert audit(payload, made) == []

@@ -235,6 +235,7 @@ def test_pair_of_answers_is_refused_with_a_reason() -> None:
     with pytest.raises(DecodeError) as caught:
         adapter(FINETUNE).decode_request(line)
     assert any(fault.path == "$.preferred_output" and "DPO" in fault.message for fault in caught.value.faults)
+    assert detect(line) == (FINETUNE, "request")
 
 
 @pytest.mark.parametrize(

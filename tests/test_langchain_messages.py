@@ -143,6 +143,22 @@ def test_media_and_cache_points_in_the_forms_of_partner_packages_are_converted()
     ]
 
 
+@pytest.mark.parametrize("target", ["anthropic-messages", "google-generate-content"])
+def test_image_of_mcp_in_a_result_is_an_image(target: str) -> None:
+    call = {"id": "c1", "name": "plot", "args": {}, "type": "tool_call"}
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    messages = [
+        {"type": "human", "content": "Plot it."},
+        {"type": "ai", "content": "", "tool_calls": [call]},
+        {"type": "tool", "content": [image], "tool_call_id": "c1"},
+    ]
+    request = ADAPTER.decode_request(messages)
+    (output,) = request.messages[2].contents[0].outputs
+    assert (output.__class__, output.media_type) == (DataContent, "image/png")
+    assert ADAPTER.encode_request(request).payload == messages
+    assert "aGk=" in json.dumps(contentmodel.convert(messages, target=target).payload)
+
+
 @pytest.mark.parametrize("before", [[], [{"of": "tomorrow"}], [{"text": "x"}, {"cachePoint": {"type": "default"}}]])
 def test_cache_point_after_no_content_is_an_unknown_block(before: list[Any]) -> None:
     payload = [{"type": "human", "content": [*before, {"cachePoint": {"type": "default"}}]}]

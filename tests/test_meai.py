@@ -120,6 +120,17 @@ def test_informational_call_decodes_to_a_call_of_the_provider() -> None:
     assert encoded(ChatMessage(role="assistant", contents=[call]))[0]["contents"][0]["informationalOnly"] is True
 
 
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_flag_of_informational_call_is_reported_as_lost(target: str) -> None:
+    messages = [
+        {"role": "assistant", "contents": [{**CALL, "informationalOnly": True}]},
+        {"role": "tool", "contents": [{"$type": "functionResult", "callId": CALL["callId"], "result": "noon"}]},
+    ]
+    made = convert(messages, source=MEAI, target=target, kind="request")
+    assert "$[0].contents[0].informationalOnly" in {loss.path for loss in made.losses}
+    assert audit(messages, made) == []
+
+
 def test_failure_of_function_is_marked_in_its_text() -> None:
     call = FunctionCallContent(call_id="c1", name="f", arguments={})
     failed = FunctionResultContent(call_id="c1", outputs=[TextContent(text="no")], is_error=True)

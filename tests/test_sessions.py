@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from contentmodel import ChatMessage, ChatRequest, Origin, adapter, assistant, audit, convert, user
+from contentmodel import ChatMessage, ChatRequest, Origin, adapter, assistant, audit, convert, detect, user
 from contentmodel.content import (
     DataContent,
     FunctionCallContent,
@@ -20,7 +20,7 @@ from contentmodel.content import (
 )
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, text
+from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, said, text
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
 FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
@@ -117,6 +117,90 @@ def test_a_rollout_has_the_history_after_its_last_compaction_without_turns_taken
     answer = request.branches[0].messages[1]
     assert answer.usage is not None
     assert (answer.response_id, answer.usage.cache_read_tokens) == ("resp_1", 80)
+
+
+def summarized_session() -> list[Any]:
+    """Return a rollout whose lines `compacted` have a summary, and no history."""
+    sorting = {"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "call_1"}
+    return [
+        codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
+        codex_line("response_item", said("developer", "Ask first."), 1),
+        codex_line("response_item", said("user", "Sort the maps."), 2),
+        codex_line("response_item", sorting, 3),
+        codex_line("response_item", {"type": "function_call_output", "call_id": "call_1", "output": "done"}, 4),
+        codex_line("compacted", {"message": "The maps are sorted."}, 5),
+        codex_line("response_item", said("user", "Name them."), 6),
+        codex_line("response_item", said("assistant", "They have names."), 7),
+        codex_line("compacted", {"message": "Sorted and named.", "replacement_history": None}, 8),
+        codex_line("compacted", {"message": None, "replacement_history": None}, 9),
+        codex_line("response_item", said("user", "Stop."), 10),
+        codex_line("event_msg", {"type": "thread_rolled_back", "num_turns": 1}, 11),
+    ]
+
+
+def test_a_compaction_without_a_history_leaves_the_prompts_and_its_summary() -> None:
+    lines = summarized_session()
+    request = adapter(CODEX).decode_request(lines)
+    assert texts(request.messages) == ["Ask first.", "Sort the maps.", "Name them.", "Sorted and named."]
+    assert [branch.kind for branch in request.branches] == ["compacted", "compacted", "alternative"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+    (summary,) = request.messages[-1].contents
+    message = msgspec.structs.replace(request.messages[-1], contents=[msgspec.structs.replace(summary, text="Sorted.")])
+    edited = msgspec.structs.replace(request, messages=[*request.messages[:-1], message])
+    written = adapter(CODEX).encode_request(edited).payload
+    assert written[8]["payload"] == {"message": "Sorted.", "replacement_history": None}
+
+
+def test_the_summary_of_a_compaction_reaches_other_apis() -> None:
+    encoded = convert(summarized_session(), source=CODEX, target="openai-chat", kind="request")
+    assert encoded.payload["messages"][-1] == {"role": "user", "content": "Sorted and named."}
+    assert {loss.path for loss in encoded.losses if loss.code == "no-branches"} >= {"$[3]", "$[5].payload", "$[10]"}
+    assert audit(summarized_session(), encoded) == []
+
+
+def test_the_lines_of_older_rollouts_have_no_envelope() -> None:
+    lines: list[Any] = [
+        {"id": "s", "timestamp": "2025-07-01T08:00:00.000Z", "instructions": None, "git": {"branch": "main"}},
+        {"record_type": "state"},
+        said("user", "Sort the maps."),
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_1"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "done"},
+        said("assistant", "They are sorted."),
+    ]
+    assert detect(write_lines(lines)) == (CODEX, "request")
+    request = adapter(CODEX).decode_request(lines)
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool", "assistant"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+    assert _lost_lines(lines) == []
+    lines[0]["instructions"] = "Use few words."
+    assert _lost_lines(lines) == ["$[0]"]
+
+
+def _lost_lines(lines: list[Any]) -> list[str]:
+    """Return the paths of the significant losses of a rollout at another API, without those of fields."""
+    encoded = convert(lines, source=CODEX, target="openai-chat", kind="request")
+    return [loss.path for loss in encoded.losses if loss.kind != "insignificant" and loss.path.endswith("]")]
+
+
+def test_the_states_of_files_in_a_rollout_are_no_part_of_the_history() -> None:
+    state = {"type": "ghost_snapshot", "ghost_commit": {"id": "c0ffee", "parent": None}}
+    history = [said("user", "Sort the maps."), state, said("user", "They are sorted.")]
+    lines = [
+        codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
+        codex_line("response_item", said("user", "Sort the maps."), 1),
+        codex_line("response_item", state, 2),
+        codex_line("compacted", {"message": "", "replacement_history": history}, 3),
+        codex_line("response_item", said("assistant", "Anything else?"), 4),
+    ]
+    request = adapter(CODEX).decode_request(lines)
+    assert texts(request.messages) == ["Sort the maps.", "They are sorted.", "Anything else?"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+    encoded = convert(lines, source=CODEX, target="openai-responses", kind="request")
+    assert [item["type"] for item in encoded.payload["input"]] == ["message"] * 3
+    assert audit(lines, encoded) == []
+    shorter = msgspec.structs.replace(request, messages=request.messages[1:])
+    written = adapter(CODEX).encode_request(shorter).payload
+    assert written[3]["payload"]["replacement_history"] == history[1:]
 
 
 def test_a_path_of_a_loss_is_in_the_line() -> None:
@@ -439,3 +523,39 @@ def test_media_of_a_failed_result_become_a_separate_message(source: str) -> None
     assert [getattr(output, "text", None) for output in result.outputs] == ["No."]
     assert [type(content) for content in again.messages[-1].contents] == [TextContent, DataContent]
     assert audit(encoded.payload, convert(encoded.payload, source=CLAUDE, target="openai-chat", kind="request")) == []
+
+
+def printed(kind: str, uuid: str, content: Any, call_id: str | None = None) -> dict[str, Any]:
+    """Return a line that `claude -p --output-format stream-json` prints."""
+    answer = {"id": f"msg_{uuid}", "type": "message", "model": "claude-opus-4-5", "usage": {"input_tokens": 3}}
+    message = {**(answer if kind == "assistant" else {}), "role": kind, "content": content}
+    return {"type": kind, "message": message, "parent_tool_use_id": call_id, "session_id": "s1", "uuid": uuid}
+
+
+def test_printed_lines_are_one_conversation_with_branches_for_subagents() -> None:
+    task = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "Count the boats."}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Four boats."}
+    lines = [
+        {"type": "system", "subtype": "init", "session_id": "s1", "uuid": "l0", "tools": ["Task"]},
+        printed("assistant", "l1", [{"type": "text", "text": "I ask another agent."}]),
+        printed("assistant", "l2", [task]),
+        printed("user", "l3", [{"type": "text", "text": "Count the boats."}], "toolu_1"),
+        printed("assistant", "l4", [{"type": "text", "text": "I see four."}], "toolu_1"),
+        printed("user", "l5", [result]),
+        printed("assistant", "l6", [{"type": "text", "text": "There are four."}]),
+        {"type": "result", "subtype": "success", "result": "There are four.", "session_id": "s1", "uuid": "l7"},
+    ]
+    assert detect(write_lines(lines)) == (CLAUDE, "request")
+    request = adapter(CLAUDE).decode_request(lines)
+    roles = [(message.role, message.text) for message in request.messages]
+    assert roles[0] == ("assistant", "I ask another agent.")
+    assert roles[-1] == ("assistant", "There are four.")
+    (result_read,) = request.messages[-2].contents
+    assert isinstance(result_read, FunctionResultContent)
+    assert result_read.call_id == "toolu_1"
+    assert [(branch.kind, [message.text for message in branch.messages]) for branch in request.branches] == [
+        ("agent", ["Count the boats.", "I see four."])
+    ]
+    assert adapter(CLAUDE).encode_request(request).payload == lines
+    made = convert(lines, source=CLAUDE, target="openai-chat", kind="request")
+    assert audit(lines, made) == []

@@ -473,3 +473,104 @@ def test_tools_that_a_message_adds_are_reported_because_the_format_lists_no_tool
     encoded = convert(request, source="anthropic-messages", target=api)
     assert ("$.messages[1]", "dropped") in {(loss.path, loss.kind) for loss in encoded.losses}
     assert "tools-in-one-list" not in {loss.code for loss in encoded.losses}
+
+
+# -- messages of version 4 ---------------------------------------------------------------------------------------------
+
+
+def invocation(state: str = "result", call_id: str = "c1", **fields: Any) -> dict[str, Any]:
+    return {"state": state, "toolCallId": call_id, "toolName": "tide", "args": {"port": "Bergen"}, **fields}
+
+
+def flat(role: str, content: str, **fields: Any) -> dict[str, Any]:
+    return {"id": f"{role}-1", "role": role, "content": content, **fields}
+
+
+FLAT = [
+    flat("user", "When is the tide?", createdAt="2025-02-01T10:00:00Z"),
+    flat(
+        "assistant",
+        "At noon.",
+        toolInvocations=[
+            invocation(result={"hour": 12}, step=0),
+            invocation(call_id="c2", result="low", step=1),
+            invocation(call_id="c3", result=None, step=1),
+            invocation(call_id="c4", step=1),
+        ],
+    ),
+    flat("user", ""),
+    flat(
+        "assistant", "", toolInvocations=[invocation("call", "c5"), invocation("partial-call", "c6")], annotations=[1]
+    ),
+    flat("assistant", "Done.", toolInvocations=[]),
+]
+OLDER_PARTS = [
+    {
+        "id": "u1",
+        "role": "user",
+        "content": "See.",
+        "parts": [{"type": "text", "text": "See."}, {"type": "file", "mimeType": "image/png", "data": "aGk="}],
+    },
+    {
+        "id": "a1",
+        "role": "assistant",
+        "content": "At noon.",
+        "parts": [
+            {"type": "step-start"},
+            {"type": "reasoning", "reasoning": "Look it up.", "details": [{"type": "text", "text": "Look it up."}]},
+            {"type": "tool-invocation", "toolInvocation": invocation(result=[12], step=0)},
+            {"type": "step-start"},
+            {"type": "text", "text": "At noon."},
+            {"type": "source", "source": {"sourceType": "url", "id": "s1", "url": "https://example.org/tide"}},
+        ],
+    },
+]
+
+
+@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}])
+def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> None:
+    assert detect(document) == (UI, "request")
+    request = decoded(document)
+    assert not any(isinstance(content, UnknownContent) for message in request.messages for content in message.contents)
+    assert adapter(UI).encode_request(request).payload == document
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS])
+def test_conversion_of_messages_of_version_4_reports_each_loss(document: Any, target: str) -> None:
+    assert audit(document, convert(document, source=UI, target=target, kind="request")) == []
+
+
+def test_tool_invocations_of_version_4_decode_to_calls_and_results_of_each_step() -> None:
+    made: Any = decoded(FLAT[1:2]).messages
+    assert [(message.role, len(message.contents)) for message in made] == [
+        ("assistant", 1),
+        ("tool", 1),
+        ("assistant", 3),
+        ("tool", 3),
+        ("assistant", 1),
+    ]
+    assert made[0].contents[0].name == "tide"
+    assert made[1].contents[0].outputs == [JsonContent(value={"hour": 12})]
+    assert [result.call_id for result in made[3].contents] == ["c2", "c3", "c4"]
+    assert made[4].text == "At noon."
+
+
+def test_parts_of_version_4_have_the_same_contents_as_those_of_later_versions() -> None:
+    made: Any = decoded(OLDER_PARTS).messages
+    user_message, answer, results, text = made
+    image = user_message.contents[1]
+    assert image == DataContent(data="aGk=", media_type="image/png", extra=image.extra)
+    assert [content.__class__ for content in answer.contents] == [ReasoningContent, FunctionCallContent]
+    assert answer.contents[0].text == "Look it up."
+    assert results.contents[0].call_id == "c1"
+    assert [citation.url for citation in text.contents[0].annotations] == ["https://example.org/tide"]
+
+
+def test_edited_message_of_version_4_gets_parts_if_it_does_not_fit() -> None:
+    request = decoded(FLAT[:1])
+    (message,) = request.messages
+    message.contents.append(DataContent(data="aGk=", media_type="image/png"))
+    (written,) = adapter(UI).encode_request(request).payload
+    assert "content" not in written
+    assert [part["type"] for part in written["parts"]] == ["text", "file"]

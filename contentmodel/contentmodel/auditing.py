@@ -211,7 +211,8 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
             if place.key in vocabulary.numbers and item.__class__ is str and not place.is_data:
                 item = item if (number := spelled_number(item)) is None else number
             prefix, label = vocabulary.prefixes.get(place.key, ""), vocabulary.labels.get(place.key, "")
-            if prefix and f"{item}".startswith(prefix) and not place.is_data:
+            is_known = bool(prefix) and (place.key, item) in vocabulary.known
+            if prefix and f"{item}".startswith(prefix) and not place.is_data and not is_known:
                 yield Leaf(item[len(prefix) :], place.above, _sort_of_name(place, vocabulary), place.key)
             elif label and f"{item}".startswith(label) and not place.is_data:
                 yield Leaf(item[len(label) :], place.above, NAME, place.key)

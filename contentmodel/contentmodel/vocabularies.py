@@ -20,9 +20,9 @@ class Vocabulary(msgspec.Struct, frozen=True):
     keys of names. `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result.
     `numbers`: numbers that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones.
     `prefixes`: texts before a name in a field. `labels`: texts before a label that is no name, such as that of a
-    server. `is_store`: the API is a storage format, with its own fields for the values of all APIs. `expanded`: returns
-    a payload with its texts in parts, for APIs that write several values in one text, or with error flags, for APIs
-    that have strings for them.
+    server. `known`: values that a field declares, which are no names with such a text before them. `is_store`: the API
+    is a storage format, with its own fields for the values of all APIs. `expanded`: returns a payload with its texts in
+    parts, for APIs that write several values in one text, or with error flags, for APIs that have strings for them.
     """
 
     structure: frozenset[str] = frozenset()
@@ -37,6 +37,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     aliases: Mapping[str, str] = {}
     prefixes: Mapping[str, str] = {}
     labels: Mapping[str, str] = {}
+    known: frozenset[tuple[str, str]] = frozenset()
     is_store: bool = False
     expanded: Callable[[Any], Any] | None = None
 
@@ -100,6 +101,9 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
         prefixes=_before(rows, is_name=True),
         labels=_before(rows, is_name=False),
+        known=frozenset(
+            (name.rpartition(".")[2], value) for name, values in described.get("values", {}).items() for value in values
+        ),
         is_store=is_store,
         expanded=getattr(reader, "expanded", None),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),

@@ -22,7 +22,7 @@ class AgentFramework(documents.ListAdapter):
     keeps_approvals = True
     records = frozenset({"message_id"})
     meaningless = {
-        "type": "message",
+        "type": ("message", "chat_message", "role", "usage_details", "finish_reason"),
         "additional_properties": {},
         "hosted": False,
         "user_input_request": True,
@@ -38,8 +38,8 @@ class AgentFramework(documents.ListAdapter):
     )
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that a list has messages of this format: each has the type `message`."""
-        return extensions_ai.recognised(items, NAMES.tag, "message")
+        """Return the confidence that a list has messages of this format: each has its type."""
+        return extensions_ai.recognised(items, NAMES.tag, ("message", "chat_message"))
 
 
 def _dumped(value: Any) -> Any:

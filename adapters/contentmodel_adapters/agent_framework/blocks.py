@@ -23,8 +23,10 @@ from contentmodel.authoring import (
     One,
     Place,
     Roles,
+    Row,
     Sign,
     Silent,
+    Spec,
     Table,
     is_data_uri,
     list_of,
@@ -42,6 +44,7 @@ from contentmodel.content.hosted import (
     WebSearchToolResultContent,
 )
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import UsageContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
@@ -96,6 +99,8 @@ OUTPUTS = ROWS.outputs(
     ROWS.row("shell_command_output", TextContent, {"stdout": "text"}),
     ROWS.row("shell_command_output", TextContent, {"stderr": "text"}, label=".stderr"),
     ROWS.row("shell_command_output", TextContent, {}, Implied({"text": ""}), label=".silent"),
+    # The field of versions before 1.0.
+    Row("usage.older", UsageContent, {"details": ("usage", ROWS.usage)}, constants={"type": "usage"}),
     ROWS.row("oauth_consent_request", UriContent, {"consent_link": "uri"}, filled={"user_input_request": True}),
 )
 VALUE, VALUES = extensions_ai.Value(OUTPUTS), extensions_ai.Value(OUTPUTS, is_list=True)
@@ -250,21 +255,31 @@ CONTENTS = TABLE.union(
     ],
     tag=NAMES.tag,
 )
+_ROLES = Roles(API, {role: role for role in extensions_ai.ROLES})
+_OF_MESSAGE: dict[str, Spec] = {
+    "contents": ("contents", Blocks(CONTENTS)),
+    "author_name": "author_name",
+    "message_id": "message_id",
+}
 MESSAGE = TABLE.record(
     "message",
     ChatMessage,
-    {
-        "role": ("role", Roles(API, {role: role for role in extensions_ai.ROLES})),
-        "contents": ("contents", Blocks(CONTENTS)),
-        "author_name": "author_name",
-        "message_id": "message_id",
-    },
+    {"role": ("role", _ROLES), **_OF_MESSAGE},
     Filled({"contents": [], "additional_properties": {}}),
 )
+OLDER = TABLE.record(
+    "older message",
+    ChatMessage,
+    {"role.value": ("role", _ROLES), **_OF_MESSAGE},
+    Filled({"contents": []}),
+    constants={"role.type": "role"},
+)
+"""A message of a version before 1.0, in which roles were objects (as in the tests of the library, seen 2026-11-26)."""
 TABLE.known_values("message.role", *extensions_ai.ROLES)
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
-    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, defaults={"type": "message"}))},
+    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, defaults={"type": "message"}, older=OLDER))},
 )
 TABLE.keep("message", "type", "additional_properties")
+TABLE.keep("older message", "type", "additional_properties")

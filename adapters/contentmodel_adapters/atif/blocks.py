@@ -152,8 +152,11 @@ def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any],
 
 
 def _has_results(observation: Any) -> bool:
+    """Return whether an observation has results. Without contents and calls, it only refers to other trajectories."""
     results = observation.get("results") if observation.__class__ is dict else None
-    return results.__class__ is list and bool(results) and all(result.__class__ is dict for result in results)
+    if results.__class__ is not list or not all(result.__class__ is dict for result in results):
+        return False
+    return any(result.get(key) is not None for result in results for key in ("content", "source_call_id"))
 
 
 def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context: EncodeContext) -> None:
@@ -189,8 +192,9 @@ TABLE.keep(
     "metrics",
     "is_copied_context",
     "llm_call_count",
+    "observation",
 )
-TABLE.keep("step", "step_id", "timestamp", "is_copied_context", "llm_call_count")
+TABLE.keep("step", "step_id", "timestamp", "is_copied_context", "llm_call_count", "observation")
 TABLE.keep("result", "subagent_trajectory_ref")
 TABLE.keep(
     "request",

@@ -337,17 +337,14 @@ def _media_row(kind: str, medium: dict[str, Any]) -> str | None:
     return f"{kind}.error" if kind in ("image", "audio") and medium.get("error").__class__ is dict else None
 
 
+RESULT_ROWS = [TEXT, Row("json", JsonContent, {"json": "value"}, Silent(CACHED)), *MEDIA, *NESTED]
 RESULT_PARTS = TABLE.union(
     "tool result part",
-    [
-        TEXT,
-        Row("json", JsonContent, {"json": "value"}, Silent(CACHED)),
-        *MEDIA,
-        *NESTED,
-        *FAILED[:1],
-    ],
+    [*RESULT_ROWS, *FAILED[:1]],
     find=lambda wire: _row_of(wire),
     prefer=lambda content, rows: _usual(content, rows),
+    # An error of another API is no error of an image.
+    foreign_types={row.model for row in RESULT_ROWS},
 )
 RESULT: dict[str, Spec] = {
     "toolResult.toolUseId": "call_id",
@@ -522,9 +519,11 @@ def _usual(content: Any, rows: list[Row]) -> Row | None:
 
 
 SYSTEM = TABLE.union("system block", [TEXT, GUARDED, MEDIA[-1], OTHERS[-1]], find=_row_of, prefer=_usual)
+ROWS = [*TEXTS, GUARDED, *MEDIA, *NESTED, *CALLS, *RESULTS, *REASONING, *OTHERS]
 CONTENT = TABLE.union(
     "content block",
-    [*TEXTS, GUARDED, *MEDIA, *NESTED, *FAILED, *CALLS, *RESULTS, *REASONING, *OTHERS],
+    [*ROWS, *FAILED],
     find=_row_of,
     prefer=_usual,
+    foreign_types={row.model for row in ROWS},
 )

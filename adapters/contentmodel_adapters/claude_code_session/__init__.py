@@ -38,7 +38,9 @@ class ClaudeCodeSession(SessionAdapter):
     def recognises_list(self, items: list[Any]) -> float:
         """Return how likely the lines are a session, from 0 to 1."""
         for item in items:
-            if item.__class__ is dict and item.get("type") in _TYPES and "uuid" in item and "parentUuid" in item:
+            if item.__class__ is not dict or item.get("type") not in _TYPES or "uuid" not in item:
+                continue
+            if "parentUuid" in item or ("session_id" in item and "parent_tool_use_id" in item):
                 return 0.99
         return 0.0
 

@@ -34,7 +34,7 @@ RECORDS: dict[str, Any] = dict.fromkeys(
         *("queue-operation", "atis-latch", "tools-used", "cost-state", "last-prompt", "mode", "permission-mode"),
         *("file-history-snapshot", "file-history-delta", "summary", "ai-title", "custom-title", "tag", "agent-name"),
         *("agent-setting", "pr-link", "progress", "system", "api-request", "api-request-shape", "api-request-blob"),
-        *("renderedBesideToolResult", "fallback", "diagnostics"),
+        *("renderedBesideToolResult", "fallback", "diagnostics", "session_id", "parent_tool_use_id"),
     )
 )
 """Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""

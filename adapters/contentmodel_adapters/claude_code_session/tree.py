@@ -3,6 +3,9 @@
 The lines with an id form a tree: `parentUuid` is the id of the line before. The conversation is the path to the newest
 message, with the lines beside the path that belong to it: the other lines of an answer, and the other results of its
 parallel calls. A compaction begins a new path; the messages that it preserves come after its summary.
+
+The lines that `claude -p --output-format stream-json` prints have no `parentUuid`: each follows the line before. Those
+of a sub-agent name its call in `parent_tool_use_id` (seen 2026-11-26 in logs of versions 2.0 and 2.1).
 """
 
 from __future__ import annotations
@@ -34,7 +37,13 @@ class Line:
     @property
     def is_side(self) -> bool:
         """True if the line belongs to a sub-agent."""
-        return bool(self.line.get("isSidechain"))
+        return bool(self.line.get("isSidechain")) or self.call_id is not None
+
+    @property
+    def call_id(self) -> str | None:
+        """The id of the call of the sub-agent, in printed lines."""
+        found = self.line.get("parent_tool_use_id")
+        return found if isinstance(found, str) else None
 
     @property
     def is_boundary(self) -> bool:
@@ -63,8 +72,17 @@ class Tree:
     def __init__(self, lines: list[Line]) -> None:
         self.lines = lines
         self.by_id: dict[str, Line] = {}
+        self._before: dict[str, Line] = {}
+        """The line before each message without a field CHAIN, by the id of the message."""
+        last: dict[str | None, Line] = {}
         for line in lines:
             self.by_id.setdefault(line.uuid, line)
+            if not line.is_message or any(field in line.line for field in CHAIN):
+                continue
+            above = last.get(line.call_id, last.get(None))
+            if above is not None:
+                self._before.setdefault(line.uuid, above)
+            last[line.call_id] = line
 
     def parent(self, line: Line) -> Line | None:
         """Return the line before a line; None if the file does not contain it."""
@@ -72,7 +90,7 @@ class Tree:
             above = line.line.get(field)
             if isinstance(above, str) and above in self.by_id:
                 return self.by_id[above]
-        return None
+        return self._before.get(line.uuid)
 
     def path(self) -> list[Line]:
         """Return the lines to the newest message outside of sub-agents, across compactions."""

@@ -1,13 +1,13 @@
 """The adapter of Codex rollouts: the files of sessions of the Codex CLI, JSON Lines with items of the Responses API.
 
-The history of a session is its lines of the type `response_item`. A line `compacted` replaces it: the items before it
-become a branch. The other lines are kept. Observed with @openai/codex 0.169.0 on 2026-11-23; `codex app-server
-generate-json-schema` writes the schema of the items.
+The history of a session is its lines of the type `response_item`. A line `compacted` replaces it by its items, or by
+the prompts and its summary: the other items before it become a branch. The other lines are kept. Observed with
+@openai/codex 0.169.0 on 2026-11-23; `codex app-server generate-json-schema` writes the schema of the items.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from contentmodel.authoring import TOKEN, EncodeContext, TextField, reasons
@@ -15,7 +15,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, ORIGINATOR, PARTS, PASSTHROUGH, RECORDS
-from contentmodel_adapters.codex_rollout.reading import OTHER, Reading, has_slot
+from contentmodel_adapters.codex_rollout.reading import OTHER, Reading, has_slot, is_header
 from contentmodel_adapters.codex_rollout.rules import RULES
 from contentmodel_adapters.shared.session_lines import (
     arranged,
@@ -50,6 +50,8 @@ class CodexRollout(SessionAdapter):
         typed = [item for item in items if item.__class__ is dict and item.get("payload").__class__ is dict]
         if any(item.get("type") == "session_meta" for item in typed):
             return 0.99
+        if items and is_header(items[0]) and all("payload" not in item for item in items if item.__class__ is dict):
+            return 0.9
         return 0.9 if any(item.get("type") == "response_item" and "timestamp" in item for item in typed) else 0.0
 
     def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
@@ -185,15 +187,34 @@ def _instructions(request: ChatRequest, context: EncodeContext) -> str:
 def _completed(
     line: dict[str, Any], replacement: dict[int, Any], request: ChatRequest, context: EncodeContext
 ) -> dict[str, Any]:
-    """Fill the field of a kept line that reading set to None: instructions, the model, or a replaced history."""
+    """Fill the field of a kept line that reading set to None: instructions, the model, a history or its summary."""
     payload, filled = line["payload"], dict[str, Any]()
     if line["type"] == "session_meta":
         filled["base_instructions"] = {**payload["base_instructions"], "text": _instructions(request, context)}
     elif line["type"] == "turn_context":
         filled["model"] = request.model
+    elif payload.get("message", "") is None:
+        filled["message"] = "".join(_texts_of(replacement[0])) if replacement else None
     else:
-        filled["replacement_history"] = [replacement[index] for index in sorted(replacement)]
+        filled["replacement_history"] = _history(payload["replacement_history"], replacement)
     return {**line, "payload": {**payload, **filled}}
+
+
+def _history(kept: list[Any] | None, replacement: dict[int, Any]) -> list[Any]:
+    """Return the items of a replaced history. `kept` has those that are not of the conversation, at their places."""
+    if kept is None:
+        return [replacement[index] for index in sorted(replacement)]
+    items = [replacement.get(index) if item is None else item for index, item in enumerate(kept)]
+    return [item for item in items if item is not None]
+
+
+def _texts_of(item: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts of a message."""
+    content = item.get("content")
+    for part in content if content.__class__ is list else [{"text": content}]:
+        value: Any = part.get("text")
+        if isinstance(value, str):
+            yield value
 
 
 def _numbered(lines: list[Any]) -> list[Any]:

@@ -18,6 +18,9 @@ ITEMS = frozenset(
 PARTS = frozenset({"input_text", "input_image", "input_audio", "output_text", "encrypted_content"})
 """The types of the parts of messages and outputs that Codex reads (`ContentItem`, `FunctionCallOutputContentItem`)."""
 
+SNAPSHOT = "ghost_snapshot"
+"""The type of items with the state of the files: Codex sends them to no model."""
+
 PASSTHROUGH = "internal_chat_message_metadata_passthrough"
 """A field of items with metadata of the program."""
 
@@ -25,7 +28,7 @@ RECORDS: dict[str, Any] = dict.fromkeys(
     (
         *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}"),
         *("session_meta", "turn_context", "event_msg", "token_usage_record", "world_state", "compacted", "state"),
-        *("inter_agent_communication_metadata",),
+        *("inter_agent_communication_metadata", SNAPSHOT),
     )
 )
 """Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""

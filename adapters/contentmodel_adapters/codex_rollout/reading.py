@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel.authoring import TOKEN
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
-from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUGH
+from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUGH, SNAPSHOT
 from contentmodel_adapters.shared.session_lines import count_of
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
@@ -25,13 +25,15 @@ class Reading:
         self._answer: Record | None = None
         """The record of the last item of the model."""
         self._model_line: list[Any] | None = None
+        self._summaries: set[int] = set()
+        """The tokens of the summaries of compactions."""
         for index, line in enumerate(lines):
             self._read(index, line)
 
     def _read(self, index: int, line: Any) -> None:
         kind = line.get("type") if line.__class__ is dict else None
         if kind.__class__ is not str:
-            self.session.keep(index, line, OTHER)
+            self.session.keep(index, line, _kind_without_type(line))
         elif index in self._unreadable:
             self.session.keep(index, line, UNREADABLE)
         elif kind in ITEMS and "payload" not in line:
@@ -68,6 +70,9 @@ class Reading:
     # -- by the type of the line ---------------------------------------------------------------------------------------
 
     def _read_response_item(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
+        if is_snapshot(payload):
+            self.session.keep(index, line, SNAPSHOT)
+            return True
         record = Record()
         if isinstance(line.get("timestamp"), str):
             record.created, record.paths = line["timestamp"], _PATHS
@@ -100,21 +105,47 @@ class Reading:
     def _read_compacted(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         """Replace the history. The previous items become a branch."""
         history = payload.get("replacement_history")
-        if history.__class__ is not list or not history or any(not _is_item(item) for item in history):
+        if history is None:
+            return self._read_summary(index, line, payload)
+        has_items = history.__class__ is list and bool(history) and all(_is_item(item) for item in history)
+        if not has_items or payload.get("message", "") is None:
             return False
-        self._branch("compacted", 0)
-        self.session.keep(index, {**line, "payload": {**payload, "replacement_history": None}}, "compacted")
+        self._branch("compacted", range(len(self.session.parts[0].entries)))
+        has_snapshots = any(is_snapshot(item) for item in history)
+        rest = [item if is_snapshot(item) else None for item in history] if has_snapshots else None
+        self.session.keep(index, {**line, "payload": {**payload, "replacement_history": rest}}, "compacted")
         for at, item in enumerate(history):
-            self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
+            if not is_snapshot(item):
+                self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
+        return True
+
+    def _read_summary(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
+        """Replace the history as Codex does if a line has only the summary: by the prompts and instructions, then it.
+
+        Source: `build_compacted_history` in codex-rs/core/src/compact.rs of openai/codex (seen 2026-11-26).
+        """
+        summary = payload.get("message")
+        if not isinstance(summary, str) or not summary:
+            return False
+        part = self.session.parts[0]
+        stays = (entry.get("role") in _STAYS and entry[TOKEN] not in self._summaries for entry in part.entries)
+        self._branch("compacted", {at for at, is_kept in enumerate(stays) if not is_kept})
+        self.session.keep(index, {**line, "payload": {**payload, "message": None}}, "compacted")
+        path = f"$.input[{len(part.entries)}]"
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": summary}]}
+        self._item(item, index, ".payload", {}, Record(), 0)
+        part.places[f"{path}.content[0]"] = part.places[f"{path}.content[0].text"] = f"$[{index}].payload.message"
+        self._summaries.add(part.entries[-1][TOKEN])
         return True
 
     def _read_event_msg(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         """Move the last turns to a branch if the user took them back."""
         turns = payload.get("num_turns")
         if payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
-            prompts = [at for at, entry in enumerate(self.session.parts[0].entries) if _is_prompt(entry)]
+            entries = self.session.parts[0].entries
+            prompts = [at for at, one in enumerate(entries) if _is_prompt(one) and one[TOKEN] not in self._summaries]
             if len(prompts) >= turns:
-                self._branch("alternative", prompts[-turns])
+                self._branch("alternative", range(prompts[-turns], len(entries)))
         return False
 
     def _read_token_usage_record(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -129,20 +160,27 @@ class Reading:
         answer.usage = Usage(**counts)
         return False
 
-    def _branch(self, kind: str, start: int) -> None:
-        """Move the entries of the conversation from `start` on to a branch."""
-        session, main = self.session, self.session.parts[0]
-        rest = main.entries[start:]
-        if not rest:
+    def _branch(self, kind: str, moved: Collection[int]) -> None:
+        """Move the entries of the conversation that have the indexes `moved` to a branch."""
+        if not moved:
             return
-        moved = {f"$.input[{at}]": f"$.input[{at - start}]" for at in range(start, len(main.entries))}
-        places = {new: main.places.pop(old) for old, new in moved.items()}
-        whole = {new: main.lines.pop(old) for old, new in moved.items() if old in main.lines}
-        branch = Branch(kind=kind)
-        session.parts.append(Part(entries=rest, places=places, lines=whole, branch=branch))
-        del main.entries[start:]
+        main, branch = self.session.parts[0], Part(branch=Branch(kind=kind))
+        entries, places = main.entries, main.places
+        main.entries, main.places = [], {}
+        parts: dict[str, tuple[Part, str]] = {}
+        for at, entry in enumerate(entries):
+            part = branch if at in moved else main
+            parts[f"$.input[{at}]"] = part, f"$.input[{len(part.entries)}]"
+            part.entries.append(entry)
+        for path, place in places.items():
+            head = path[: path.find("]") + 1]
+            part, new = parts.get(head, (main, head))
+            part.places[new + path[len(head) :]] = place
+        self.session.parts.append(branch)
 
 
+_STAYS = ("user", "developer", "system")
+"""The roles of the messages that stay in the history beside a summary."""
 _READ = frozenset({"response_item", "session_meta", "turn_context", "compacted", "event_msg", "token_usage_record"})
 _PATHS = {"created": "timestamp"}
 _COUNTS = {
@@ -164,21 +202,48 @@ def _without_passthrough(
     return rest, {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
 
 
-_SLOTS = {
-    "session_meta": ("base_instructions", "text"),
-    "turn_context": ("model",),
-    "compacted": ("replacement_history",),
+_SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "session_meta": (("base_instructions", "text"),),
+    "turn_context": (("model",),),
+    "compacted": (("replacement_history",), ("message",)),
 }
-"""The path in the payload of the value that becomes a value of the model, by the type of the line."""
+"""The paths in the payload of the values that become values of the model, by the type of the line."""
 
 
 def has_slot(line: Any) -> bool:
-    """Return whether the value of a line that becomes a value of the model is None."""
-    path = _SLOTS.get(str(line.get("type"))) if line.__class__ is dict else None
-    held = line.get("payload") if path is not None else ""
-    for key in path or ():
-        held = held.get(key, "") if held.__class__ is dict else ""
-    return held is None
+    """Return whether a value of a line that becomes a value of the model is None, or a list with None."""
+    paths = _SLOTS.get(str(line.get("type")), ()) if line.__class__ is dict else ()
+    values = [_value_at(line.get("payload"), path) for path in paths]
+    return any(value is None or (value.__class__ is list and None in value) for value in values)
+
+
+def _value_at(payload: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        payload = payload.get(key, "") if payload.__class__ is dict else ""
+    return payload
+
+
+def is_header(line: Any) -> bool:
+    """Return whether a line is the first one of versions whose lines have no envelope."""
+    return (
+        line.__class__ is dict
+        and "type" not in line
+        and isinstance(line.get("id"), str)
+        and isinstance(line.get("timestamp"), str)
+        and "instructions" in line
+    )
+
+
+def is_snapshot(item: Any) -> bool:
+    """Return whether an item holds the state of the files."""
+    return item.__class__ is dict and item.get("type") == SNAPSHOT
+
+
+def _kind_without_type(line: Any) -> str:
+    """Return the residue entry of a line without a type. Older versions sent the instructions of a header."""
+    if is_header(line) and not line["instructions"]:
+        return "session_meta"
+    return "state" if line.__class__ is dict and line.get("record_type") == "state" else OTHER
 
 
 def _is_item(item: Any) -> bool:

@@ -168,6 +168,11 @@ MEDIA = [
     row("media", UriContent, {"file_uri": "uri", **MIME_TYPE}, form="uri"),
     row("image_url", DataContent, {"image_url": DATA_URI, **COMMON}),
     row("image_url", UriContent, {"image_url": "uri", **COMMON}, Implied({"kind": "image"}), form="url"),
+    # The blocks of MCP, which results of its tools have.
+    *(
+        row(tag, DataContent, {"data": BASE64, "mimeType": ("media_type", Required())}, form="mcp")
+        for tag in ("image", "audio")
+    ),
 ]
 
 

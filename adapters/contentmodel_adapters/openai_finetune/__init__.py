@@ -39,6 +39,9 @@ class OpenAIFinetune(documents.DocumentAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the confidence that a payload is a line. Only lines have weights; a request also has a model."""
+        if "preferred_output" in payload and "non_preferred_output" in payload:
+            # Decoding states why a pair is no conversation.
+            return {"request": 0.9}
         messages = payload.get("messages")
         if not isinstance(messages, list) or not self.have_roles(messages):
             return {}

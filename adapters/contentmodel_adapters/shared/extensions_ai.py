@@ -260,7 +260,7 @@ class Rows:
             "cached_input_token_count": "cache_read_tokens",
             "reasoning_token_count": "reasoning_tokens",
         }
-        self._usage = table.record("usage", Usage, {**names.all(counts), **counters})
+        self.usage: Record[Any] = Record(table.record("usage", Usage, {**names.all(counts), **counters}))
 
     def row(
         self,
@@ -303,7 +303,7 @@ class Rows:
                 Silent("kind"),
             ),
             self.row("hosted_vector_store", HostedVectorStoreContent, {"vector_store_id": "vector_store_id"}),
-            self.row("usage", UsageContent, {"details": ("usage", Record(self._usage))}),
+            self.row("usage", UsageContent, {"details": ("usage", self.usage)}),
             *own,
         ]
         return self.table.union("output", rows, tag=self.names.tag, accepts_untyped=True)
@@ -376,6 +376,7 @@ class Messages(MessageList):
 
     - `defaults`: the fields that each message has, with their values.
     - `mark`: changes a content before it is encoded. `read`: changes a content after it was decoded.
+    - `older`: the record of a message of an older version, whose role is an object.
     """
 
     def __init__(
@@ -386,9 +387,11 @@ class Messages(MessageList):
         defaults: Mapping[str, Any] | None = None,
         mark: Callable[[AIContent, EncodeContext], AIContent] | None = None,
         read: Callable[[AIContent], AIContent] | None = None,
+        older: Row | None = None,
     ) -> None:
         super().__init__()
         self._row, self._names, self._defaults, self._mark, self._read = row, names, defaults or {}, mark, read
+        self._older = older
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is list
@@ -396,12 +399,21 @@ class Messages(MessageList):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
         for _, wire in self.objects(value, context):
-            message = self._row.decode(wire, context)
+            message: ChatMessage
+            if self._older is not None and wire.get("role").__class__ is dict:
+                message = self._older.decode(wire, context)
+                message = hints.ROW.on(message, self._older.api, self._older.name)
+            else:
+                message = self._row.decode(wire, context)
             if self._read is not None:
                 message.contents[:] = map(self._read, message.contents)
             messages.append(message)
-        context.trace_messages(messages, value, lambda message: self._row)
+        context.trace_messages(messages, value, self._row_of)
         return messages
+
+    def _row_of(self, message: ChatMessage) -> Row:
+        older = self._older
+        return older if older is not None and hints.ROW.of(message, older.api) == older.name else self._row
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = [wire for message in value for wire in self._encode_message(message, context)]
@@ -416,7 +428,7 @@ class Messages(MessageList):
             return
         if self._mark is not None:
             message = context.with_contents(message, [self._mark(content, context) for content in message.contents])
-        wire = self._row.encode(message, context)
+        wire = self._row_of(message).encode(message, context)
         yield {**self._defaults, **wire} if context.completes else wire
 
     def _complete_approvals(self, wires: list[dict[str, Any]]) -> None:
@@ -479,15 +491,17 @@ PASSES = (
 """The passes of these formats. Each also converts the spans of citations to its own unit."""
 
 
-def recognised(items: list[Any], tag: str, own: str = "") -> float:
+def recognised(items: list[Any], tag: str, own: tuple[str, ...] = ()) -> float:
     """Return the confidence that a list has messages of a format in which each content has the field `tag`.
 
-    `own` is the value of the field `type` of the format's messages; "" if they have no such field.
+    `own` are the values of the field `type` of the format's messages; () if they have no such field. Such messages may
+    have the older form of a role, an object.
     """
     messages = [item for item in items if item.__class__ is dict and item.get("contents").__class__ is list]
-    if not items or len(messages) != len(items) or not all(isinstance(one.get("role"), str) for one in messages):
+    classes = (str, dict) if own else (str,)
+    if not items or len(messages) != len(items) or not all(isinstance(one.get("role"), classes) for one in messages):
         return 0.0
-    if own and all(one.get("type") == own for one in messages):
+    if own and all(one.get("type") in own for one in messages):
         return 0.99
     contents = [content for one in messages for content in one["contents"]]
     typed = sum(content.__class__ is dict and tag in content for content in contents)

@@ -18,6 +18,7 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, approvals, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
 from contentmodel_adapters.shared.provider_state import OF_ITEMS
+from contentmodel_adapters.vercel_ui_messages import older
 from contentmodel_adapters.vercel_ui_messages.blocks import API, METADATA, TABLE
 from contentmodel_adapters.vercel_ui_messages.messages import Messages
 from contentmodel_adapters.vercel_ui_messages.rules import RULES
@@ -56,7 +57,7 @@ class VercelUIMessages(documents.ListAdapter):
     reasoning_fields = ()
     takes_json = True
     records = frozenset({"message_id", "outcome"})
-    meaningless = {"state": "done", "sourceId": None}
+    meaningless = {"state": "done", "sourceId": None, "step": None}
     request_passes = (
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
@@ -89,7 +90,12 @@ class VercelUIMessages(documents.ListAdapter):
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has UI messages: they have ids, and parts with types."""
-        if not self.have_roles(items) or not all(isinstance(item.get("parts"), list) for item in items):
+        if not self.have_roles(items):
+            return 0.0
+        is_older = any(map(older.is_older, items))
+        if is_older and all(isinstance(item.get("parts"), list) or older.is_flat(item) for item in items):
+            return 0.97
+        if not all(isinstance(item.get("parts"), list) for item in items):
             return 0.0
         types = {part.get("type") for item in items for part in item["parts"] if isinstance(part, dict)}
         known = any(isinstance(kind, str) and (kind in _PARTS or kind.startswith(("tool-", "data-"))) for kind in types)

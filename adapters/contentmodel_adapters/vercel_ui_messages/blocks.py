@@ -1,7 +1,8 @@
 """The table of the AI SDK's UI messages: the parts of a message, and the message around them.
 
 A tool part is a call, and also its approval and its result: `tools.py` has their rows. Source: `ui/ui-messages.ts` and
-`ui/validate-ui-messages.ts` of ai 7.0.173, 6.0.326 and 5.0.277 (seen 2026-11-23).
+`ui/validate-ui-messages.ts` of ai 7.0.173, 6.0.326 and 5.0.277 (seen 2026-11-23). `older.py` reads the messages of
+version 4.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from contentmodel.authoring import (
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import (
@@ -89,6 +91,12 @@ SOURCES = TABLE.union(
             Filled({"title": "", "mediaType": "text/plain"}),
             constants={"type": "source-document"},
         ),
+        Row(
+            "source",
+            Citation,
+            {"source.url": "url", "source.title": "title"},
+            constants={"type": "source", "source.sourceType": "url"},
+        ),
     ],
     prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
 )
@@ -133,6 +141,13 @@ TEXT = with_states(
 FILES = _media("file", _FILE)
 
 
+OLDER = [
+    Row("reasoning.4", ReasoningContent, {"reasoning": ("text", Required())}, constants={"type": "reasoning"}),
+    Row("file.4", DataContent, {"data": ("data", Required()), "mimeType": "media_type"}, constants={"type": "file"}),
+]
+"""The parts of version 4 whose fields have other names."""
+
+
 def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
     """Return the usual row of a content."""
     if content.__class__ is DataContent:
@@ -143,13 +158,13 @@ def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
         return usual_compaction(content, rows)
     if content.__class__ is ConfigurationContent:
         return rows[1] if content.kind.startswith("data-") else rows[0]
-    return row_for_state(content, rows)
+    return row_for_state(content, [row for row in rows if row not in OLDER])
 
 
 DATA = Row("data", ConfigurationContent, {"type": ("kind", Required())}, Gathered("settings", "id", "data"))
 OF_MODEL = rows_of_model(METADATA, {})
-ROWS = [*OF_MODEL, *TEXT, *FILES, *_media("reasoning-file", CACHED), DATA]
-_find = first_fitting(ROWS)
+ROWS = [*OF_MODEL, *TEXT, *FILES, *_media("reasoning-file", CACHED), DATA, *OLDER]
+_find = first_fitting([*OLDER, *ROWS[: -len(OLDER)]])
 
 
 def _row_of(part: dict[str, Any]) -> str | None:
@@ -157,7 +172,7 @@ def _row_of(part: dict[str, Any]) -> str | None:
     return _find(part) or ("data" if text_of(part, "type").startswith("data-") else None)
 
 
-USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, OF_MODEL[-1], DATA], find=_row_of, prefer=_prefer)
+USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, OF_MODEL[-1], DATA, OLDER[-1]], find=_row_of, prefer=_prefer)
 PARTS = TABLE.union("part", ROWS, find=_row_of, prefer=_prefer)
 
 # -- messages ----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.turns import Turns
+from contentmodel_adapters.vercel_ui_messages import older
 from contentmodel_adapters.vercel_ui_messages.blocks import API, ASSISTANT, PARTS, PLAIN, SOURCES, STEERING
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart, attach, decode_tool, encode_tool, is_tool_part
 
@@ -39,7 +40,7 @@ TURNS = Turns(API)
 STEPS = Hint[int](API, "steps", "the number of step starts before a message, if it is not the usual one")
 BESIDE = Hint[Literal[True]](API, "beside", "an empty text has sources that follow no text")
 STEP_START = {"type": "step-start"}
-_SOURCES = ("source-url", "source-document")
+_SOURCES = ("source-url", "source-document", "source")
 _PART = Pieces({})
 
 
@@ -51,14 +52,12 @@ class Messages(MessageList):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         turns: list[list[ChatMessage]] = []
         for index, wire in self.objects(value, context):
-            if wire.get("parts").__class__ is not list:
+            if wire.get("parts").__class__ is not list and not older.is_flat(wire):
                 context.fault(wire, "parts", "missing list: the parts of this message")
             elif wire["role"] == "assistant":
                 turns.append(_Cutting(wire, context, value, index).messages())
             else:
-                message = PLAIN.decode(wire, context)
-                context.trace(PLAIN, [message], value, index, spread=False)
-                turns.append([message])
+                turns.append([_decode_plain(wire, context, value, index)])
         marked = TURNS.marked(turns)
         for old, new in zip((message for turn in turns for message in turn), marked, strict=True):
             context.replaced(old, new)
@@ -70,11 +69,42 @@ class Messages(MessageList):
             if turn[0].role == "assistant" or len(turn) > 1 or turn[0].role == "tool":
                 written.append(_Joining(context).join(turn))
             else:
-                wire = PLAIN.encode(turn[0], context)
-                # A message whose contents were all dropped has no parts, which the format requires.
-                wire.setdefault("parts", [])
-                written.append(wire)
+                written.append(_encode_plain(turn[0], context))
         return written
+
+
+def _decode_plain(wire: dict[str, Any], context: DecodeContext, messages: list[Any], index: int) -> ChatMessage:
+    """Return a message of the user or the system."""
+    is_flat = "parts" not in wire
+    message: ChatMessage = PLAIN.decode(context.without(wire, ["content"]) if is_flat else wire, context)
+    context.trace(PLAIN, [message], messages, index, spread=False)
+    if not is_flat:
+        return message
+    if wire["content"]:
+        message.contents.append(_decode_text(wire, context))
+    return context.replaced(message, older.FLAT.on(message, API, True))
+
+
+def _decode_text(wire: dict[str, Any], context: DecodeContext) -> Any:
+    """Return the text of a message without parts."""
+    part = older.text_part(wire, context)
+    text = PARTS.decode(part, context)
+    context.trace(PARTS, [text], part, None, spread=False)
+    return text
+
+
+def _encode_plain(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    wire: dict[str, Any] = PLAIN.encode(message, context)
+    # A message whose contents were all dropped has no parts, which the format requires.
+    return _flattened({"parts": [], **wire}, message, context)
+
+
+def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    """Return a message with a text in place of its parts, if it was read from this form and fits in it."""
+    texts = [older.text_of_part(part) for part in wire["parts"]]
+    if not (context.native and older.FLAT.of(message, API)) or len(texts) > 1 or None in texts:
+        return wire
+    return {**{key: value for key, value in wire.items() if key != "parts"}, "content": texts[0] if texts else ""}
 
 
 class _Cutting:
@@ -82,8 +112,10 @@ class _Cutting:
 
     def __init__(self, wire: dict[str, Any], context: DecodeContext, container: Any, key: int) -> None:
         self._context, self._place = context, (container, key)
-        self._parts = wire["parts"]
-        self._head = ASSISTANT.decode(context.without(wire, ["parts"]), context)
+        self._wire, self._parts = wire, wire.get("parts", [])
+        self._is_flat = "parts" not in wire
+        apart = (["content", older.CALLS] if wire.get(older.CALLS) else ["content"]) if self._is_flat else ["parts"]
+        self._head = ASSISTANT.decode(context.without(wire, apart), context)
         self._made: list[ChatMessage] = []
         self._contents: list[Any] = []
         self._results: list[Any] = []
@@ -95,6 +127,8 @@ class _Cutting:
 
     def messages(self) -> list[ChatMessage]:
         """Return the messages, at least one."""
+        if self._is_flat:
+            self._add_flat()
         for index, part in enumerate(self._parts):
             if part.__class__ is not dict:
                 self._context.expected(self._parts, index, "an object: a part", part)
@@ -103,6 +137,8 @@ class _Cutting:
         self._finish_step()
         if self._steps or not self._made:
             self._emit("assistant", [])
+        if self._is_flat:
+            self._made[0] = older.FLAT.on(self._made[0], API, True)
         first, *others = self._made
         head = msgspec.structs.replace(self._head, role=first.role, contents=first.contents)
         extra = {**(head.extra or {})}
@@ -121,6 +157,17 @@ class _Cutting:
                 self._context.trace(_PART, [message], container, key, spread=False)
         return others_made
 
+    def _add_flat(self) -> None:
+        """Add the tool invocations of a message without parts, then its text, as `convertToCoreMessages` does."""
+        calls = self._wire.get(older.CALLS, [])
+        for index, call in enumerate(calls):
+            if index and call.get("step", 0) != calls[index - 1].get("step", 0):
+                self._finish_step()
+            self._add_tool(older.decode_invocation(self._context, calls, index))
+        if self._wire["content"]:
+            self._finish_step()
+            self._contents.append(_decode_text(self._wire, self._context))
+
     def _add(self, part: dict[str, Any], index: int) -> None:
         kind = part.get("type")
         if kind == "step-start":
@@ -136,6 +183,8 @@ class _Cutting:
             message = STEERING.decode(part, self._context)
             self._context.trace(STEERING, [message], self._parts, index, spread=False)
             self._emit("user", message.contents, message)
+        elif older.is_invocation(part):
+            self._add_tool(older.decode_invocation(self._context, part, older.WRAPPED))
         elif is_tool_part(part):
             self._add_tool(decode_tool(part, self._context, self._parts, index))
         elif kind in _SOURCES:
@@ -230,8 +279,28 @@ class _Joining:
             for content in sorted(message.contents, key=_is_no_start):
                 self._add(content)
         wire = ASSISTANT.encode(head if head.role == "assistant" else context.replace(head, role="assistant"), context)
-        wire["parts"] = [encode_tool(part, context) if isinstance(part, ToolPart) else part for part in self._parts]
+        if context.native and older.FLAT.of(head, API):
+            return self._flat(wire, head)
+        wire["parts"] = [self._encode_part(part) for part in self._parts]
         return wire
+
+    def _flat(self, wire: dict[str, Any], head: ChatMessage) -> dict[str, Any]:
+        """Return a message without parts. If its contents do not fit, return one with parts."""
+        calls = [part for part in self._parts if isinstance(part, ToolPart) and older.is_in_field(part, self._context)]
+        rest = self._parts[len(calls) :]
+        if rest == [part for part in self._parts if part not in calls]:
+            flat = _flattened({**wire, "parts": rest}, head, self._context)
+            if "parts" not in flat:
+                encoded = [older.encode_invocation(call, self._context) for call in calls]
+                return {**flat, older.CALLS: encoded} if encoded else flat
+        return {**wire, "parts": [self._encode_part(part) for part in self._parts]}
+
+    def _encode_part(self, part: dict[str, Any] | ToolPart) -> dict[str, Any]:
+        if not isinstance(part, ToolPart):
+            return part
+        if older.was_invocation(part, self._context) is None:
+            return encode_tool(part, self._context)
+        return older.wrapped(older.encode_invocation(part, self._context))
 
     def _add_steps(self, message: ChatMessage, usual: int) -> None:
         if message.role == "assistant":

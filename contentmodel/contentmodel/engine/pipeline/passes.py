@@ -358,6 +358,9 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
             normalized.append(_with_texts_of_errors(_without_state(content, message, context), context))
         elif _is_stored(content, message, context):
             context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+        elif kind is ErrorContent and message.role != "assistant" and context.issuer and lowering.as_text(content):
+            # Providers have errors in answers only: refusals.
+            normalized += lowering.as_texts(content, context)
         else:
             unfinished = _unfinished(message, context) if unfinished is None else unfinished
             if at in unfinished:

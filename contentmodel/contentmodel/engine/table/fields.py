@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
 from contentmodel.engine.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.lowering import as_texts
 from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
 from contentmodel.engine.table.hints import COLUMN
@@ -72,6 +75,16 @@ class Field:
         """Generate the code of `finish`."""
 
 
+def _in_text_column(
+    content: AIContent, usual: Mapping[type[AIContent], str], context: EncodeContext
+) -> tuple[AIContent, str | None]:
+    """Return the refusal of another API as a text, with the column of texts; any other content with None."""
+    column = usual.get(TextContent)
+    is_refusal = content.__class__ is ErrorContent and context.kind == "request" and not context.native
+    texts = as_texts(content, context) if column and is_refusal else []
+    return (texts[0], column) if texts else (content, None)
+
+
 class Columns(Field):
     """One list of contents in several wire fields. Each such field is a column, with a dotted path."""
 
@@ -123,6 +136,8 @@ class Columns(Field):
         for content in contents:
             extra = content.extra
             key = usual.get(content.__class__) if extra is None or api not in extra else self._column_of(content, api)
+            if key is None:
+                content, key = _in_text_column(content, usual, context)
             if key is None:
                 context.report_loss(content, None, reasons.UNSUPPORTED_IN_MESSAGE)
                 continue

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.tools import FunctionCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at, wire_path
 from contentmodel.engine.losses.records import RECORDS
@@ -135,7 +136,10 @@ class Row:
     def unmapped(self, silent: Sequence[str] = ()) -> Iterator[str]:
         """Yield the model attributes that the row does not map, except the `silent` ones."""
         mapped = self.attributes | {name for field in self.others for name in field.attributes}
-        elsewhere = {"extra", "executor", "origin", *RECORDS.get(self.model, ()), *silent}
+        elsewhere = {"extra", "origin", *RECORDS.get(self.model, ()), *silent}
+        if self.model is not FunctionCallContent:
+            # Passes report the executor of all other calls: of those of hosted tools.
+            elsewhere.add("executor")
         yield from unmapped_attributes(self.model, "", mapped | elsewhere)
 
     @property

@@ -1,0 +1,153 @@
+"""Messages of version 4 of the AI SDK, which stored chats have. They are read, and written back in the same form.
+
+A call and its result are a "tool invocation": a part of the message, or an item of its field `toolInvocations`. Before
+version 4.2, a message had no parts: its text is the field `content`. Source: `packages/ui-utils/src/types.ts` and
+`convert-to-core-messages.ts` of ai 4.3 (seen 2026-11-26).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from contentmodel.authoring import ArgumentsObjectOrText, Codec, DecodeContext, EncodeContext, Hint, Silent, hints
+from contentmodel.content.base import AIContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
+from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
+
+FLAT = Hint[Literal[True]](API, "flat", "the message had no parts, but the fields `content` and `toolInvocations`")
+CALLS = "toolInvocations"
+INVOCATION = "tool-invocation"
+"""The type of a part with a tool invocation, which is in the field WRAPPED."""
+WRAPPED = "toolInvocation"
+_STATES = ("partial-call", "call", "result")
+_IN_PARTS, _IN_FIELD = "invocation.part", "invocation.field"
+
+
+class Result(Codec[Any]):
+    """The result of a tool, any JSON value: a text, or JSON."""
+
+    classes = (dict, list, str, int, float, bool)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return [TextContent(text=value) if value.__class__ is str else JsonContent(value=value)]
+
+    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
+        return (
+            context.plain_value(value[0], "text" if value[0].__class__ is TextContent else "value") if value else None
+        )
+
+    def describe(self) -> str:
+        return "any"
+
+
+CALL = TABLE.record(
+    "tool invocation",
+    FunctionCallContent,
+    {"toolCallId": "call_id", "toolName": "name", "args": ("arguments", ArgumentsObjectOrText())},
+    Silent("status"),
+)
+RESULT = TABLE.record(
+    "result of tool invocation",
+    FunctionResultContent,
+    {"result": ("outputs", Result())},
+    Silent("call_id"),
+    constants={"state": "result"},
+)
+TABLE.keep("tool invocation", "step")
+TABLE.known_values("part.type", INVOCATION)
+
+
+def is_invocation(part: Mapping[str, Any]) -> bool:
+    """Return whether a part has a tool invocation, and nothing else."""
+    return part.get("type") == INVOCATION and part.keys() == {"type", WRAPPED} and is_call(part[WRAPPED])
+
+
+def is_call(value: Any) -> bool:
+    """Return whether a value is a tool invocation."""
+    if value.__class__ is not dict or value.get("state") not in _STATES:
+        return False
+    return value.get("toolCallId").__class__ is str and value.get("toolName").__class__ is str
+
+
+def is_flat(message: Mapping[str, Any]) -> bool:
+    """Return whether a message has no parts, but a text. All items of its field CALLS are tool invocations."""
+    calls = message.get(CALLS, [])
+    return "parts" not in message and message.get("content").__class__ is str and _are_calls(calls)
+
+
+def _are_calls(value: Any) -> bool:
+    return value.__class__ is list and all(map(is_call, value))
+
+
+def is_older(message: Mapping[str, Any]) -> bool:
+    """Return whether a message has what only messages of version 4 have."""
+    parts: Any = message.get("parts")
+    if parts.__class__ is list:
+        return any(part.__class__ is dict and (is_invocation(part) or part.get("type") == "source") for part in parts)
+    attached = message.get("experimental_attachments").__class__ is list
+    return is_flat(message) and (message.get(CALLS).__class__ is list or attached)
+
+
+def decode_invocation(context: DecodeContext, container: Any, key: str | int) -> ToolPart:
+    """Return the contents of the tool invocation at `container[key]`."""
+    wire, state = container[key], container[key]["state"]
+    has_result = state == "result"
+    own = ("state", "result") if has_result else ("state",)
+    call: Any = CALL.decode(context.without(wire, own), context)
+    context.trace(CALL, [call], container, key, spread=False)
+    call = context.replaced(call, hints.ROW.on(call, API, _IN_PARTS if key == WRAPPED else _IN_FIELD))
+    if state == "partial-call":
+        call = context.replace(call, status="incomplete")
+    part = ToolPart(call=call)
+    if has_result:
+        result: Any = RESULT.decode(context.only(wire, own), context)
+        context.trace(RESULT, [result], container, key, spread=False)
+        part.result = context.replace(result, call_id=call.call_id)
+    return part
+
+
+def was_invocation(part: ToolPart, context: EncodeContext) -> str | None:
+    """Return the row of a tool invocation that a part was read from; None if it cannot be one."""
+    row = hints.ROW.of(part.call, API) if context.native and part.call is not None else None
+    if row not in (_IN_PARTS, _IN_FIELD) or part.request is not None or part.response is not None:
+        return None
+    result = part.result
+    if result is None:
+        return row
+    fits = result.__class__ is FunctionResultContent and len(result.outputs) < 2 and not result.is_error
+    outputs_fit = all(output.__class__ in (TextContent, JsonContent) for output in result.outputs)
+    return row if fits and outputs_fit and result.outcome is None else None
+
+
+def encode_invocation(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
+    """Return the tool invocation of a call and its result."""
+    wire: dict[str, Any] = CALL.encode(part.call, context)
+    if part.result is not None:
+        return {**wire, **RESULT.encode(part.result, context)}
+    return {**wire, "state": "partial-call" if part.call.status == "incomplete" else "call"}
+
+
+def wrapped(invocation: dict[str, Any]) -> dict[str, Any]:
+    """Return the part with a tool invocation."""
+    return {"type": INVOCATION, WRAPPED: invocation}
+
+
+def is_in_field(part: Any, context: EncodeContext) -> bool:
+    """Return whether a part was an item of the field CALLS."""
+    return isinstance(part, ToolPart) and was_invocation(part, context) == _IN_FIELD
+
+
+def text_part(message: Mapping[str, Any], context: DecodeContext) -> dict[str, Any]:
+    """Return the text of a message without parts as a part."""
+    part = {"type": "text", "text": message["content"]}
+    context.copied(part, message, ("text", "content"))
+    return part
+
+
+def text_of_part(part: Any) -> str | None:
+    """Return the text of a part that is written in the field `content`; None if it has anything else."""
+    return part["text"] if part.__class__ is dict and part.keys() == {"type", "text"} else None
