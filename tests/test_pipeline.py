@@ -38,8 +38,8 @@ ORDER = {
         with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign *without_unread_state
-        with_separate_signatures with_placeholders _with_readable_media with_a_turn with_fitting_calls
-        with_fitting_schemas;
+        with_separate_signatures with_placeholders without_refused_names _with_readable_media with_a_turn
+        with_fitting_calls with_fitting_schemas;
         with_model with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools normalize_foreign

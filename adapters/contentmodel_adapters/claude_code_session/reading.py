@@ -194,7 +194,9 @@ class Reading:
         shape, part = line["shape"], self.session.parts[0]
         part.fields = {name: shape[name] for name in SHAPE if shape.get(name) is not None}
         part.places.update({f"$.{name}": f"$[{index}].shape.{name}" for name in part.fields})
-        self.session.keep(index, {**line, "shape": {**shape, **dict.fromkeys(part.fields)}}, line["type"])
+        # An empty list is a slot: those of the file are read, too. Its nulls are kept.
+        slots: dict[str, Any] = {name: [] for name in part.fields}
+        self.session.keep(index, {**line, "shape": {**shape, **slots}}, line["type"])
         self.session.held = index
         self._taken.add(index)
 

@@ -239,7 +239,9 @@ class Writing:
         encoded = installed(inner).encode_request(fields, self._context.policies)
         encoded.hand_over(self._context)
         written = {name: encoded.payload[name] for name in SHAPE if name in encoded.payload}
-        return {**line, "shape": {**line["shape"], **written}}
+        removed = {name for name in SHAPE if line["shape"].get(name) == [] and name not in written}
+        kept = {name: value for name, value in line["shape"].items() if name not in removed}
+        return {**line, "shape": {**kept, **written}}
 
 
 def _is_last_prompt(line: Any) -> bool:

@@ -390,7 +390,7 @@ PARTS = TABLE.union(
         *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
         *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
         # Vertex AI leaves an empty text out: `{}`.
-        Row("empty", TextContent, {}, Implied({"text": ""}), ProtobufJson()),
+        Row("empty", TextContent, {}, Implied({"text": ""}), Silent("annotations"), ProtobufJson()),
         # A cut of a video may be a separate part, after the video.
         Row("modifier", ConfigurationContent, {}, Gathered("settings", *MODIFIERS), Implied({"kind": "modifier"})),
         _tool_call("toolCall", HostedToolCallContent),

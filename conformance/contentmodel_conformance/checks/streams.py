@@ -9,6 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
+from msgspec.structs import replace
 
 from contentmodel import ChatMessage
 from contentmodel.content.tools import ToolCallContent
@@ -19,6 +20,7 @@ from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.values import ELSEWHERE, as_foreign
+from contentmodel_conformance.choice_order import last_choice_first, stream_choices
 from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
@@ -130,6 +132,28 @@ def _readings(adapter: Any, raw: bytes) -> None:
     if not body:
         raise laws.Refused
     streams.readings(adapter, body)
+
+
+@check(stream_choices, "written", "streams with several choices that the adapter wrote", "streams")
+def choices(subject: Subject, trial: Trial) -> None:
+    adapter, made = subject.adapter, answers("anthropic-messages").map(as_foreign)
+    if not last_choice_first(_body_of_all(adapter, [samples("response")[-1]] * 2)):
+        trial.note("its streams have one choice")
+        return
+    trial.each(st.lists(made, min_size=2, max_size=3), partial(_choices, adapter))
+
+
+def _choices(adapter: Any, responses: list[Any]) -> None:
+    body = _body_of_all(adapter, responses)
+    if not last_choice_first(body):
+        raise laws.Refused
+    stream_choices(adapter, body)
+
+
+def _body_of_all(adapter: Any, responses: Sequence[Any]) -> Body:
+    """Return the events of a stream whose choices are those of several answers."""
+    choices = [choice for response in responses for choice in response.choices]
+    return body_in(adapter, raw_of(adapter, (replace(responses[0], choices=choices), 3)))
 
 
 @check(streams.separation, "written", "two streams that the adapter wrote, decoded in turns", "streams")

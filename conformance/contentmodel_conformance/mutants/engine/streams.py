@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.pipeline import passes
-from contentmodel.engine.streams import amending, decoder, framing, joined_texts, merging, outgoing
+from contentmodel.engine.streams import amending, choices, decoder, framing, joined_texts, merging, outgoing
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.event_stream import EventStreamParser
@@ -53,6 +53,12 @@ def stops_the_block_before(original: Any, self: Any, block: Any, content: Any, *
     last = self.events[-1] if self.events else None
     if isinstance(last, BlockStop) and last.index:
         self.events[-1] = replace(last, index=last.index - 1)
+
+
+@change(choices.ChoiceOrder, "take", CHAT, "stream-choices/written")
+def numbers_choices_by_arrival(original: Any, self: Any, number: Any, wire: Any) -> Any:
+    """Read each chunk at once, so that a choice has the position of its first chunk."""
+    return [wire]
 
 
 @change(merging, "merge_into", CHAT, "stream-encoding/written")

@@ -13,7 +13,8 @@ class ChoiceOrder:
     """Delay the chunks of a choice until every choice with a lower number has begun.
 
     The number of a choice is its position in the answer, but some hosts begin choice 1 before choice 0 (llama.cpp). If
-    a lower number never comes, the chunks are read at the end of the stream.
+    a lower number never comes, the chunks are read at the end of the stream. Chunks keep their order, so that a stream
+    that breaks off has a prefix of the events of the whole one.
     """
 
     def __init__(self) -> None:
