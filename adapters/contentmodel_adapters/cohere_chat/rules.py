@@ -19,6 +19,7 @@ from contentmodel.authoring import (
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.cohere_chat.blocks import API
 from contentmodel_adapters.cohere_chat.capabilities import CAPABILITIES
+from contentmodel_adapters.shared.chat_rules import declare_pairs, declare_roles
 from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, out_of_range, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -34,19 +35,7 @@ _by_model = declares_by_model(RULES, seen="2026-11-23")
 chat.declare_model(RULES, f"{_SDK}; seen 2026-11-23")
 
 
-@_rule("refused", fix="add a message", source=_SDK)
-def messages_required(request: dict[str, Any]) -> Iterator[Broken]:
-    """A request must have at least one message."""
-    if request.get("messages") == []:
-        yield "$.messages", "an empty list"
-
-
-@_rule("refused", fix="use system, user, assistant or tool", source=_TYPES)
-def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """The role of a message must be system, user, assistant or tool."""
-    for at, message in objects(request, "messages"):
-        if message.get("role") not in ("system", "user", "assistant", "tool"):
-            yield f"{at}.role", f"{message.get('role')!r:.60}"
+declare_roles(RULES, ("system", "user", "assistant", "tool"), f"{_TYPES}; {_SDK}; seen 2026-11-23")
 
 
 @_rule("refused", fix="set content", source=f"kwaroran/Risuai#504; {_TYPES}")
@@ -75,28 +64,7 @@ def parts_in_their_roles(request: dict[str, Any]) -> Iterator[Broken]:
                 yield f"{path}.type", f"{part.get('type')!r:.60} in a message with the role {message['role']}"
 
 
-@_rule("refused", fix="add a tool message after it", source="oracle/langchain-oracle#10")
-def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
-    """Each call must be answered by a tool message before any other message."""
-    pending: dict[str, str] = {}
-    for at, message in [*objects(request, "messages"), ("$", {"role": "end"})]:
-        if message.get("role") == "tool":
-            pending.pop(str(message.get("tool_call_id")), None)
-            continue
-        yield from ((path, f"{call_id!r:.60} has no result") for call_id, path in pending.items())
-        calls = objects(message, "tool_calls", at) if message.get("role") == "assistant" else ()
-        pending = {str(call.get("id")): path for path, call in calls}
-
-
-@_rule("refused", fix="move it after its call", source="oracle/langchain-oracle#10")
-def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool message must answer a call of the assistant message before it."""
-    called: set[str] = set()
-    for at, message in objects(request, "messages"):
-        if message.get("role") != "tool":
-            called = {str(call.get("id")) for _, call in objects(message, "tool_calls", at)}
-        elif str(message.get("tool_call_id")) not in called:
-            yield f"{at}.tool_call_id", f"no call {message.get('tool_call_id')!r:.60} before it"
+declare_pairs(_rule, calls="oracle/langchain-oracle#10", results="oracle/langchain-oracle#10")
 
 
 @_rule("refused", fix="use letters, digits and _", source="lobehub/lobehub#4216; types/tool.py of cohere 7.3.1")

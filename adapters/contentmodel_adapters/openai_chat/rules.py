@@ -24,6 +24,7 @@ from contentmodel.authoring import (
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_chat.dialects import declare_rules
+from contentmodel_adapters.shared.chat_rules import call_ids, declare_pairs, result_id
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
@@ -83,7 +84,7 @@ def messages_have_content(request: dict[str, Any]) -> Iterator[Broken]:
 def call_ids_are_short(request: dict[str, Any]) -> Iterator[Broken]:
     """Tool call ids must have at most 40 characters."""
     for at, message in objects(request, "messages"):
-        for path, call_id in [*_call_ids(message, at), *_result_id(message, at)]:
+        for path, call_id in [*call_ids(message, at), *result_id(message, at)]:
             if len(call_id) > CALL_IDS.longest:
                 yield path, f"{len(call_id)} characters"
 
@@ -95,43 +96,11 @@ def call_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
     for at, message in objects(request, "messages"):
         if message.get("role") != "tool":
             answered = set()
-        yield from _repeated(_call_ids(message, at), set())
-        yield from _repeated(_result_id(message, at), answered)
+        yield from _repeated(call_ids(message, at), set())
+        yield from _repeated(result_id(message, at), answered)
 
 
-@_rule("refused", models=None, fix="add a tool message after it", source="agno-agi/agno#4345")
-def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
-    """Each call of an assistant message must be answered by a tool message before any other message."""
-    unanswered: dict[str, str] = {}
-    for at, message in [*objects(request, "messages"), ("$", {"role": "end"})]:
-        if message.get("role") != "tool":
-            yield from ((path, f"{call_id!r:.60} has no result") for call_id, path in unanswered.items())
-            unanswered = {call_id: path for path, call_id in _call_ids(message, at)}
-        for _, call_id in _result_id(message, at):
-            unanswered.pop(call_id, None)
-
-
-@_rule("refused", models=None, fix="move it after its call", source="smarter-sh/smarter#264, qwersyk/Newelle#425")
-def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
-    """A tool message must answer a call of the assistant message before it, with only tool messages between them."""
-    called: set[str] = set()
-    for at, message in objects(request, "messages"):
-        if message.get("role") != "tool":
-            called = {call_id for _, call_id in _call_ids(message, at)}
-        for path, call_id in _result_id(message, at):
-            if call_id not in called:
-                yield path, f"no call {call_id!r:.60} before it"
-
-
-def _call_ids(message: dict[str, Any], at: str) -> Iterator[Broken]:
-    for path, call in objects(message, "tool_calls", at):
-        if isinstance(call.get("id"), str):
-            yield f"{path}.id", call["id"]
-
-
-def _result_id(message: dict[str, Any], at: str) -> Iterator[Broken]:
-    if message.get("role") == "tool" and isinstance(message.get("tool_call_id"), str):
-        yield f"{at}.tool_call_id", message["tool_call_id"]
+declare_pairs(_rule, calls="agno-agi/agno#4345", results="smarter-sh/smarter#264, qwersyk/Newelle#425")
 
 
 def _repeated(named: Iterator[Broken], known: set[str]) -> Iterator[Broken]:
