@@ -101,8 +101,8 @@ class Decoder(StreamDecoder):
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
-        self._candidates: dict[int, Candidate] = {}
-        self._order = ChoiceOrder()
+        self._order = ChoiceOrder(lambda position: Candidate(position, id_of_answer(self.answer)))
+        self._candidates = self._order.choices
 
     def reads_quickly(self, name: str | None, data: bytes) -> bool:
         try:
@@ -152,11 +152,7 @@ class Decoder(StreamDecoder):
             self._read_candidate(candidate)
 
     def _read_candidate(self, wire: dict[str, Any]) -> None:
-        number = _number_of(wire)
-        candidate = self._candidates.get(number)
-        if candidate is None:
-            candidate = Candidate(self._order.position(number), id_of_answer(self.answer))
-            self._candidates = self._order.arrange({**self._candidates, number: candidate})
+        candidate = self._order.begin(_number_of(wire))
         content = wire.pop("content", None)
         merge_into(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:

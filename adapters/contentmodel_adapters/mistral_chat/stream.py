@@ -59,8 +59,8 @@ class Decoder(StreamDecoder):
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
-        self._messages: dict[int, Message] = {}
-        self._order = ChoiceOrder()
+        self._order = ChoiceOrder(Message)
+        self._messages = self._order.choices
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         if "choices" not in wire:
@@ -82,11 +82,7 @@ class Decoder(StreamDecoder):
             self._read_choice(choice)
 
     def _read_choice(self, choice: dict[str, Any]) -> None:
-        number = choice.get("index", 0)
-        message = self._messages.get(number)
-        if message is None:
-            message = self._messages[number] = Message(self._order.position(number))
-            self._messages = self._order.arrange(self._messages)
+        message = self._order.begin(choice.get("index", 0))
         for key, value in choice.items():
             if key == "delta":
                 self._read_delta(message, value)

@@ -146,8 +146,8 @@ class Decoder(StreamDecoder):
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
-        self._choices: dict[int, Choice] = {}
-        self._order = ChoiceOrder()
+        self._order = ChoiceOrder(Choice)
+        self._choices = self._order.choices
         self._head: dict[str, Any] | None = None
         self._texts: dict[int, tuple[Choice, Key]] = {}
         """The choice and key of each block of text."""
@@ -200,9 +200,13 @@ class Decoder(StreamDecoder):
 
     def _read_choice(self, wire: dict[str, Any]) -> None:
         number = wire.get("index", 0)
-        choice = self._choices.get(number) if number.__class__ is int else None
-        if choice is None:
-            choice = self._new_choice(wire, number)
+        if not self._has_begun:
+            self.begin({"object": "chat.completion", **self.answer})
+        if number.__class__ is not int:
+            raise DecodeError(API, [Fault("$.choices[*].index", f"expected an integer, got {kind_of(number)}")])
+        choice = self._order.begin(number)
+        if "index" in wire:
+            choice.rest["index"] = number
         # A message beside a delta repeats earlier deltas (Perplexity); without a delta it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
         choice.has_message = "delta" not in wire and "message" in wire
@@ -242,17 +246,6 @@ class Decoder(StreamDecoder):
             self.wire_event(None, {"choices": [{"index": choice.number, "delta": {column: value}}]})
         else:
             self.emit(UnknownDelta(index=block.index, api=API, delta={column: value}))
-
-    def _new_choice(self, wire: dict[str, Any], number: Any) -> Choice:
-        if not self._has_begun:
-            self.begin({"object": "chat.completion", **self.answer})
-        if number.__class__ is not int:
-            raise DecodeError(API, [Fault("$.choices[*].index", f"expected an integer, got {kind_of(number)}")])
-        choice = self._choices[number] = Choice(self._order.position(number))
-        self._choices = self._order.arrange(self._choices)
-        if "index" in wire:
-            choice.rest["index"] = number
-        return choice
 
     def _grow_parts(self, choice: Choice, column: str, parts: list[Any]) -> None:
         """Append to a column that is a list of parts, or becomes one. Consecutive texts are joined."""

@@ -28,7 +28,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.request import ResponseFormat
-from contentmodel_adapters.shared.finish_reasons import OF_PROVIDERS
+from contentmodel_adapters.shared.finish_reasons import OF_GEMINI, OF_PROVIDERS
 
 API = "otel-gen-ai"
 MESSAGE = Hint[dict[str, Any]](
@@ -135,12 +135,12 @@ def _are_messages(value: Any) -> bool:
 class Finish(FinishReasons):
     """The reason why a choice ended. Values of providers are decoded too, and any other value is kept.
 
-    Instrumentations write the values in lower case, too, or with the name of an enum: `FinishReason.MAX_TOKENS`.
+    Instrumentations write those of Gemini in lower case, too, or with the name of an enum: `FinishReason.MAX_TOKENS`.
     """
 
     def __init__(self, *tables: Any) -> None:
         super().__init__(*tables)
-        self._in_lower_case = {value.lower(): value for value in self.reasons if isinstance(value, str)}
+        self._in_lower_case = {str(value).lower(): value for value in OF_GEMINI}
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
         known = value

@@ -1,27 +1,37 @@
-"""The order in which the choices of a stream begin."""
+"""The choices of a stream, in the order of the answer."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from contentmodel.engine.json import JsonObject
 
-Choice = TypeVar("Choice")
+T = TypeVar("T")
 
 
-class ChoiceOrder:
-    """Delay the chunks of a choice until every choice with a lower number has begun.
+class ChoiceOrder(Generic[T]):
+    """The choices of a stream that have begun, and the chunks of choices that have to wait.
 
-    The number of a choice is its position in the answer, but some hosts begin choice 1 before choice 0 (llama.cpp). If
-    a lower number never comes, the chunks are read at the end of the stream. Chunks keep their order, so that a stream
-    that breaks off has a prefix of the events of the whole one.
+    The number of a choice is its position in the answer, but some hosts begin choice 1 before choice 0 (llama.cpp). Its
+    chunks wait until every choice with a lower number has begun, or until the end of the stream. Chunks keep their
+    order, so that a stream that breaks off has a prefix of the events of the whole one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[int], T]) -> None:
+        """Create an empty answer. `make` returns the decoder's object for the choice at a position."""
+        self._make = make
+        self.choices: dict[Any, T] = {}
+        """The choices by their numbers, in the order of the answer."""
         self._next = 0
         """The lowest number that has not begun."""
-        self._positions: dict[Any, int] = {}
         self._waiting: list[tuple[int, JsonObject]] = []
+
+    def begin(self, number: Any) -> T:
+        """Return the choice with a number. If it is new, it follows the others."""
+        if number not in self.choices:
+            self.choices[number] = self._make(len(self.choices))
+        return self.choices[number]
 
     def take(self, number: Any, wire: JsonObject) -> list[JsonObject]:
         """Return the chunks that can be read now: none, or this one after those that waited for it.
@@ -33,11 +43,11 @@ class ChoiceOrder:
         self._waiting.append((number, wire))
         if number > self._next:
             return []
-        waiting = {waiting_number for waiting_number, _ in self._waiting}
-        while self._next in waiting:
-            self.position(self._next)
+        numbers = {waiting for waiting, _ in self._waiting}
+        while self._next in numbers:
+            self.begin(self._next)
             self._next += 1
-        ready = [delayed for waiting_number, delayed in self._waiting if waiting_number < self._next]
+        ready = [delayed for waiting, delayed in self._waiting if waiting < self._next]
         self._waiting = [one for one in self._waiting if one[0] >= self._next]
         return ready
 
@@ -45,13 +55,5 @@ class ChoiceOrder:
         """Return the chunks that still wait: the stream has ended."""
         waiting, self._waiting = self._waiting, []
         for number in sorted({number for number, _ in waiting}):
-            self.position(number)
+            self.begin(number)
         return [wire for _, wire in waiting]
-
-    def position(self, number: Any) -> int:
-        """Return the position of a choice in the answer; the next free one if it has none yet."""
-        return self._positions.setdefault(number, len(self._positions))
-
-    def arrange(self, choices: dict[int, Choice]) -> dict[int, Choice]:
-        """Return choices in the order of their positions."""
-        return dict(sorted(choices.items(), key=lambda item: self.position(item[0])))
