@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import FinishReason, UnknownContent
-from contentmodel.events import StreamEvent, TurnComplete, TurnError, fold
+from contentmodel import FinishReason, ReasoningContent, UnknownContent
+from contentmodel.events import BlockDelta, StreamEvent, TurnComplete, TurnError, fold
 from test_events import call, calls, chunk, lawful, sse, summary
 
 
@@ -116,6 +116,36 @@ def test_chat_stream_decoder_keeps_unknown_parts_before_the_text() -> None:
     assert isinstance(contents[0], UnknownContent)
     assert contents[0].block == part
     assert contents[1].text == "bc"
+
+
+def thinking(*texts: str) -> dict[str, Any]:
+    """Return a part with reasoning as Mistral's API has it."""
+    return {"type": "thinking", "thinking": [{"type": "text", "text": text} for text in texts]}
+
+
+def test_chat_stream_decoder_joins_thinking_parts() -> None:
+    events = chat({"content": [thinking("I ", "am ")]}, {"content": [thinking("sure.")]}, {"content": "Yes."})
+    assert [type(event).__name__ for event in events if isinstance(event, BlockDelta)] == [
+        *("ReasoningDelta", "ReasoningDelta", "TextDelta")
+    ]
+    thought, text = fold(events).messages[0].contents
+    assert isinstance(thought, ReasoningContent)
+    assert (thought.text, text.text) == ("I am sure.", "Yes.")
+
+
+def test_chat_keeps_thinking_parts_of_messages() -> None:
+    answer = {"role": "assistant", "content": [thinking("I ", "am sure."), {"type": "text", "text": "Yes."}]}
+    asked = {"role": "user", "content": "Sure?"}
+    payload = {"model": "magistral-small", "messages": [asked, answer, asked]}
+    request = contentmodel.adapter("openai-chat").decode_request(payload)
+    thought = request.messages[1].contents[0]
+    assert isinstance(thought, ReasoningContent)
+    assert thought.text == "I am sure."
+    assert contentmodel.adapter("openai-chat").encode_request(request).payload == payload
+    elsewhere = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages")
+    assert "foreign-reasoning" in {loss.code for loss in elsewhere.losses}
+    of_mistral = contentmodel.convert(payload, source="mistral-chat", target="openai-chat")
+    assert of_mistral.payload["messages"][1]["content"] == "Yes."
 
 
 def test_chat_stream_decoder_reads_interleaved_choices() -> None:

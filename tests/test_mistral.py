@@ -274,6 +274,18 @@ def test_encoded_stream_of_an_answer_keeps_references_between_thoughts() -> None
     assert fold_stream(made, API).messages == response.messages
 
 
+def test_relayed_stream_keeps_the_list_of_a_single_text() -> None:
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+    answer = {"id": "c1", "created": 1, "model": MODEL, "choices": [{"index": 0, "message": message}]}
+    response = MISTRAL.decode_response(answer)
+    events = list(unfold(response, size=2))
+    for _ in range(2):
+        encoder, decoder = MISTRAL.stream_encoder(), MISTRAL.stream_decoder()
+        made = b"".join(map(encoder.feed, events)) + encoder.close()
+        events = [*decoder.feed(made), *decoder.close()]
+        assert fold_stream(made, API).messages == response.messages
+
+
 @pytest.mark.parametrize("text", ["Sure, ", "Sure,\n"])
 def test_answer_to_continue_has_no_white_space_at_its_end_at_claude(text: str) -> None:
     messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": text, "prefix": True}]

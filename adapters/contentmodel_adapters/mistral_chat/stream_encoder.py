@@ -45,6 +45,7 @@ class Encoder(JoiningEncoder):
             self._chunk(block.choice, {"content": ""})
         part = {"type": "text", "text": TEXT_HERE}
         content: Any = TEXT_HERE if isinstance(message["content"], str) else [part]
+        block.state = content is TEXT_HERE
         if isinstance(block.content, ReasoningContent):
             content = [{"type": "thinking", "thinking": [part]}]
         block.grow = growing_event(self.stream_format, self._event(block.choice, {"content": content}))
@@ -72,7 +73,9 @@ class Encoder(JoiningEncoder):
             parts = [without_text(part) for part in list_of(delta, "content")]
             if inner := self._inner(block.content)[block.state or 0 :]:
                 parts = [{**part, "thinking": inner} for part in parts]
-            delta = {"content": parts} if inner or any(len(part) > 2 for part in parts) else {}
+            # The content of the whole answer may be a list with this text, and not a string.
+            is_more = inner or any(len(part) > 2 for part in parts) or (block.state is True and parts)
+            delta = {"content": parts} if is_more else {}
             self.add_text(block, text if isinstance(block.content, TextContent) else "")
         elif isinstance(delta.get("content"), str):
             delta["content"] = self.add_text(block, delta["content"])

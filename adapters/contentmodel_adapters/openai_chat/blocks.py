@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.authoring import (
     ArgumentsText,
+    AsSent,
     Blocks,
     CachePoints,
     Column,
@@ -33,6 +34,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    TextParts,
     object_of,
     reasons,
     row,
@@ -173,6 +175,7 @@ REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": 
 # seen 2026-11-22).
 DETAIL = EnumString("detail", "auto", "low", "high", "original")
 
+TEXT_PART = TextParts({"type": "text"})
 CONTENT = TABLE.union(
     "content part",
     [
@@ -211,8 +214,17 @@ CONTENT = TABLE.union(
             {"file.file_id": "file_id", "file.filename": "name"},
             Implied({"kind": "document"}),
         ),
+        # The reasoning of Mistral's models, whose API has it among the parts.
+        Row(
+            "thinking",
+            ReasoningContent,
+            {"thinking": ("text", TEXT_PART)},
+            constants={"type": "thinking"},
+            as_sent=AsSent("thinking"),
+        ),
     ],
     prefer=_usual_media,
+    foreign_types=(TextContent, ErrorContent, DataContent, UriContent, HostedFileContent),
 )
 # Tool results are text (types/chat/chat_completion_tool_message_param.py); some hosts take more.
 RESULT_CONTENT = TABLE.union(

@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     append_text,
     extended,
     extended_list,
+    hints,
     kind_of,
     layout_of,
     merge_entry_pieces,
@@ -28,6 +29,7 @@ from contentmodel.authoring import (
     object_of,
 )
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ArgumentsDelta,
@@ -44,6 +46,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     API,
     CITATIONS,
     TABLE,
+    TEXT_PART,
     TOOL_CALLS,
     USAGE,
     detail_names,
@@ -257,16 +260,18 @@ class Decoder(StreamDecoder):
             if (column, 0) in choice.blocks:
                 choice.blocks[column, 0].wire = before
         for part in parts:
-            text = _text_of(part)
-            if text is None:
+            kind, text = _text_of(part)
+            if kind is None:
                 existing.append(part)
                 continue
-            if not existing or _text_of(existing[-1]) is None:
-                existing.append({"type": "text", "text": ""})
-                self._open(choice, (column, len(existing) - 1), existing[-1], _blank(column))
+            if not existing or _text_of(existing[-1])[0] is not kind:
+                inner = {"type": "text", "text": ""}
+                existing.append(inner if kind is TextDelta else {"type": "thinking", "thinking": [inner]})
+                blank = _blank(column) if kind is TextDelta else ReasoningContent(extra=hints.COLUMN.extra(API, column))
+                self._open(choice, (column, len(existing) - 1), inner, blank)
             block = choice.blocks[column, len(existing) - 1]
             block.grow("text", text)
-            self.events.append(TextDelta(index=block.index, text=text))
+            self.events.append(kind(index=block.index, text=text))
 
     def _read_rest(self, choice: Choice, wire: dict[str, Any]) -> None:
         for key, value in wire.items():
@@ -528,11 +533,13 @@ def _clashes(choice: Choice, column: str, value: Any) -> bool:
     return column in choice.texts or (existing is not None and existing.__class__ is not value.__class__)
 
 
-def _text_of(part: Any) -> str | None:
-    """Return the text of a part that has only a text; None for any other part."""
-    if part.__class__ is not dict or part.keys() != {"type", "text"} or part["type"] != "text":
-        return None
-    return part["text"] if part["text"].__class__ is str else None
+def _text_of(part: Any) -> tuple[Any, str]:
+    """Return the event for more text of a part, and its text; None and "" for a part that has more than a text."""
+    if part.__class__ is dict and part.keys() == {"type", "text"} and TEXT_PART.is_part(part):
+        return TextDelta, part["text"]
+    if part.__class__ is dict and part.keys() == {"type", "thinking"} and TEXT_PART.holds(part["thinking"]):
+        return ReasoningDelta, TEXT_PART.text_of(part["thinking"])
+    return None, ""
 
 
 def _with_text(content: Any, text: str) -> Any:
