@@ -596,6 +596,23 @@ def test_recorded_streams_are_written_as_the_same_events(corpus: Any) -> None:
         assert written == [event["data"] for event in record["body"] if isinstance(event["data"], dict)], record["id"]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"tool_calls": [{"id": "", "type": "function", "function": {"name": None, "arguments": ""}}]},
+        {"content": [{"type": "hologram", "frames": 3}]},
+    ],
+)
+def test_relayed_stream_keeps_elements_of_an_unknown_form(message: dict[str, Any]) -> None:
+    answer = {"id": "", "finish_reason": "COMPLETE", "message": {"role": "assistant", **message}}
+    events: Any = unfold(COHERE.decode_response(answer))
+    for _ in range(2):
+        encoder, decoder = COHERE.stream_encoder(), COHERE.stream_decoder()
+        made = b"".join(map(encoder.feed, events)) + encoder.close()
+        events = [*decoder.feed(made), *decoder.close()]
+        assert COHERE.encode_response(fold(events)).payload == answer
+
+
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from contentmodel import (
 )
 from contentmodel.authoring import significant
 from contentmodel.cli.app import app
+from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnStart
 from contentmodel.request import ChatOptions, ReasoningOptions
 from contentmodel.serialize import loads
 from contentmodel_conformance import laws
@@ -280,6 +281,21 @@ def test_content_that_becomes_a_text_is_separated_in_streams() -> None:
     made = b"".join(map(encoder.feed, contentmodel.unfold(answer))) + encoder.close()
     assert whole == "A summary.\n\nHello"
     assert "".join(json.loads(text)["message"]["content"] for text in made.splitlines()) == whole
+
+
+def test_block_that_becomes_a_call_is_written_after_its_text() -> None:
+    call = FunctionCallContent(call_id="call_1", name="weather", arguments="")
+    response = contentmodel.ChatResponse(choices=[contentmodel.ChatChoice(messages=[ChatMessage(role="assistant")])])
+    events = [
+        TurnStart(response=contentmodel.ChatResponse(id="i", model="m")),
+        *(BlockStart(index=0, content=TextContent(text="")), TextDelta(index=0, text="Hi.")),
+        *(BlockStop(index=0, content=call), TurnComplete(response=response, layout=[[[0]]])),
+    ]
+    encoder = ADAPTER.stream_encoder()
+    made = b"".join(map(encoder.feed, events)) + encoder.close()
+    messages = [json.loads(text)["message"] for text in made.splitlines()]
+    assert messages[0]["content"] == "Hi."
+    assert messages[1]["tool_calls"][0]["function"]["name"] == "weather"
 
 
 def test_stream_is_detected_by_its_first_line() -> None:

@@ -26,6 +26,7 @@ from contentmodel.authoring import (
     place_at,
 )
 from contentmodel.content.citations import Citation
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.cohere_chat.blocks import ANSWER_CONTENT, API, CALLS, TABLE, USAGE
@@ -95,7 +96,7 @@ class Decoder(StreamDecoder):
         self._stop_last()
         index = place_at(wire, "index", API)
         empty = {**part, **{key: "" for key in GROWTH if isinstance(part.get(key), str)}}
-        self._contents[index] = self.start(empty, ANSWER_CONTENT.decode(empty, self.context()))
+        self._contents[index] = self.start(empty, self._decoded("content", empty))
         self._grow_content({"index": index}, {"content": {key: part[key] for key in GROWTH if part.get(key)}})
 
     def _grow_content(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
@@ -112,6 +113,11 @@ class Decoder(StreamDecoder):
         if wire.get("logprobs") is not None:
             self.answer["logprobs"] = [*list_of(self.answer, "logprobs"), wire["logprobs"]]
 
+    def _decoded(self, column: str, wire: dict[str, Any]) -> Any:
+        """Return the content of an element of a list. If it is unknown, a hint names the list."""
+        content = (ANSWER_CONTENT if column == "content" else CALLS).decode(wire, self.context())
+        return hints.COLUMN.on(content, API, column) if content.__class__ is UnknownContent else content
+
     def _lengthen(self, block: BlockState, field: str, text: str, event: Any, *, is_only: bool) -> None:
         pieces = block.pieces.setdefault(field, [])
         pieces.append(text)
@@ -124,7 +130,7 @@ class Decoder(StreamDecoder):
         index = place_at(wire, "index", API)
         block = self._contents.get(index)
         if block is not None:
-            content = ANSWER_CONTENT.decode(block.merge_pieces(), self.context())
+            content = self._decoded("content", block.merge_pieces())
             self.stop(block, self._cited(content, index))
 
     def _cited(self, content: Any, place: int) -> Any:
@@ -162,7 +168,7 @@ class Decoder(StreamDecoder):
         text = object_of(call, "function").get("arguments")
         call = {**call, "function": {"name": "", **object_of(call, "function"), "arguments": ""}}
         index = place_at(wire, "index", API)
-        self._calls[index] = self.start(call, CALLS.decode({"id": "", **call}, self.context()))
+        self._calls[index] = self.start(call, self._decoded("tool_calls", {"id": "", **call}))
         if text:
             self._grow_call(wire, {"tool_calls": {"function": {"arguments": text}}})
 
@@ -182,7 +188,7 @@ class Decoder(StreamDecoder):
         block = self._calls.get(place_at(wire, "index", API))
         if block is not None:
             merge_entry_pieces(block)
-            self.stop(block, CALLS.decode(block.wire, self.context()))
+            self.stop(block, self._decoded("tool_calls", block.wire))
 
     def _object(self, message: dict[str, Any], key: str) -> dict[str, Any]:
         """Return the object at a key, or the only element of a list there."""

@@ -44,7 +44,7 @@ class Encoder(JoiningEncoder):
     def close_block(self, block: OutgoingBlock) -> None:
         message = {key: value for key, value in self.encode_block(block).items() if key != "role"}
         if block.grow is not None:
-            self.write_rest(block, block.content.text)
+            self.write_rest(block, getattr(block.content, "text", None))
         if message.get("content"):
             message["content"] = self.add_text(block, message["content"])
         for field in TEXTS if block.grow is not None else ():
