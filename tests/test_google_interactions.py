@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import contentmodel
-from contentmodel import ChatMessage, ChatRequest, FunctionTool, ReasoningContent, TextContent, adapter, convert
+from contentmodel import ChatMessage, ChatRequest, FunctionTool, Origin, ReasoningContent, TextContent, adapter, convert
 from contentmodel.content import JsonContent, UnknownContent, UriContent, WebSearchToolCallContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolResultContent
 from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError
@@ -530,6 +531,25 @@ def test_hosted_search_has_its_queries() -> None:
 def test_fields_of_a_step_with_an_empty_text_are_reported() -> None:
     payload = request(said(" "), {**said(""), "unknown": True}, said("?", "user_input"))
     assert "$.input[2].unknown" in [loss.path for loss in convert(payload, source=API, target="ollama-chat").losses]
+
+
+@pytest.mark.parametrize("summary", [None, {}, {"text": "x"}])
+def test_edited_thought_replaces_a_summary_of_an_unknown_form(summary: Any) -> None:
+    payload = {"model": "gemini-3-pro", "input": [{"type": "thought", "summary": summary}]}
+    request = INTERACTIONS.decode_request(payload)
+    assert INTERACTIONS.encode_request(request).payload == payload
+    thought = request.messages[0].contents[0]
+    request.messages[0].contents[:] = [replace(thought, text="Hm."), ReasoningContent(text="So.")]
+    steps = INTERACTIONS.encode_request(request).payload["input"]
+    assert steps == [{"type": "thought", "summary": [{"type": "text", "text": text} for text in ("Hm.", "So.")]}]
+
+
+def test_stored_step_with_a_value_in_place_of_its_contents_is_written() -> None:
+    text = TextContent(text="Hi.", extra={API: {":step": {"content": {}, "type": "x"}}})
+    origin = Origin(api=API, issuer="google")
+    request = ChatRequest(model="m", messages=[ChatMessage(role="user", contents=[text], origin=origin)], origin=origin)
+    steps = INTERACTIONS.encode_request(request).payload["input"]
+    assert steps == [{"type": "user_input", "content": [{"type": "text", "text": "Hi."}]}]
 
 
 def test_citations_of_other_apis_count_bytes() -> None:

@@ -100,12 +100,15 @@ def decode_steps(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
 
 
 class _Writer:
-    """Write steps. `_open` is the step to which more contents may be appended."""
+    """Write steps."""
 
     def __init__(self, context: EncodeContext) -> None:
         self.context = context
         self.steps: list[dict[str, Any]] = []
         self._open: dict[str, Any] | None = None
+        """The step to which more contents may be appended."""
+        self._listed: list[dict[str, Any]] | None = None
+        """The contents of the open step; None if none was written."""
 
     def write(self, message: ChatMessage) -> None:
         self._open = None
@@ -126,12 +129,12 @@ class _Writer:
                 parts = CONTENT.encode_list([content], self.context)
                 if parts:
                     step = self._step(content, "user_input" if message.role == "user" else "model_output")
-                    step.setdefault("content", []).extend(parts)
+                    self._append(step, "content", parts)
 
     def _think(self, content: ReasoningContent) -> None:
         step = self._step(content, "thought")
         if content.text or content.kind is not None:
-            step.setdefault("summary", []).extend(SUMMARY.encode_list([content], self.context))
+            self._append(step, "summary", SUMMARY.encode_list([content], self.context))
         else:
             self.context.report_lost_attributes(content, ("annotations", "cache_point"))
             self.context.leave_residue(content)
@@ -145,9 +148,17 @@ class _Writer:
         around = STEP.of(content, API)
         step = self._open
         if around is not None or step is None or step["type"] != tag:
-            step = self._open = {"type": tag, **wire_fields(around or {})}
+            fields = {key: value for key, value in wire_fields(around or {}).items() if key != "type"}
+            step, self._listed = {"type": tag, **fields}, None
+            self._open = step
             self.steps.append(step)
         return step
+
+    def _append(self, step: dict[str, Any], field: str, wires: list[dict[str, Any]]) -> None:
+        """Append to the contents of the open step. The first ones replace a value of the residue."""
+        if self._listed is None:
+            self._listed = step[field] = []
+        self._listed.extend(wires)
 
 
 def encode_steps(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
