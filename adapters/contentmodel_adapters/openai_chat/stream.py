@@ -207,7 +207,7 @@ class Decoder(StreamDecoder):
             self.begin({"object": "chat.completion", **self.answer})
         if number.__class__ is not int:
             raise DecodeError(API, [Fault("$.choices[*].index", f"expected an integer, got {kind_of(number)}")])
-        choice = self._order.begin(number)
+        choice = self._choices.get(number) or self._order.begin(number)
         if "index" in wire:
             choice.rest["index"] = number
         # A message beside a delta repeats earlier deltas (Perplexity); without a delta it is the whole answer.

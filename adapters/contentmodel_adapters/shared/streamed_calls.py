@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 from contentmodel.authoring import canonical, merge_into, object_of, parse
@@ -90,17 +91,16 @@ def is_named(entry: dict[str, Any]) -> bool:
     return any(object_of(entry, kind).get("name") for kind in GROWN)
 
 
-def with_distances(entries: list[Any]) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield each call of a delta, with its distance from the end of the calls that have begun.
+def with_distances(entries: list[Any]) -> Iterable[tuple[dict[str, Any], int]]:
+    """Return each call of a delta, with its distance from the end of the calls that have begun.
 
     Some hosts (Moonshot) send several calls in a delta without number, id or name: they continue the last calls.
     """
     calls = [entry for entry in entries if entry.__class__ is dict]
+    if len(calls) == 1:
+        return [(calls[0], 1)]
     continuing = [not (entry.get("index").__class__ is int or entry.get("id") or is_named(entry)) for entry in calls]
-    distance = sum(continuing)
-    for entry, continues in zip(calls, continuing, strict=True):
-        yield entry, distance
-        distance -= continues
+    return zip(calls, [*accumulate(reversed(continuing))][::-1], strict=True)
 
 
 def merge_call(old: dict[str, Any], new: dict[str, Any]) -> None:
