@@ -407,6 +407,14 @@ def with_result(**result: Any) -> dict[str, Any]:
     return {"modelId": CLAUDE, "messages": messages, "toolConfig": REQUEST["toolConfig"]}
 
 
+def test_numbers_outside_of_the_limits_are_left_out() -> None:
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "?"}], "temperature": 1.5, "top_p": 0.5}
+    encoded = convert(payload, source="openai-chat", target=API, model="acme.model-1")
+    assert encoded.payload["inferenceConfig"] == {"topP": 0.5}
+    assert ("$.temperature", "refused-setting") in {(loss.path, loss.code) for loss in encoded.losses}
+    assert "refused" not in {violation.severity for violation in BEDROCK.check_request(encoded.payload)}
+
+
 def test_settings_that_claude_refuses_together_are_left_out() -> None:
     function = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
     payload = {

@@ -296,4 +296,4 @@ def chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
             yield f"{at}.name", f"{tool.get('name')!r:.80}"
 
 
-RULES.leave_out("temperature-excludes-top-p", "forced-tool-supported")
+RULES.leave_out("sampling-in-range", "temperature-excludes-top-p", "forced-tool-supported")
