@@ -11,12 +11,11 @@ from contentmodel_conformance import streams
 __all__ = ["last_choice_first", "stream_choices"]
 
 
-def stream_choices(adapter: Any, body: list[dict[str, Any]]) -> None:
+def stream_choices(adapter: Any, body: list[dict[str, Any]], turned: list[dict[str, Any]]) -> None:
     """Each choice of a stream has the position of its index, whichever choice begins first."""
     form = stream_format_of(adapter)
-    bodies = body, last_choice_first(body)
-    usual, turned = (fold(streams.decode(adapter, streams.frames_of(one, form))) for one in bodies)
-    streams.same("choices", usual, turned)
+    one, other = (fold(streams.decode(adapter, streams.frames_of(events, form))) for events in (body, turned))
+    streams.same("choices", one, other)
 
 
 def last_choice_first(body: list[dict[str, Any]]) -> list[dict[str, Any]]:

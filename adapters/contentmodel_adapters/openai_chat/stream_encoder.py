@@ -91,8 +91,9 @@ class Encoder(JoiningEncoder):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def is_empty(self, content: Any) -> bool:
-        if not super().is_empty(content) or not is_signed(content):
-            return super().is_empty(content)
+        is_empty = super().is_empty(content)
+        if not is_empty or not is_signed(content):
+            return is_empty
         # Hosts of Gemini have a field for the signature of an empty text.
         model = None if self._origin is None else self._origin.model
         return self.adapter.host(model, self._policies).state_field is None

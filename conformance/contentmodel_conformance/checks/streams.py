@@ -145,9 +145,10 @@ def choices(subject: Subject, trial: Trial) -> None:
 
 def _choices(adapter: Any, responses: list[Any]) -> None:
     body = _body_of_all(adapter, responses)
-    if not last_choice_first(body):
+    turned = last_choice_first(body)
+    if not turned:
         raise laws.Refused
-    stream_choices(adapter, body)
+    stream_choices(adapter, body, turned)
 
 
 def _body_of_all(adapter: Any, responses: Sequence[Any]) -> Body:

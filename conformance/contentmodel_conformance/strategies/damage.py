@@ -179,9 +179,8 @@ class Edit(NamedTuple):
 
     def applied(self) -> Any:
         """Return a changed copy of the payload."""
-        changed = parent = copy.deepcopy(self.payload)
-        for step in self.steps:
-            parent = parent[step]
+        changed = copy.deepcopy(self.payload)
+        parent = _at(changed, self.steps)
         if self.value is _MISSING:
             del parent[self.key]
         else:

@@ -17,7 +17,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject, kind_of, parse, write
-from contentmodel.engine.streams.framing import Frame
+from contentmodel.engine.streams.framing import DONE, Frame
 from contentmodel.engine.streams.merging import append_text, join_base64
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
     from contentmodel.engine.table.unions import Union
 
-DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
 # The exceptions that decoding may raise for values of unexpected types. They include DecodeError.

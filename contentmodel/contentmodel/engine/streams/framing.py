@@ -44,6 +44,8 @@ class Framing(Protocol):
 
 
 BOM = b"\xef\xbb\xbf"
+DONE = b"[DONE]"
+"""The data of the marker that ends the streams of many APIs."""
 
 
 class SseParser(Framing):
@@ -160,7 +162,7 @@ class SseParser(Framing):
 
 def _is_whole(data: bytes) -> bool:
     """Return whether the data of an event are complete: a JSON object, or the marker of the end."""
-    return data == b"[DONE]" or (data.startswith(b"{") and _is_json(data))
+    return data == DONE or (data.startswith(b"{") and _is_json(data))
 
 
 def _is_json(data: bytes) -> bool:
