@@ -59,6 +59,26 @@ def test_check_model_option_selects_rules() -> None:
     assert run("check", "--for", "openai-chat", "--model", "o3", input=request).exit_code == 1
 
 
+def test_check_policy_option_selects_rules_of_host() -> None:
+    request = {"model": "our-model", "messages": [{"role": "user", "content": "hi"}], "logit_bias": {"5": 1}}
+    assert run("check", "--for", "openai-chat", input=request).exit_code == 0
+    result = run("check", "--for", "openai-chat", "--policy", "dialect=groq", input=request)
+    assert result.exit_code == 1
+    assert "refused fields-accepted-by-host at $.logit_bias" in result.stdout
+
+
+def test_check_policy_option_selects_capabilities() -> None:
+    request = {"model": "our-model", "messages": [{"role": "user", "content": "hi"}], "temperature": 0.5}
+    result = run("check", "--for", "openai-chat", "--policy", "capabilities=o3", input=request)
+    assert (result.exit_code, result.stderr) == (1, "")
+
+
+def test_check_rejects_unknown_policy() -> None:
+    result = run("check", "--policy", "dialect=nobody", AGENT)
+    assert result.exit_code == 2
+    assert "unknown policy 'dialect=nobody'" in result.stderr
+
+
 UNLISTED = [
     ("openai-chat", {"model": "our-model", "messages": [{"role": "user", "content": "hi"}]}, "$.model"),
     ("anthropic-messages", {**ASKED, "model": "claude-opus-9", "messages": ASKED["messages"][:1]}, "$.model"),

@@ -12,11 +12,13 @@ from rich.text import Text
 from contentmodel.cli.console import Terminal, err, out, safe_text, visible
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import STORED, check_api, load
-from contentmodel.cli.options import In, Model
+from contentmodel.cli.options import In, Model, parse_policies
 from contentmodel.cli.output import print_json
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Payload, for_each, identify, open_source
+from contentmodel.convert import check as check_request
 from contentmodel.display import count_of
+from contentmodel.literals import Policies
 from contentmodel.rules import Violation
 
 VIOLATIONS_FOUND = 1
@@ -26,10 +28,21 @@ For = Annotated[
     str | None,
     typer.Option("--for", metavar="API", help="The API whose rules are checked. Default: the detected API."),
 ]
+About = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="FAMILY=CHOICE",
+        help="What is known of the model: dialect=HOST names its host, capabilities=MODEL|any|JSON its capabilities. "
+        "Repeatable.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per violation, one per line.")]
 
 
-def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJson = False) -> None:
+def check(
+    path: In = None, *, api: For = None, model: Model = None, policy: About = None, as_json: AsJson = False
+) -> None:
     """Check requests against the rules of an API. Print each violation with its JSON path and its fix.
 
     The severities: [bold]refused[/bold]: the API answers with an error. [bold]ignored[/bold]: the API accepts the
@@ -41,15 +54,20 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     model counts as the provider's newest: a note on standard error reports this, and --json adds an unchecked object
     of the rule [bold]listed-model[/bold].
 
+    Some rules are a host's: Groq, for example, refuses fields of Chat Completions that OpenAI accepts. Often the name
+    of the model selects its host. If not, name the host with --policy.
+
     Exit codes: 0 no violations; 1 violations; 2 bad input, or a bad command line.
 
     \b
     [bold]Examples[/bold]
     contentmodel check request.json --for anthropic-messages
     contentmodel check request.json --for openai-chat --model gpt-5.2
+    contentmodel check request.json --policy dialect=groq
     contentmodel check log.jsonl --json | jq -r .rule | sort | uniq -c
     """
     check_api(api, "--for", stored=False)
+    policies = parse_policies(policy or [])
     console = out()
     source = open_source(path, "only requests can be checked", api)
     count, notes = 0, set[str]()
@@ -57,8 +75,8 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     def work(document: Document) -> None:
         nonlocal count
         payload = identify(document, api, "request" if api is not None else None)
-        violations = violations_of(payload, model)
-        unlisted = _unlisted(payload, model)
+        violations = violations_of(payload, model, policies)
+        unlisted = _unlisted(payload, model, policies)
         if unlisted is not None and as_json:
             print_json(_listed(document, unlisted))
         elif unlisted is not None and unlisted.message not in notes:
@@ -77,7 +95,7 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     raise typer.Exit(code or (VIOLATIONS_FOUND if count else 0))
 
 
-def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
+def violations_of(payload: Payload, model: str | None, policies: Policies) -> Sequence[Violation]:
     """Return the violations of one request. Raise Problem if the payload is not a request."""
     if payload.api == STORED:
         raise Problem(
@@ -85,15 +103,15 @@ def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
         )
     if payload.kind != "request":
         raise Problem(f"this is a {payload.kind} of {payload.api}; only requests can be checked")
-    violations: Sequence[Violation] = load(payload.api).check_request(payload.value, model)
-    return violations
+    # Adapters of other authors may take no policies.
+    return check_request(payload.value, api=payload.api, model=model, policies=policies or None)
 
 
-def _unlisted(payload: Payload, model: str | None) -> Violation | None:
+def _unlisted(payload: Payload, model: str | None, policies: Policies) -> Violation | None:
     """Return a note that the API's table does not list the request's model; None if the table lists it."""
     fields = payload.value if isinstance(payload.value, dict) else {}
     model_id = fields.get("model") if model is None else model
-    message = load(payload.api).look_up_model(model_id if isinstance(model_id, str) else None).unlisted()
+    message = load(payload.api).look_up_model(model_id if isinstance(model_id, str) else None, policies).unlisted()
     fix = "name a listed model with --model, or treat the result as a guess: the rules of the newest model were used"
     path = "$.model" if "model" in fields else "$"
     if message is None:
