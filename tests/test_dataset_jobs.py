@@ -137,6 +137,16 @@ def test_keys_and_payloads_of_lines_are_fields(tmp_path: Path) -> None:
     ]
 
 
+def test_payload_of_a_line_with_half_a_surrogate_pair_is_its_field(tmp_path: Path) -> None:
+    half = {**request(0), "messages": [{"role": "user", "content": "half \ud83d of it"}]}
+    lines = [{"id": "a", "body": half}, {"id": "b", "body": request(1), "note": "\ud83d"}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    made = settings(column="body", key="id", format="jsonl")
+    run_job([tmp_path / "rows.jsonl"], tmp_path / "out", made, workers=0)
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["a", "b"]
+    assert rows_in(tmp_path / "out")[0]["payload"]["messages"][0]["content"][0]["text"] == "half \ud83d of it"
+
+
 def test_line_above_the_limit_is_an_error_and_not_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines(2) + b'"' + b"x" * 3_000_000 + b'"\n' + lines(2))

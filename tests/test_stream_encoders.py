@@ -49,6 +49,7 @@ from contentmodel.streams import StreamConverter
 from contentmodel.unfolding import unfold
 from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_conformance import streams
+from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import accumulated
 
@@ -289,6 +290,17 @@ def test_citations_at_the_end_of_a_text_around_a_call_are_written_or_reported(
     } == written
     paths = [loss.path.partition("annotations")[2] for loss in losses if loss.family == "citations"]
     assert [path for path in paths if not path.endswith(".span")] == lost
+
+
+@every_api
+def test_rest_of_a_text_is_written_once_if_its_neighbour_is_cited_afterwards(api: str) -> None:
+    *events, end = unfold(answer([TextContent(text="First."), TextContent(text="Sec")], source="elsewhere"))
+    cited = [Citation(url="https://example.org/a", title="A", span=Span(start=0, end=5))]
+    late = [
+        BlockCatchUp(index=1, content=TextContent(text="Second.")),
+        BlockCatchUp(index=0, content=TextContent(text="First.", annotations=cited)),
+    ]
+    stream_late_texts(contentmodel.adapter(api), [*events, *late, end])
 
 
 def test_anthropic_stream_encoder_ignores_a_repeated_result() -> None:

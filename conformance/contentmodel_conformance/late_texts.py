@@ -1,7 +1,8 @@
-"""The law of late texts: what a text gets after its block is written is in the stream, or it is reported as lost."""
+"""The law of late texts: what a text gets after its block is written is in the stream once, or is reported as lost."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from contentmodel import Citation, TextContent
@@ -16,15 +17,19 @@ __all__ = ["stream_late_texts"]
 
 
 def stream_late_texts(target: Any, events: streams.Events) -> None:
-    """Text that follows the end of its block is written, and its citations are written or reported as lost."""
+    """Text that follows the end of its block is written once. Its citations are written or reported as lost."""
     raw, losses = streams.encode(target, events)
     answer = fold(streams.decode(target, [raw]))
     written = [c for m in answer.messages for c in m.contents if isinstance(c, TextContent)]
+    last = {event.index: event.content for event in events if isinstance(event, ev.BlockStop | ev.BlockCatchUp)}
     paths = [loss.path for loss in losses]
     for path, before, content in _changed(events):
-        for piece in (before.text, content.text[len(before.text) :]):
-            if not any(piece in one.text for one in written):
+        for piece in filter(None, (before.text, content.text[len(before.text) :])):
+            found, sought = _count(piece, written), _count(piece, last.values())
+            if not found:
                 raise LawBroken("late texts", f"{path}.text", "a text is not in the stream", piece, written)
+            if found > sought:
+                raise LawBroken("late texts", f"{path}.text", "a text is in the stream more than once", piece, written)
         for number, citation in enumerate(content.annotations or ()):
             place = f"{path}.annotations[{number}]"
             if not any(_is_at(lost, place) for lost in paths):
@@ -40,6 +45,10 @@ def _changed(events: streams.Events) -> list[tuple[str, Any, Any]]:
         for event in events
         if isinstance(event, ev.BlockCatchUp)
     ]
+
+
+def _count(piece: str, contents: Iterable[Any]) -> int:
+    return sum(content.text.count(piece) for content in contents if isinstance(content, TextContent))
 
 
 def _is_at(path: str, place: str) -> bool:

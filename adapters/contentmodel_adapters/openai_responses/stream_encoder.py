@@ -73,8 +73,9 @@ class Encoder(AmendingEncoder):
         self._ids = ItemIds({})
         self._done: list[dict[str, Any]] = []
         """The items that are done."""
-        self._places: dict[int, tuple[int, dict[str, Any], list[int]]] = {}
-        """For each block in a message: the number of its item in `_done`, the item's id and index, and its group."""
+        self._places: dict[int, tuple[int, dict[str, Any], dict[int, Any]]] = {}
+        """For each block in a message: the number of its item in `_done`, the item's id and index, and the contents of
+        its group as they are in the item, by index."""
 
     def begin(self, payload: dict[str, Any]) -> None:
         self._ids = ItemIds(payload)
@@ -288,8 +289,8 @@ class Encoder(AmendingEncoder):
             item = None
             if done.get("type") == "message" and len(items) == 1:
                 place = {"item_id": done.get("id"), "output_index": self._items}
-                indices = [block.index for block in group]
-                self._places.update(dict.fromkeys(indices, (len(self._done), place, indices)))
+                contents = {block.index: block.content for block in group}
+                self._places.update(dict.fromkeys(contents, (len(self._done), place, contents)))
             self._end_item(done)
 
     def _end_item(self, item: dict[str, Any]) -> None:
@@ -346,21 +347,23 @@ class Encoder(AmendingEncoder):
         """Write citations that follow their text. If its item is open, it gets them, and so does the last event."""
         index = place[1]
         if index in self._places:
-            number, item, indices = self._places[index]
-            self._done[number] = with_id(self._cite_in(index, written, item, indices), item["item_id"])
+            number, item, contents = self._places[index]
+            contents[index] = content
+            self._done[number] = with_id(self._cite_in(index, written, item, contents), item["item_id"])
         elif (block := next((block for block in self._group if block.index == index), None)) is not None:
             block.content = content
             if self._item is not None:
-                self._cite_in(index, written, self._place(), [block.index for block in self._group])
+                self._cite_in(index, written, self._place(), {block.index: block.content for block in self._group})
         else:
             super().cite_late(place, content, written)
         written.cited = len(content.annotations)
 
-    def _cite_in(self, index: int, written: Written, place: dict[str, Any], indices: list[int]) -> dict[str, Any]:
-        """Write the new citations of a part of a message. Return its item."""
-        before = self._items_of([self._contents[i] for i in indices[: indices.index(index)]])
+    def _cite_in(self, index: int, written: Written, place: dict[str, Any], contents: dict[int, Any]) -> dict[str, Any]:
+        """Write the new citations of a part of a message that has these contents. Return its item."""
+        parts = list(contents.values())
+        before = self._items_of(parts[: list(contents).index(index)])
         number = len(before[0]["content"]) if before else 0
-        item = self._items_of([self._contents[i] for i in indices])[0]
+        item = self._items_of(parts)[0]
         annotations = list_of(item["content"][number], "annotations")
         for at, annotation in enumerate(annotations[written.cited :], written.cited):
             kind = "response.output_text.annotation.added"

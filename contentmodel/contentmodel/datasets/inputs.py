@@ -20,6 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contentmodel.datasets.errors import JobError
+from contentmodel.engine.json import parse, write
+from contentmodel.errors import DecodeError
 
 LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
@@ -284,9 +286,20 @@ def _fields_of(line: bytes, column: str | None, key: str | None) -> tuple[bytes 
     try:
         fields = _FIELDS.decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        fields = _fields_slowly(line)
+    if fields is None:
         return line, None
     payload = line if column is None else bytes(fields[column]) if column in fields else None
     return payload, _key_text(fields.get(key or ""))
+
+
+def _fields_slowly(line: bytes) -> dict[str, msgspec.Raw] | None:
+    """Return the fields of a line with half of a surrogate pair or a byte order mark, which msgspec refuses."""
+    try:
+        value = parse(line)
+    except DecodeError:
+        return None
+    return {key: msgspec.Raw(write(field)) for key, field in value.items()} if isinstance(value, dict) else None
 
 
 _FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])

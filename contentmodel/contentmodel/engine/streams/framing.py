@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-import msgspec
-
-from contentmodel.engine.json import whole_number
+from contentmodel.engine.json import parse, whole_number
 from contentmodel.engine.streams.event_stream import EventStreamParser
+from contentmodel.errors import DecodeError
 
 Frame = tuple[str | None, bytes]
 """One event of a stream: its name or None, and its data, unparsed."""
@@ -167,8 +166,8 @@ def _is_whole(data: bytes) -> bool:
 
 def _is_json(data: bytes) -> bool:
     try:
-        msgspec.json.decode(data, type=msgspec.Raw)
-    except (ValueError, RecursionError):
+        parse(data)
+    except DecodeError:
         return False
     return True
 
