@@ -105,7 +105,17 @@ def test_convert_encodes_list_of_messages_as_request_if_model_is_given() -> None
     }
 
 
-@pytest.mark.parametrize("items", [[], [1, 2], [{"a": 1}], [{"model": "m", "messages": []}]])
+@pytest.mark.parametrize(
+    "items",
+    [
+        [],
+        [1, 2],
+        [{"a": 1}],
+        [{"model": "m", "messages": []}],
+        [{"type": "RUN_STARTED"}],
+        [{"type": "text", "text": "a"}],
+    ],
+)
 def test_detect_rejects_list_without_messages(items: list[Any]) -> None:
     with pytest.raises(DetectError, match="no messages"):
         detect(items)

@@ -129,3 +129,34 @@ def test_missing_file_table_and_session_are_named(tmp_path: Path) -> None:
 def test_row_that_is_no_item_is_named(tmp_path: Path, row: str, message: str) -> None:
     with pytest.raises(DecodeError, match=f"the row 2 of agent_messages: {message}"):
         items(by_hand(tmp_path / "a.db", "{}", row), "a")
+
+
+def thought(texts: list[str], sealed: str, model: str = "anthropic/claude-opus-4-5") -> dict[str, Any]:
+    return {
+        "type": "reasoning",
+        "id": "__fake_id__",
+        "summary": [{"type": "summary_text", "text": "".join(texts)}],
+        "content": [{"type": "reasoning_text", "text": text} for text in texts],
+        "encrypted_content": sealed,
+        "provider_data": {"model": model, "response_id": "x"},
+    }
+
+
+@pytest.mark.parametrize(("texts", "signatures"), [(["why"], ["EuYB"]), (["why", "how"], ["EuYB", "EuYC"])])
+def test_signatures_of_claude_in_an_item_are_those_of_its_thoughts(texts: list[str], signatures: list[str]) -> None:
+    conversation = [{"role": "user", "content": "hi"}, thought(texts, "\n".join(signatures)), *ITEMS[2:4]]
+    request = adapter(API).decode_request(conversation)
+    assert adapter(API).encode_request(request).payload == conversation
+    sent = convert(conversation, source=API, target="anthropic-messages", kind="request").payload
+    thoughts = [block for block in sent["messages"][1]["content"] if block["type"] == "thinking"]
+    assert [(block["thinking"], block["signature"]) for block in thoughts] == list(zip(texts, signatures, strict=True))
+
+
+@pytest.mark.parametrize(
+    "item", [thought(["why", "how"], "EuYB"), thought(["why"], "EuYB", "ollama/x"), thought([], "EuYB")]
+)
+def test_state_of_an_unknown_thought_or_maker_is_only_in_its_item(item: dict[str, Any]) -> None:
+    conversation = [{"role": "user", "content": "hi"}, item]
+    request = adapter(API).decode_request(conversation)
+    assert all(getattr(content, "protected", None) is None for content in contents_of(request.messages))
+    assert adapter(API).encode_request(request).payload == conversation

@@ -64,8 +64,8 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
-from contentmodel_adapters.openai_chat.dialects import maker_of
 from contentmodel_adapters.shared.google import SKIP
+from contentmodel_adapters.shared.makers import maker_of
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 

@@ -28,6 +28,7 @@ from contentmodel.authoring import (
 from contentmodel.authoring import settings as forms
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import restrictions
+from contentmodel_adapters.shared.makers import MAKERS, maker_of
 from contentmodel_adapters.shared.restrictions import Restriction, is_named
 
 API = "openai-chat"
@@ -178,14 +179,6 @@ DIALECTS: dict[str, Dialect] = {
         ),
     )
 }
-
-MAKERS = {"anthropic": r"(?:^|[/.@:])claude-", "google": r"(?:^|[/.@:])gemini-"}
-"""The makers of models whose opaque state proxies pass on, with the pattern of the names of their models."""
-
-
-def maker_of(model: str | None) -> str | None:
-    """Return the maker of a model if proxies pass on its opaque state; else None."""
-    return next((maker for maker, names in MAKERS.items() if model and re.search(names, model)), None)
 
 
 def is_of_another_maker(maker: str | None, request: ChatRequest, context: EncodeContext) -> bool:

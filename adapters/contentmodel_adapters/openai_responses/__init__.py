@@ -34,7 +34,7 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.http import HTTP
 from contentmodel_adapters.openai_responses.items import ItemIds
-from contentmodel_adapters.openai_responses.messages import Items, encode_items
+from contentmodel_adapters.openai_responses.messages import Items, encode_items, is_known_item
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.stream import Decoder
@@ -196,7 +196,9 @@ class OpenAIResponses(TableAdapter):
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that the items are of this API: messages without a type may be of any API."""
-        if not items or not all(isinstance(item, dict) and ("type" in item or "role" in item) for item in items):
+        if not all(isinstance(item, dict) and ("type" in item or "role" in item) for item in items):
+            return 0.0
+        if not any(map(is_known_item, items)):
             return 0.0
         return 0.9 if any("type" in item for item in items) else 0.2
 

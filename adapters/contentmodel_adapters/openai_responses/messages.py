@@ -24,12 +24,15 @@ from contentmodel.authoring import (
     escaped,
     hints,
     needs_error_mark,
+    object_of,
     reasons,
     row,
+    text_of,
     wire_fields,
     with_error_mark,
     with_error_read,
 )
+from contentmodel.content.base import Protected
 from contentmodel.content.outcomes import (
     ConfigurationContent,
     ToolChangeContent,
@@ -51,6 +54,7 @@ from contentmodel.message import ChatMessage
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
 from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS, ItemIds
 from contentmodel_adapters.shared.citations import whole_citations
+from contentmodel_adapters.shared.makers import maker_of
 from contentmodel_adapters.shared.provider_state import ITEM
 from contentmodel_adapters.shared.replay import Change, Replay
 
@@ -173,6 +177,12 @@ def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[Pa
     return pair, [hints.ROW.on(content, API, pair.name) for content in (call, result)]
 
 
+def is_known_item(item: dict[str, Any]) -> bool:
+    """Return whether this is a message, or has the type of an item of this API."""
+    tag = text_of(item, "type")
+    return "role" in item or tag in ("message", "reasoning") or tag in _PAIR_BY_TAG or ITEMS.knows(item)
+
+
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 _PLAIN_TEXT = frozenset({"type", "text", "annotations"})
 """The fields of a part that a string can replace. The annotations are empty: a request has no citations."""
@@ -235,8 +245,10 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     if not parts:
         parts = [ReasoningContent()]
         context.trace(None, parts, item, "summary", spread=False)
+    if "provider_data" in item:
+        _decode_passed_on(item, parts, around, context)
     sealed = None
-    if around.get("encrypted_content").__class__ is str:
+    if around.get("encrypted_content").__class__ is str and "provider_data" not in item:
         sealed = ENCRYPTED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
     if len(parts) == 1:
@@ -246,6 +258,27 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
         parts[-1] = context.replace(parts[-1], protected=sealed)
     parts[0] = context.replaced(parts[0], ITEM.on(parts[0], API, around))
     return parts
+
+
+def _decode_passed_on(item: dict[str, Any], parts: list[Any], around: dict[str, Any], context: DecodeContext) -> None:
+    """Give thoughts the signatures of their maker, which the Agents SDK joins in items of models of other APIs.
+
+    Source: openai-agents 0.24, models/chatcmpl_converter.py, seen 2026-11-27.
+    """
+    signatures, maker = text_of(item, "encrypted_content").split("\n"), _maker_in(item)
+    thoughts = [number for number, part in enumerate(parts) if part.kind == "text"]
+    if maker is None or len(signatures) != len(thoughts):
+        return
+    states = [Protected(issuer=maker, kind="signature", data=signature) for signature in signatures]
+    context.trace(None, states, item, "encrypted_content", spread=False)
+    for number, state in zip(thoughts, states, strict=True):
+        parts[number] = context.replace(parts[number], protected=state)
+    del around["encrypted_content"]
+
+
+def _maker_in(item: dict[str, Any]) -> str | None:
+    """Return the maker of the model that an item of the Agents SDK names; None if its state is not passed on."""
+    return maker_of(text_of(object_of(item, "provider_data"), "model"))
 
 
 def _are_all(wires: list[Any], tag: str) -> bool:
@@ -405,10 +438,17 @@ class _Writer:
         else:
             self.context.leave_residue(content)
         if content.protected is not None:
-            encrypted = ENCRYPTED.encode(content.protected, self.context, content)
-            if encrypted is not None:
-                item["encrypted_content"] = encrypted
-            self._open = None
+            self._seal(item, content, content.protected)
+
+    def _seal(self, item: dict[str, Any], content: ReasoningContent, state: Protected) -> None:
+        before = item.get("encrypted_content")
+        if state.issuer == _maker_in(item):
+            item["encrypted_content"] = state.data if before is None else f"{before}\n{state.data}"
+            return
+        encrypted = ENCRYPTED.encode(state, self.context, content)
+        if encrypted is not None:
+            item["encrypted_content"] = encrypted
+        self._open = None
 
 
 def _own_lists(item: dict[str, Any]) -> dict[str, Any]:
