@@ -397,6 +397,44 @@ def test_refusal_is_a_text_at_apis_without_refusals(target: str) -> None:
     assert audit(payload, made) == []
 
 
+DOCUMENT_RESULTS: dict[str, Any] = {
+    "cohere-chat": {
+        "role": "tool",
+        "tool_call_id": "t",
+        "content": [{"type": "document", "document": {"data": "High."}}],
+    },
+    "anthropic-messages": {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "tool_use_id": "t",
+                "content": [
+                    {
+                        "type": "search_result",
+                        "source": "https://example.org",
+                        "title": "Tides",
+                        "content": [{"type": "text", "text": "High."}],
+                    }
+                ],
+            }
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("source", DOCUMENT_RESULTS)
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_document_in_a_result_has_its_text_at_every_api(source: str, target: str) -> None:
+    call: dict[str, Any] = {
+        "cohere-chat": {"tool_calls": [{"id": "t", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        "anthropic-messages": {"content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]},
+    }[source]
+    said = [{"role": "user", "content": "?"}, {"role": "assistant", **call}, DOCUMENT_RESULTS[source]]
+    made = convert({"model": "m", "max_tokens": 9, "messages": said}, source=source, target=target, kind="request")
+    assert "High." in json.dumps(made.payload)
+
+
 @pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "bedrock-converse", "anthropic-messages"])
 def test_error_in_user_message_is_a_text(target: str) -> None:
     contents = [{"$type": "error", "message": "The upload broke off."}, {"$type": "text", "text": "What now?"}]

@@ -10,6 +10,7 @@ import pytest
 from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, detect, fold_stream
 from contentmodel.engine.json import parse
 from contentmodel.streams import convert_stream
+from providers import PROVIDERS
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (
     "anthropic-messages",
@@ -313,3 +314,62 @@ def test_responses_encoder_drops_an_incomplete_search() -> None:
     again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
     assert not fold_stream(again, RESPONSES).messages
     assert {loss.code for loss in encoder.losses} == {"interrupted-call"}
+
+
+IN_PROGRESS: dict[str, list[dict[str, Any]]] = {
+    RESPONSES: [
+        {
+            "type": "response.created",
+            "sequence_number": 0,
+            "response": {
+                "id": "resp_1",
+                "object": "response",
+                "created_at": 1,
+                "model": "m",
+                "output": [],
+                "status": "in_progress",
+            },
+        },
+        {
+            "type": "response.output_item.added",
+            "sequence_number": 1,
+            "output_index": 0,
+            "item": {"id": "msg_1", "type": "message", "role": "assistant", "status": "in_progress", "content": []},
+        },
+        {
+            "type": "response.content_part.added",
+            "sequence_number": 2,
+            "item_id": "msg_1",
+            "output_index": 0,
+            "content_index": 0,
+            "part": {"type": "output_text", "text": "", "annotations": []},
+        },
+        {
+            "type": "response.output_text.delta",
+            "sequence_number": 3,
+            "item_id": "msg_1",
+            "output_index": 0,
+            "content_index": 0,
+            "delta": "Half",
+        },
+    ],
+    "google-interactions": [
+        {
+            "event_type": "interaction.created",
+            "interaction": {"id": "v1", "object": "interaction", "status": "in_progress", "model": "g"},
+        },
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "Half"}},
+    ],
+}
+
+
+@pytest.mark.parametrize("source", IN_PROGRESS)
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_answer_in_progress_has_no_finish_reason_if_its_stream_breaks_off(source: str, target: str) -> None:
+    streamed = convert(sse(*IN_PROGRESS[source]), source=source, target=target, kind="stream").payload
+    answer = fold_stream(streamed, api=target)
+    assert answer.text == "Half"
+    assert answer.error is not None
+    # Cohere has no other place for an error than the finish reason.
+    assert answer.finish_reason is None or answer.finish_reason.reason == "error"

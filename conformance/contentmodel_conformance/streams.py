@@ -300,7 +300,10 @@ def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
 
 
 def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -> None:
-    """A truncated stream has the same events up to its end, ends the turn, and marks each incomplete call."""
+    """A truncated stream has the same events up to its end, ends the turn, and marks each incomplete call.
+
+    An answer whose stream broke off is no longer in progress.
+    """
     whole = decode(adapter, [raw]) if whole is None else whole
     decoder = adapter.stream_decoder()
     before = decoder.feed(raw[:length])
@@ -308,10 +311,12 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     same_events("prefix", whole[: len(before)], before)
     order([*before, *after])
     last = (before + after)[-1]
-    if isinstance(last, ev.TurnError) and not (last.error.code or last.error.message):
-        raise LawBroken(
-            "prefix", f"byte {length}", "the error has neither a code nor a message", Label("a code or a message"), last
-        )
+    if isinstance(last, ev.TurnError):
+        where, finish = f"byte {length}", [choice.finish_reason for choice in last.response.choices]
+        if not (last.error.code or last.error.message):
+            raise LawBroken("prefix", where, "the error says nothing", Label("a code or a message"), last)
+        if any(one is not None and one.reason == "running" for one in finish):
+            raise LawBroken("prefix", where, "a broken answer is in progress", Label("no finish reason"), finish)
     _no_more_than(fold([*before, *after]), before + after, whole, length)
 
 
@@ -324,13 +329,8 @@ def malformed(adapter: Any, frames: Sequence[bytes], form: StreamFormat, place: 
     if not isinstance(before[-1], ev.TurnError) or before[-1].error.code != "stream_ended":
         return
     if not isinstance(events[-1], ev.TurnError) or events[-1].error.code != "stream_malformed":
-        raise LawBroken(
-            "malformed",
-            f"event {place}",
-            "the turn goes on",
-            Label("stream_malformed"),
-            events[-1],
-        )
+        expected = Label("stream_malformed")
+        raise LawBroken("malformed", f"event {place}", "the turn goes on", expected, events[-1])
     same("malformed", _all_contents(fold(before)), _all_contents(fold(events)))
 
 

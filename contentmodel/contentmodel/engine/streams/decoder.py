@@ -38,7 +38,7 @@ from contentmodel.events import (
     without_contents,
 )
 from contentmodel.message import Origin, contents_of
-from contentmodel.response import ChatResponse
+from contentmodel.response import ChatChoice, ChatResponse
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -441,7 +441,7 @@ class StreamDecoder:
         """
         order = []
         for choice, blocks in zip(response.choices, self.blocks_of(response), strict=True):
-            is_complete = not self.is_broken or choice.finish_reason is not None
+            is_complete = not self.is_broken or _has_ended(choice)
             for block, content in zip(blocks, contents_of(choice.messages), strict=True):
                 self.stop(block, content, is_complete=is_complete)
             order.append([block.index for block in blocks])
@@ -479,7 +479,11 @@ class StreamDecoder:
             layout = []
         if self._stop_rest() - {index for choice in layout for message in choice for index in message}:
             layout = []
-        response = msgspec.structs.replace(response, error=error)
+        choices = [
+            choice if _has_ended(choice) else msgspec.structs.replace(choice, finish_reason=None)
+            for choice in response.choices
+        ]
+        response = msgspec.structs.replace(response, error=error, choices=choices)
         self.emit(TurnError(error=error, response=response, layout=layout))
 
     def _stop_rest(self) -> set[int]:
@@ -498,6 +502,11 @@ class StreamDecoder:
         """End the turn with an error object of the API."""
         response = self.adapter.read_response(wire)
         self.fail(response.error or ErrorContent(code=MALFORMED, message="the API sent an error without a description"))
+
+
+def _has_ended(choice: ChatChoice) -> bool:
+    """Return whether a choice has a finish reason. The status of an answer that is in progress is none."""
+    return choice.finish_reason is not None and choice.finish_reason.reason != "running"
 
 
 def layout_of(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
@@ -75,13 +76,16 @@ class Field:
         """Generate the code of `finish`."""
 
 
+_AS_TEXTS = (ErrorContent, DocumentContent)
+
+
 def _in_text_column(
     content: AIContent, usual: Mapping[type[AIContent], str], context: EncodeContext
 ) -> tuple[AIContent, str | None]:
-    """Return the refusal of another API as a text, with the column of texts; any other content with None."""
+    """Return a refusal or document of another API as a text, with the column of texts; any other content with None."""
     column = usual.get(TextContent)
-    is_refusal = content.__class__ is ErrorContent and context.kind == "request" and not context.native
-    texts = as_texts(content, context) if column and is_refusal else []
+    is_foreign = context.kind == "request" and not context.native
+    texts = as_texts(content, context) if column and is_foreign and isinstance(content, _AS_TEXTS) else []
     return (texts[0], column) if texts else (content, None)
 
 
