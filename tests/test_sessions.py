@@ -101,6 +101,44 @@ def test_messages_that_a_compaction_preserved_follow_its_summary() -> None:
     ]
 
 
+def segmented_session(head: str, tail: str) -> list[Any]:
+    """Return a session whose compaction names the ends of the preserved messages. Two results are of parallel calls."""
+    file = Claude()
+    old = file.user("Write the notes.")
+    asked = file.user("Read them, too.")
+    one = file.answer("msg_1", call("toolu_1"))
+    two = file.answer("msg_1", call("toolu_2"))
+    file.result("toolu_1", "a.txt", after=one)
+    last = file.result("toolu_2", "b.txt", after=two)
+    ends = {"first": old, "second": asked, "last": last}
+    segment = {"headUuid": ends.get(head, head), "tailUuid": ends.get(tail, tail), "anchorUuid": ""}
+    metadata = {"trigger": "auto", "preservedSegment": segment}
+    boundary = {"type": "system", "subtype": "compact_boundary", "logicalParentUuid": last, "compactMetadata": metadata}
+    file.add("system", boundary, after=None)
+    segment["anchorUuid"] = file.user("Summary: notes were written.", isCompactSummary=True)
+    file.user("Go on.")
+    return file.lines
+
+
+def test_messages_between_the_ends_that_a_compaction_names_follow_its_summary() -> None:
+    lines = segmented_session("second", "last")
+    request = adapter(CLAUDE).decode_request(lines)
+    assert texts(request.messages) == ["Summary: notes were written.", "Read them, too.", "Go on."]
+    results = [content for content in contents_of(request.messages) if isinstance(content, ToolResultContent)]
+    assert [result.call_id for result in results] == ["toolu_1", "toolu_2"]
+    assert [(branch.kind, texts(branch.messages)) for branch in request.branches] == [
+        ("compacted", ["Write the notes."])
+    ]
+    assert adapter(CLAUDE).encode_request(request).payload == lines
+
+
+@pytest.mark.parametrize(("head", "tail"), [("missing", "last"), ("second", "missing"), ("last", "second")])
+def test_a_segment_whose_ends_are_not_connected_preserves_nothing(head: str, tail: str) -> None:
+    request = adapter(CLAUDE).decode_request(segmented_session(head, tail))
+    assert texts(request.messages) == ["Summary: notes were written.", "Go on."]
+    assert [branch.kind for branch in request.branches] == ["compacted"]
+
+
 def test_a_rollout_has_the_history_after_its_last_compaction_without_turns_taken_back() -> None:
     request = adapter(CODEX).decode_request(codex_session())
     assert request.model == "gpt-5.5"
@@ -326,6 +364,40 @@ def test_only_the_line_with_the_fault_leaves_the_conversation() -> None:
     request = adapter(CLAUDE).decode_request(file.lines)
     assert (texts(request.messages), texts(request.branches[0].messages)) == (["a", "b", "c"], ["taken back"])
     assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("assistant", [{"type": "text"}]),
+        ("assistant", [{"type": "text", "text": 5}]),
+        ("assistant", [7]),
+        ("user", ["mid"]),
+        ("user", [{"type": "tool_result", "tool_use_id": "t", "content": ["s"]}]),
+    ],
+)
+@pytest.mark.parametrize("is_last", [True, False])
+def test_the_messages_before_a_line_with_a_fault_stay_in_the_conversation(
+    kind: str, content: Any, is_last: bool
+) -> None:
+    file = Claude()
+    file.user("a")
+    file.answer("msg_1", text("b"))
+    file.add(kind, {"message": {"role": kind, "content": content}})
+    if not is_last:
+        file.user("c")
+    request = adapter(CLAUDE).decode_request(file.lines)
+    assert texts(request.messages) == (["a", "b"] if is_last else ["a", "b", "c"])
+    assert request.branches == []
+    assert adapter(CLAUDE).encode_request(request).payload == file.lines
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
+
+
+@pytest.mark.parametrize("parent", ["missing", 2, ["u"]])
+def test_a_parent_that_no_line_is_is_a_violation(parent: Any) -> None:
+    file = Claude()
+    file.user("a", after=parent)
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[0].parentUuid"]
 
 
 def test_unknown_items_of_a_rollout_are_kept() -> None:

@@ -38,8 +38,8 @@ class Reading:
         self.session = Session(parts=[Part()])
         self._inner = installed(inner)
         self._taken: set[int] = set()
-        tree = Tree([Line(at, line) for at, line in enumerate(lines) if at not in unreadable and _has_id(line)])
-        self._read(tree)
+        with_ids = ((at, line) for at, line in enumerate(lines) if _has_id(line))
+        self._read(Tree([Line(at, line, can_decode=at not in unreadable) for at, line in with_ids]))
         self._read_shape(lines, unreadable)
         for index, line in enumerate(lines):
             if index not in self._taken:
@@ -100,20 +100,18 @@ class Reading:
 
     def _add(self, part: Part, line: Line) -> None:
         """Add the message of a line to a part, if the line has a readable one."""
-        if line.index in self._taken:
+        if line.index in self._taken or not line.can_decode:
             return
         kind, message = line.line.get("type"), line.line.get("message")
         is_read = False
         if kind == "attachment":
             is_read = self._add_attachment(part, line)
-        elif line.is_message and message.__class__ is dict and message.get("role") == kind and TOKEN not in message:
+        elif line.is_message and line.is_readable:
             is_read = self._add_user(part, line, message) if kind == "user" else self._add_answer(part, line, message)
         if is_read:
             self._taken.add(line.index)
 
     def _add_user(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
-        if "content" not in message:
-            return False
         record = self._record(line)
         if len([*line.ids("tool_result", "tool_use_id")]) == 1:
             record.artifact = line.line.get("toolUseResult")
@@ -126,12 +124,12 @@ class Reading:
 
     def _add_answer(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
         """Add an answer, or a block of it: an answer has one line for each block, all with the answer's id."""
-        content = message.get("content")
+        content = message["content"]
         record = self._answer_record(line, message)
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
         blocks = content if isinstance(content, list) else []
         if not blocks or any(block.__class__ is not dict or TOKEN in block for block in blocks):
-            if "content" not in message or blocks:
+            if blocks:
                 return False
             part.places[f"$.messages[{len(part.entries)}]"] = f"$[{line.index}].message"
             part.entries.append({"role": "assistant", "content": content, TOKEN: token})
