@@ -17,13 +17,29 @@ from contentmodel.content import (
     ToolCallContent,
     ToolResultContent,
     UnknownContent,
+    UriContent,
 )
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, said, text
+from session_files import (
+    Claude,
+    call,
+    claude_session,
+    codex_line,
+    codex_session,
+    compacted_session,
+    interrupted_session,
+    said,
+    text,
+)
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
-FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
+FILES = {
+    "claude": (CLAUDE, claude_session),
+    "compacted": (CLAUDE, compacted_session),
+    "interrupted": (CLAUDE, interrupted_session),
+    "codex": (CODEX, codex_session),
+}
 
 
 def uuid_of(value: str, lines: list[Any]) -> str:
@@ -91,6 +107,70 @@ def test_attachments_are_messages_of_their_role() -> None:
         ("user", "One file."),
         ("user", "Another file."),
     ]
+
+
+def test_prompts_files_and_commands_of_the_user_are_messages() -> None:
+    request = adapter(CLAUDE).decode_request(interrupted_session())
+    assert [(message.role, message.text) for message in request.messages if message.text] == [
+        ("user", "<local-command-stdout>Total cost: $1.20</local-command-stdout>"),
+        ("user", "What is in @notes.txt?"),
+        ("user", "Three maps."),
+        ("user", "Count them."),
+        ("assistant", "There are three maps."),
+        ("user", "Draw another."),
+        ("user", "Try again."),
+        ("assistant", "It is drawn."),
+        ("user", "Look, too."),
+    ]
+    assert isinstance(request.messages[-1].contents[1], UriContent)
+    assert request.branches == []
+
+
+def test_edited_prompts_files_and_commands_keep_their_lines() -> None:
+    lines = interrupted_session()
+    request = adapter(CLAUDE).decode_request(lines)
+    edited = [
+        msgspec.structs.replace(
+            message,
+            contents=[
+                msgspec.structs.replace(content, text="New.") if isinstance(content, TextContent) else content
+                for content in message.contents
+            ],
+        )
+        for message in request.messages
+    ]
+    written = adapter(CLAUDE).encode_request(msgspec.structs.replace(request, messages=edited)).payload
+    assert written[0] == {**lines[0], "content": "New."}
+    file = {**lines[2]["attachment"]["content"]["file"], "content": "New."}
+    assert written[2]["attachment"] == {**lines[2]["attachment"], "content": {"type": "text", "file": file}}
+    assert written[7]["attachment"] == {**lines[7]["attachment"], "prompt": "New."}
+    assert written[13]["attachment"]["prompt"][0] == text("New.")
+
+
+def test_attachments_of_the_user_whose_messages_are_not_in_the_file_are_lost() -> None:
+    encoded = convert(interrupted_session(), source=CLAUDE, target="openai-chat", kind="request")
+    lost = [loss.path for loss in encoded.losses if loss.kind != "insignificant"]
+    assert lost == ["$[2].attachment.filename", "$[3]"]
+
+
+def test_errors_of_the_api_are_no_answers_of_the_model() -> None:
+    lines = interrupted_session()
+    request = adapter(CLAUDE).decode_request(lines)
+    assert request.model == "claude-opus-4-8"
+    assert adapter(CLAUDE).check_request(lines) == []
+    encoded = convert(lines, source=CLAUDE, target="openai-chat", kind="request")
+    assert {loss.path for loss in encoded.losses} >= {"$[10]", "$[14]"}
+
+
+def test_an_answer_that_the_program_made_has_no_model() -> None:
+    file = Claude()
+    file.user("a")
+    message = {"id": "m", "model": "<synthetic>", "role": "assistant", "content": [text("No response requested.")]}
+    file.add("assistant", {"message": message})
+    request = adapter(CLAUDE).decode_request(file.lines)
+    assert texts(request.messages) == ["a", "No response requested."]
+    assert (request.model, request.messages[1].origin and request.messages[1].origin.model) == (None, None)
+    assert adapter(CLAUDE).encode_request(request).payload == file.lines
 
 
 def test_messages_that_a_compaction_preserved_follow_its_summary() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import TOKEN
-from contentmodel_adapters.claude_code_session.blocks import CHAIN
+from contentmodel_adapters.claude_code_session.blocks import CHAIN, SYNTHETIC, text_path
 
 
 class Line:
@@ -32,15 +32,25 @@ class Line:
 
     @property
     def is_message(self) -> bool:
-        """True if the line is a message of the user or of the model."""
-        return self.line.get("type") in ("user", "assistant")
+        """True if the line is a message of the user or of the model, or has a text that is sent as one of the user."""
+        return self.line.get("type") in ("user", "assistant") or text_path(self.line) is not None
 
     @property
     def is_readable(self) -> bool:
         """True if the line has a message that can be read. If not, it is only a link between other lines."""
+        if not self.can_decode or not self.is_message or text_path(self.line) is not None:
+            return self.can_decode and self.is_message
         message = self.line.get("message")
-        has_content = message.__class__ is dict and "content" in message and TOKEN not in message
-        return self.can_decode and has_content and message.get("role") == self.line.get("type")  # type: ignore[union-attr]
+        if message.__class__ is not dict or "content" not in message or TOKEN in message:
+            return False
+        return bool(message.get("role") == self.line["type"])
+
+    @property
+    def is_api_error(self) -> bool:
+        """True if the answer is an error of the API, which the program shows to the user only."""
+        message = self.line.get("message")
+        is_made = message.__class__ is dict and message.get("model") == SYNTHETIC
+        return is_made and self.line.get("type") == "assistant" and self.line.get("isApiErrorMessage") is True
 
     @property
     def is_side(self) -> bool:
@@ -102,7 +112,7 @@ class Tree:
 
     def path(self) -> list[Line]:
         """Return the lines to the newest message outside of sub-agents, across compactions."""
-        messages = [line for line in self.lines if line.is_message and line.is_readable]
+        messages = [line for line in self.lines if line.is_readable]
         main = [line for line in messages if not line.is_side] or messages
         path: list[Line] = []
         seen: set[str] = set()
