@@ -269,6 +269,37 @@ def test_a_compaction_without_a_history_leaves_the_prompts_and_its_summary() -> 
     assert written[8]["payload"] == {"message": "Sorted.", "replacement_history": None}
 
 
+@pytest.mark.parametrize(
+    ("prompt", "turns", "left"),
+    [
+        ("<div> does not render, why?", 1, ["one", "1"]),
+        ("<skill> is a tag </div>", 1, ["one", "1"]),
+        ("three", 1, ["one", "1"]),
+        ("three", 2, []),
+        ("three", 9, []),
+        ("<environment_context>\n<cwd>/w</cwd>\n</environment_context>\n", 1, []),
+        ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>", 1, []),
+        ("<TURN_ABORTED>x</turn_aborted>", 1, []),
+        ('<hook_prompt hook_run_id="h">x</hook_prompt>', 1, []),
+    ],
+)
+def test_turns_taken_back_begin_with_prompts_and_not_with_context(prompt: str, turns: int, left: list[str]) -> None:
+    context = "<environment_context>\n<cwd>/project</cwd>\n</environment_context>"
+    lines = [
+        codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
+        codex_line("response_item", said("user", context), 1),
+        codex_line("response_item", said("user", "one"), 2),
+        codex_line("response_item", said("assistant", "1"), 3),
+        codex_line("response_item", said("user", prompt), 4),
+        codex_line("response_item", said("assistant", "2"), 5),
+        codex_line("event_msg", {"type": "thread_rolled_back", "num_turns": turns}, 6),
+        codex_line("response_item", said("user", "four"), 7),
+    ]
+    request = adapter(CODEX).decode_request(lines)
+    assert texts(request.messages) == [context, *left, "four"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+
+
 def test_the_summary_of_a_compaction_reaches_other_apis() -> None:
     encoded = convert(summarized_session(), source=CODEX, target="openai-chat", kind="request")
     assert encoded.payload["messages"][-1] == {"role": "user", "content": "Sorted and named."}
