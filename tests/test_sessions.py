@@ -325,6 +325,59 @@ def test_the_lines_of_older_rollouts_have_no_envelope() -> None:
     assert _lost_lines(lines) == ["$[0]"]
 
 
+def old_results(envelope: bool) -> list[Any]:
+    """Return a rollout of a version that wrote results as objects. Older ones have no envelope, too."""
+    items: list[dict[str, Any]] = [
+        said("user", "Sort the maps."),
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_1"},
+        {"type": "function_call_output", "call_id": "call_1", "output": {"content": "no maps", "success": False}},
+        {"type": "custom_tool_call", "name": "apply_patch", "input": "x", "call_id": "call_2"},
+        {"type": "custom_tool_call_output", "call_id": "call_2", "output": {"success": True, "content": "patched"}},
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_3"},
+        {"type": "function_call_output", "call_id": "call_3", "output": {"content": "none"}},
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_4"},
+        {"type": "function_call_output", "call_id": "call_4", "output": {"content": "x", "success": True, "other": 1}},
+    ]
+    if not envelope:
+        return [{"id": "s", "timestamp": "2025-07-01T08:00:00.000Z", "instructions": None}, *items]
+    header = codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0)
+    return [header, *(codex_line("response_item", item, at) for at, item in enumerate(items, 1))]
+
+
+@pytest.mark.parametrize("envelope", [True, False])
+def test_results_with_a_flag_of_their_success_have_their_text_and_the_flag(envelope: bool) -> None:
+    lines = old_results(envelope)
+    reader = adapter(CODEX)
+    request = reader.decode_request(lines)
+    results = [content for content in contents_of(request.messages) if isinstance(content, ToolResultContent)]
+    assert [(one.text, one.is_error) for one in results[:3]] == [("no maps", True), ("patched", False), ("none", None)]
+    assert reader.encode_request(request).payload == lines
+    encoded = convert(lines, source=CODEX, target="anthropic-messages", kind="request")
+    blocks = [block for message in encoded.payload["messages"] for block in message["content"]]
+    (failed,) = (block for block in blocks if block.get("is_error"))
+    assert (failed["tool_use_id"], failed["content"]) == ("call_1", "no maps")
+    assert audit(lines, encoded) == []
+    inside = ".payload" if envelope else ""
+    assert {loss.path for loss in convert(lines, source=CODEX, target="openai-chat", kind="request").losses} >= {
+        f"$[3]{inside}.output.success",
+        f"$[9]{inside}.output",
+    }
+
+
+def test_an_edited_text_of_an_old_result_is_written_and_its_edited_flag_reported() -> None:
+    lines = old_results(True)
+    reader = adapter(CODEX)
+    request = reader.decode_request(lines)
+    messages = list(request.messages)
+    at = next(at for at, message in enumerate(messages) if message.role == "tool")
+    (result,) = messages[at].contents
+    edited = msgspec.structs.replace(result, outputs=[TextContent(text="two maps")], is_error=None)  # type: ignore[call-arg]
+    messages[at] = msgspec.structs.replace(messages[at], contents=[edited])
+    encoded = reader.encode_request(msgspec.structs.replace(request, messages=messages))
+    assert encoded.payload[3]["payload"]["output"] == {"content": "two maps", "success": False}
+    assert [loss.code for loss in encoded.losses] == ["edited-record"]
+
+
 def _lost_lines(lines: list[Any]) -> list[str]:
     """Return the paths of the significant losses of a rollout at another API, without those of fields."""
     encoded = convert(lines, source=CODEX, target="openai-chat", kind="request")

@@ -37,7 +37,7 @@ Source: `ContextualUserFragment` in codex-rs/core/src/context of openai/codex (s
 
 RECORDS: dict[str, Any] = dict.fromkeys(
     (
-        *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}"),
+        *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}", "output", "payload.output"),
         *("session_meta", "turn_context", "event_msg", "token_usage_record", "world_state", "compacted", "state"),
         *("inter_agent_communication_metadata", SNAPSHOT),
     )

@@ -60,8 +60,16 @@ class Reading:
             return False
         part = self.session.parts[0]
         item, envelope = _without_passthrough(item, envelope, path)
+        place = f"$.input[{len(part.entries)}]"
+        if _has_output_object(item):
+            output = item["output"]
+            envelope = {**envelope, f"{path}.output"[1:]: {**output, "content": None}}
+            item = {**item, "output": output["content"]}
+            record.is_error = None if output.get("success") is None else not output["success"]
+            record.paths = {**record.paths, "is_error": f"{path}.output.success"[1:]}
+            part.places[f"{place}.output"] = f"$[{index}]{path}.output.content"
         token = self.session.token(index, envelope, record, at)
-        part.places[f"$.input[{len(part.entries)}]"] = f"$[{index}]{path}"
+        part.places[place] = f"$[{index}]{path}"
         part.entries.append({**item, TOKEN: token})
         kind = str(item.get("type", "message"))
         if not kind.endswith(OUTPUT) and item.get("role", "assistant") == "assistant":
@@ -202,6 +210,17 @@ def _without_passthrough(
         return item, envelope
     rest = {key: value for key, value in item.items() if key != PASSTHROUGH}
     return rest, {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
+
+
+def _has_output_object(item: dict[str, Any]) -> bool:
+    """Return whether a result has the form of versions that wrote its content beside a flag of its success."""
+    output = item.get("output") if str(item.get("type")).endswith(OUTPUT) else None
+    return (
+        output.__class__ is dict
+        and output.keys() <= {"content", "success"}
+        and output.get("content").__class__ in (str, list)
+        and output.get("success").__class__ in (bool, type(None))
+    )
 
 
 _SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
