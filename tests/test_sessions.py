@@ -28,6 +28,7 @@ from session_files import (
     codex_line,
     codex_session,
     compacted_session,
+    gemini_session,
     interrupted_session,
     said,
     text,
@@ -562,6 +563,18 @@ def test_a_parent_that_no_line_is_is_a_violation(parent: Any) -> None:
     file = Claude()
     file.user("a", after=parent)
     assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[0].parentUuid"]
+
+
+@pytest.mark.parametrize("file", [claude_session, codex_session, gemini_session])
+def test_lines_that_are_no_json_objects_are_violations(file: Any) -> None:
+    lines = [line for line in file() if isinstance(line, dict)]
+    reader = adapter(detect(write_lines(lines))[0])
+    before = reader.check_request(lines)
+    damaged = [*lines[:1], "{broken", *lines[1:], 7, '{"type":"assist']
+    violations = [v for v in reader.check_request(write_lines(damaged)) if v.rule == "shape"]
+    assert [v.path for v in violations] == ["$[1]", f"$[{len(damaged) - 2}]", f"$[{len(damaged) - 1}]"]
+    assert {v.severity for v in violations} == {"ignored"}
+    assert all(v.rule != "shape" for v in before)
 
 
 def test_unknown_items_of_a_rollout_are_kept() -> None:
