@@ -259,7 +259,8 @@ def _kept_as(index: int, line: Any) -> str:
     if kind in ("user", "assistant") and _has_id(line):
         return API_ERROR if Line(index, line).is_api_error else UNREADABLE
     attachment = line.get("attachment") if kind == "attachment" else None
-    if attachment.__class__ is dict and attachment.get("type") in CONTEXT_KINDS and line.get("rendered", True):
+    of = attachment.get("type") if attachment.__class__ is dict else None
+    if isinstance(of, str) and of in CONTEXT_KINDS and line.get("rendered", True):
         return CONTEXT
     return kind if isinstance(kind, str) else _OTHER
 
