@@ -59,6 +59,15 @@ class Claude:
         block = {"type": "tool_result", "tool_use_id": call, "content": content}
         return self.user([block], toolUseResult={"stdout": content, "interrupted": False}, **more)
 
+    def attach(self, attachment: Line, **more: Any) -> str:
+        """Add an attachment without the messages that are made of it."""
+        return self.add("attachment", {"attachment": attachment}, **more)
+
+    def error(self, value: str) -> str:
+        """Add an error of the API, as an answer of the program."""
+        message = {"id": value, "model": "<synthetic>", "role": "assistant", "content": [text(value)]}
+        return self.add("assistant", {"message": message, "isApiErrorMessage": True, "error": "unknown"})
+
     def keep(self, line: Any) -> None:
         """Add a line without an id."""
         self.lines.append(line)
@@ -104,6 +113,30 @@ def claude_session() -> list[Any]:
     file.keep({"type": "cost-state", "totalCostUSD": 0.1})
     file.keep('{"type": "assistant", "mess')
     assert first
+    return file.lines
+
+
+def interrupted_session() -> list[Any]:
+    """Return a session with prompts typed during a turn, a file of the user, a command of the user, and API errors."""
+    file = Claude()
+    cost = "<local-command-stdout>Total cost: $1.20</local-command-stdout>"
+    file.add("system", {"subtype": "local_command", "content": cost, "level": "info"}, after=None)
+    file.user("What is in @notes.txt?")
+    content = {"type": "text", "file": {"filePath": "/project/notes.txt", "content": "Three maps.", "numLines": 1}}
+    file.attach({"type": "file", "filename": "/project/notes.txt", "content": content, "displayPath": "notes.txt"})
+    file.attach({"type": "directory", "path": "/project/maps", "content": "one.txt"})
+    file.attach({"type": "todo_reminder", "content": [], "itemCount": 0})
+    file.answer("msg_1", call("toolu_1", command="ls"))
+    file.result("toolu_1", "notes.txt")
+    file.attach({"type": "queued_command", "prompt": "Count them.", "commandMode": "prompt"})
+    file.answer("msg_2", text("There are three maps."))
+    file.user("Draw another.")
+    file.error("API Error: 529 overloaded")
+    file.user("Try again.")
+    file.answer("msg_3", text("It is drawn."))
+    blocks = [text("Look, too."), {"type": "image", "source": {"type": "url", "url": "https://maps.example/1.png"}}]
+    file.attach({"type": "queued_command", "prompt": blocks, "origin": {"kind": "human"}})
+    file.error("API Error: 500")
     return file.lines
 
 

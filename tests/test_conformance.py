@@ -33,7 +33,14 @@ from history import values
 from langchain_payloads import LANGCHAIN
 from pydantic_ai_documents import document as documents
 from pydantic_ai_documents import short
-from session_files import claude_session, codex_session, compacted_session, compressed_session, gemini_session
+from session_files import (
+    claude_session,
+    codex_session,
+    compacted_session,
+    compressed_session,
+    gemini_session,
+    interrupted_session,
+)
 
 EVERY = contentmodel.adapters()
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -157,7 +164,7 @@ class TestLangchainMessages(OfFramework):
 
 class TestClaudeCodeSession(OfFiles):
     adapter = "claude-code-session"
-    payloads: ClassVar = {"request": [claude_session(), compacted_session()]}
+    payloads: ClassVar = {"request": [claude_session(), compacted_session(), interrupted_session()]}
 
 
 class TestCodexRollout(OfFiles):

@@ -17,13 +17,30 @@ from contentmodel.content import (
     ToolCallContent,
     ToolResultContent,
     UnknownContent,
+    UriContent,
 )
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
-from session_files import Claude, call, claude_session, codex_line, codex_session, compacted_session, said, text
+from session_files import (
+    Claude,
+    call,
+    claude_session,
+    codex_line,
+    codex_session,
+    compacted_session,
+    gemini_session,
+    interrupted_session,
+    said,
+    text,
+)
 
 CLAUDE, CODEX = "claude-code-session", "codex-rollout"
-FILES = {"claude": (CLAUDE, claude_session), "compacted": (CLAUDE, compacted_session), "codex": (CODEX, codex_session)}
+FILES = {
+    "claude": (CLAUDE, claude_session),
+    "compacted": (CLAUDE, compacted_session),
+    "interrupted": (CLAUDE, interrupted_session),
+    "codex": (CODEX, codex_session),
+}
 
 
 def uuid_of(value: str, lines: list[Any]) -> str:
@@ -93,12 +110,114 @@ def test_attachments_are_messages_of_their_role() -> None:
     ]
 
 
+def test_prompts_files_and_commands_of_the_user_are_messages() -> None:
+    request = adapter(CLAUDE).decode_request(interrupted_session())
+    assert [(message.role, message.text) for message in request.messages if message.text] == [
+        ("user", "<local-command-stdout>Total cost: $1.20</local-command-stdout>"),
+        ("user", "What is in @notes.txt?"),
+        ("user", "Three maps."),
+        ("user", "Count them."),
+        ("assistant", "There are three maps."),
+        ("user", "Draw another."),
+        ("user", "Try again."),
+        ("assistant", "It is drawn."),
+        ("user", "Look, too."),
+    ]
+    assert isinstance(request.messages[-1].contents[1], UriContent)
+    assert request.branches == []
+
+
+def test_edited_prompts_files_and_commands_keep_their_lines() -> None:
+    lines = interrupted_session()
+    request = adapter(CLAUDE).decode_request(lines)
+    edited = [
+        msgspec.structs.replace(
+            message,
+            contents=[
+                msgspec.structs.replace(content, text="New.") if isinstance(content, TextContent) else content
+                for content in message.contents
+            ],
+        )
+        for message in request.messages
+    ]
+    written = adapter(CLAUDE).encode_request(msgspec.structs.replace(request, messages=edited)).payload
+    assert written[0] == {**lines[0], "content": "New."}
+    file = {**lines[2]["attachment"]["content"]["file"], "content": "New."}
+    assert written[2]["attachment"] == {**lines[2]["attachment"], "content": {"type": "text", "file": file}}
+    assert written[7]["attachment"] == {**lines[7]["attachment"], "prompt": "New."}
+    assert written[13]["attachment"]["prompt"][0] == text("New.")
+
+
+def test_attachments_of_the_user_whose_messages_are_not_in_the_file_are_lost() -> None:
+    encoded = convert(interrupted_session(), source=CLAUDE, target="openai-chat", kind="request")
+    lost = [loss.path for loss in encoded.losses if loss.kind != "insignificant"]
+    assert lost == ["$[2].attachment.filename", "$[3]"]
+
+
+def test_errors_of_the_api_are_no_answers_of_the_model() -> None:
+    lines = interrupted_session()
+    request = adapter(CLAUDE).decode_request(lines)
+    assert request.model == "claude-opus-4-8"
+    assert adapter(CLAUDE).check_request(lines) == []
+    encoded = convert(lines, source=CLAUDE, target="openai-chat", kind="request")
+    assert {loss.path for loss in encoded.losses} >= {"$[10]", "$[14]"}
+
+
+def test_an_answer_that_the_program_made_has_no_model() -> None:
+    file = Claude()
+    file.user("a")
+    message = {"id": "m", "model": "<synthetic>", "role": "assistant", "content": [text("No response requested.")]}
+    file.add("assistant", {"message": message})
+    request = adapter(CLAUDE).decode_request(file.lines)
+    assert texts(request.messages) == ["a", "No response requested."]
+    assert (request.model, request.messages[1].origin and request.messages[1].origin.model) == (None, None)
+    assert adapter(CLAUDE).encode_request(request).payload == file.lines
+
+
 def test_messages_that_a_compaction_preserved_follow_its_summary() -> None:
     request = adapter(CLAUDE).decode_request(compacted_session())
     assert texts(request.messages) == ["Summary: notes were written.", "The notes are written.", "Go on.", "I go on."]
     assert [(branch.kind, texts(branch.messages)) for branch in request.branches] == [
         ("compacted", ["Write the notes."])
     ]
+
+
+def segmented_session(head: str, tail: str) -> list[Any]:
+    """Return a session whose compaction names the ends of the preserved messages. Two results are of parallel calls."""
+    file = Claude()
+    old = file.user("Write the notes.")
+    asked = file.user("Read them, too.")
+    one = file.answer("msg_1", call("toolu_1"))
+    two = file.answer("msg_1", call("toolu_2"))
+    file.result("toolu_1", "a.txt", after=one)
+    last = file.result("toolu_2", "b.txt", after=two)
+    ends = {"first": old, "second": asked, "last": last}
+    segment = {"headUuid": ends.get(head, head), "tailUuid": ends.get(tail, tail), "anchorUuid": ""}
+    metadata = {"trigger": "auto", "preservedSegment": segment}
+    boundary = {"type": "system", "subtype": "compact_boundary", "logicalParentUuid": last, "compactMetadata": metadata}
+    file.add("system", boundary, after=None)
+    segment["anchorUuid"] = file.user("Summary: notes were written.", isCompactSummary=True)
+    file.user("Go on.")
+    return file.lines
+
+
+def test_messages_between_the_ends_that_a_compaction_names_follow_its_summary() -> None:
+    lines = segmented_session("second", "last")
+    request = adapter(CLAUDE).decode_request(lines)
+    assert texts(request.messages) == ["Summary: notes were written.", "Read them, too.", "Go on."]
+    results = [content for content in contents_of(request.messages) if isinstance(content, ToolResultContent)]
+    assert [result.call_id for result in results] == ["toolu_1", "toolu_2"]
+    assert [(branch.kind, texts(branch.messages)) for branch in request.branches] == [
+        ("compacted", ["Write the notes."])
+    ]
+    assert adapter(CLAUDE).encode_request(request).payload == lines
+
+
+@pytest.mark.parametrize(("head", "tail"), [("missing", "last"), ("second", "missing"), ("last", "second")])
+def test_a_segment_whose_ends_are_not_connected_preserves_nothing(head: str, tail: str) -> None:
+    request = adapter(CLAUDE).decode_request(segmented_session(head, tail))
+    assert texts(request.messages) == ["Summary: notes were written.", "Go on."]
+    assert [branch.kind for branch in request.branches] == ["compacted"]
 
 
 def test_a_rollout_has_the_history_after_its_last_compaction_without_turns_taken_back() -> None:
@@ -151,6 +270,37 @@ def test_a_compaction_without_a_history_leaves_the_prompts_and_its_summary() -> 
     assert written[8]["payload"] == {"message": "Sorted.", "replacement_history": None}
 
 
+@pytest.mark.parametrize(
+    ("prompt", "turns", "left"),
+    [
+        ("<div> does not render, why?", 1, ["one", "1"]),
+        ("<skill> is a tag </div>", 1, ["one", "1"]),
+        ("three", 1, ["one", "1"]),
+        ("three", 2, []),
+        ("three", 9, []),
+        ("<environment_context>\n<cwd>/w</cwd>\n</environment_context>\n", 1, []),
+        ("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nx\n</INSTRUCTIONS>", 1, []),
+        ("<TURN_ABORTED>x</turn_aborted>", 1, []),
+        ('<hook_prompt hook_run_id="h">x</hook_prompt>', 1, []),
+    ],
+)
+def test_turns_taken_back_begin_with_prompts_and_not_with_context(prompt: str, turns: int, left: list[str]) -> None:
+    context = "<environment_context>\n<cwd>/project</cwd>\n</environment_context>"
+    lines = [
+        codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0),
+        codex_line("response_item", said("user", context), 1),
+        codex_line("response_item", said("user", "one"), 2),
+        codex_line("response_item", said("assistant", "1"), 3),
+        codex_line("response_item", said("user", prompt), 4),
+        codex_line("response_item", said("assistant", "2"), 5),
+        codex_line("event_msg", {"type": "thread_rolled_back", "num_turns": turns}, 6),
+        codex_line("response_item", said("user", "four"), 7),
+    ]
+    request = adapter(CODEX).decode_request(lines)
+    assert texts(request.messages) == [context, *left, "four"]
+    assert adapter(CODEX).encode_request(request).payload == lines
+
+
 def test_the_summary_of_a_compaction_reaches_other_apis() -> None:
     encoded = convert(summarized_session(), source=CODEX, target="openai-chat", kind="request")
     assert encoded.payload["messages"][-1] == {"role": "user", "content": "Sorted and named."}
@@ -174,6 +324,59 @@ def test_the_lines_of_older_rollouts_have_no_envelope() -> None:
     assert _lost_lines(lines) == []
     lines[0]["instructions"] = "Use few words."
     assert _lost_lines(lines) == ["$[0]"]
+
+
+def old_results(envelope: bool) -> list[Any]:
+    """Return a rollout of a version that wrote results as objects. Older ones have no envelope, too."""
+    items: list[dict[str, Any]] = [
+        said("user", "Sort the maps."),
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_1"},
+        {"type": "function_call_output", "call_id": "call_1", "output": {"content": "no maps", "success": False}},
+        {"type": "custom_tool_call", "name": "apply_patch", "input": "x", "call_id": "call_2"},
+        {"type": "custom_tool_call_output", "call_id": "call_2", "output": {"success": True, "content": "patched"}},
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_3"},
+        {"type": "function_call_output", "call_id": "call_3", "output": {"content": "none"}},
+        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_4"},
+        {"type": "function_call_output", "call_id": "call_4", "output": {"content": "x", "success": True, "other": 1}},
+    ]
+    if not envelope:
+        return [{"id": "s", "timestamp": "2025-07-01T08:00:00.000Z", "instructions": None}, *items]
+    header = codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0)
+    return [header, *(codex_line("response_item", item, at) for at, item in enumerate(items, 1))]
+
+
+@pytest.mark.parametrize("envelope", [True, False])
+def test_results_with_a_flag_of_their_success_have_their_text_and_the_flag(envelope: bool) -> None:
+    lines = old_results(envelope)
+    reader = adapter(CODEX)
+    request = reader.decode_request(lines)
+    results = [content for content in contents_of(request.messages) if isinstance(content, ToolResultContent)]
+    assert [(one.text, one.is_error) for one in results[:3]] == [("no maps", True), ("patched", False), ("none", None)]
+    assert reader.encode_request(request).payload == lines
+    encoded = convert(lines, source=CODEX, target="anthropic-messages", kind="request")
+    blocks = [block for message in encoded.payload["messages"] for block in message["content"]]
+    (failed,) = (block for block in blocks if block.get("is_error"))
+    assert (failed["tool_use_id"], failed["content"]) == ("call_1", "no maps")
+    assert audit(lines, encoded) == []
+    inside = ".payload" if envelope else ""
+    assert {loss.path for loss in convert(lines, source=CODEX, target="openai-chat", kind="request").losses} >= {
+        f"$[3]{inside}.output.success",
+        f"$[9]{inside}.output",
+    }
+
+
+def test_an_edited_text_of_an_old_result_is_written_and_its_edited_flag_reported() -> None:
+    lines = old_results(True)
+    reader = adapter(CODEX)
+    request = reader.decode_request(lines)
+    messages = list(request.messages)
+    at = next(at for at, message in enumerate(messages) if message.role == "tool")
+    (result,) = messages[at].contents
+    edited = msgspec.structs.replace(result, outputs=[TextContent(text="two maps")], is_error=None)  # type: ignore[call-arg]
+    messages[at] = msgspec.structs.replace(messages[at], contents=[edited])
+    encoded = reader.encode_request(msgspec.structs.replace(request, messages=messages))
+    assert encoded.payload[3]["payload"]["output"] == {"content": "two maps", "success": False}
+    assert [loss.code for loss in encoded.losses] == ["edited-record"]
 
 
 def _lost_lines(lines: list[Any]) -> list[str]:
@@ -326,6 +529,52 @@ def test_only_the_line_with_the_fault_leaves_the_conversation() -> None:
     request = adapter(CLAUDE).decode_request(file.lines)
     assert (texts(request.messages), texts(request.branches[0].messages)) == (["a", "b", "c"], ["taken back"])
     assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("assistant", [{"type": "text"}]),
+        ("assistant", [{"type": "text", "text": 5}]),
+        ("assistant", [7]),
+        ("user", ["mid"]),
+        ("user", [{"type": "tool_result", "tool_use_id": "t", "content": ["s"]}]),
+    ],
+)
+@pytest.mark.parametrize("is_last", [True, False])
+def test_the_messages_before_a_line_with_a_fault_stay_in_the_conversation(
+    kind: str, content: Any, is_last: bool
+) -> None:
+    file = Claude()
+    file.user("a")
+    file.answer("msg_1", text("b"))
+    file.add(kind, {"message": {"role": kind, "content": content}})
+    if not is_last:
+        file.user("c")
+    request = adapter(CLAUDE).decode_request(file.lines)
+    assert texts(request.messages) == (["a", "b"] if is_last else ["a", "b", "c"])
+    assert request.branches == []
+    assert adapter(CLAUDE).encode_request(request).payload == file.lines
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
+
+
+@pytest.mark.parametrize("parent", ["missing", 2, ["u"]])
+def test_a_parent_that_no_line_is_is_a_violation(parent: Any) -> None:
+    file = Claude()
+    file.user("a", after=parent)
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[0].parentUuid"]
+
+
+@pytest.mark.parametrize("file", [claude_session, codex_session, gemini_session])
+def test_lines_that_are_no_json_objects_are_violations(file: Any) -> None:
+    lines = [line for line in file() if isinstance(line, dict)]
+    reader = adapter(detect(write_lines(lines))[0])
+    before = reader.check_request(lines)
+    damaged = [*lines[:1], "{broken", *lines[1:], 7, '{"type":"assist']
+    violations = [v for v in reader.check_request(write_lines(damaged)) if v.rule == "shape"]
+    assert [v.path for v in violations] == ["$[1]", f"$[{len(damaged) - 2}]", f"$[{len(damaged) - 1}]"]
+    assert {v.severity for v in violations} == {"ignored"}
+    assert all(v.rule != "shape" for v in before)
 
 
 def test_unknown_items_of_a_rollout_are_kept() -> None:

@@ -11,7 +11,16 @@ from contentmodel.authoring import TOKEN
 from contentmodel.errors import DecodeError
 from contentmodel.message import Branch, FinishReason
 from contentmodel.usage import Usage
-from contentmodel_adapters.claude_code_session.blocks import SHAPE
+from contentmodel_adapters.claude_code_session.blocks import (
+    API_ERROR,
+    CONTEXT,
+    CONTEXT_KINDS,
+    SHAPE,
+    SYNTHETIC,
+    text_path,
+    value_at,
+    with_value,
+)
 from contentmodel_adapters.claude_code_session.tree import Line, Tree
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
@@ -38,15 +47,12 @@ class Reading:
         self.session = Session(parts=[Part()])
         self._inner = installed(inner)
         self._taken: set[int] = set()
-        tree = Tree([Line(at, line) for at, line in enumerate(lines) if at not in unreadable and _has_id(line)])
-        self._read(tree)
+        with_ids = ((at, line) for at, line in enumerate(lines) if _has_id(line))
+        self._read(Tree([Line(at, line, can_decode=at not in unreadable) for at, line in with_ids]))
         self._read_shape(lines, unreadable)
         for index, line in enumerate(lines):
             if index not in self._taken:
-                kind = line.get("type") if line.__class__ is dict else None
-                is_readable = index not in unreadable and not (kind in ("user", "assistant") and _has_id(line))
-                name = kind if isinstance(kind, str) else _OTHER
-                self.session.keep(index, line, name if is_readable else UNREADABLE)
+                self.session.keep(index, line, UNREADABLE if index in unreadable else _kept_as(index, line))
 
     def _read(self, tree: Tree) -> None:
         *compacted, current = tree.segments()
@@ -100,20 +106,34 @@ class Reading:
 
     def _add(self, part: Part, line: Line) -> None:
         """Add the message of a line to a part, if the line has a readable one."""
-        if line.index in self._taken:
+        if line.index in self._taken or not line.can_decode:
             return
-        kind, message = line.line.get("type"), line.line.get("message")
+        kind, path = line.line.get("type"), text_path(line.line)
         is_read = False
-        if kind == "attachment":
+        if path is not None:
+            is_read = self._add_text(part, line, path)
+        elif kind == "attachment":
             is_read = self._add_attachment(part, line)
-        elif line.is_message and message.__class__ is dict and message.get("role") == kind and TOKEN not in message:
-            is_read = self._add_user(part, line, message) if kind == "user" else self._add_answer(part, line, message)
+        elif line.is_readable and not line.is_api_error:
+            add = self._add_user if kind == "user" else self._add_answer
+            is_read = add(part, line, line.line["message"])
         if is_read:
             self._taken.add(line.index)
 
+    def _add_text(self, part: Part, line: Line, path: tuple[str, ...]) -> bool:
+        """Add a message of the user whose content is at a path of TEXTS. None replaces it in the fields of the line."""
+        fields = with_value(line.line, path, None)
+        if path[0] == "attachment":
+            inside = {f"attachment.{key}": value for key, value in fields["attachment"].items()}
+            fields = {**fields, "attachment": None, **inside}
+        token = self.session.token(line.index, fields, self._record(line))
+        place = f"$.messages[{len(part.entries)}]"
+        part.places[place] = part.lines[place] = f"$[{line.index}]"
+        part.places[f"{place}.content"] = f"$[{line.index}].{'.'.join(path)}"
+        part.entries.append({"role": "user", "content": value_at(line.line, path), TOKEN: token})
+        return True
+
     def _add_user(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
-        if "content" not in message:
-            return False
         record = self._record(line)
         if len([*line.ids("tool_result", "tool_use_id")]) == 1:
             record.artifact = line.line.get("toolUseResult")
@@ -126,12 +146,12 @@ class Reading:
 
     def _add_answer(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
         """Add an answer, or a block of it: an answer has one line for each block, all with the answer's id."""
-        content = message.get("content")
+        content = message["content"]
         record = self._answer_record(line, message)
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
         blocks = content if isinstance(content, list) else []
         if not blocks or any(block.__class__ is not dict or TOKEN in block for block in blocks):
-            if "content" not in message or blocks:
+            if blocks:
                 return False
             part.places[f"$.messages[{len(part.entries)}]"] = f"$[{line.index}].message"
             part.entries.append({"role": "assistant", "content": content, TOKEN: token})
@@ -214,7 +234,8 @@ class Reading:
             return record
         record.usage, record.finish_reason = found
         record.response_id = line.answer_id
-        record.model = message.get("model") if isinstance(message.get("model"), str) else None
+        model = message.get("model")
+        record.model = model if isinstance(model, str) and model != SYNTHETIC else None
         self.session.model = record.model or self.session.model
         if record.model is not None:
             self.session.model_path = f"$[{line.index}].message.model"
@@ -230,6 +251,18 @@ def ending_of(message: dict[str, Any]) -> tuple[Usage | None, FinishReason | Non
     except DecodeError:
         return None
     return response.usage, response.choices[0].finish_reason if response.choices else None
+
+
+def _kept_as(index: int, line: Any) -> str:
+    """Return the residue entry of a line that no message was read from."""
+    kind = line.get("type") if line.__class__ is dict else None
+    if kind in ("user", "assistant") and _has_id(line):
+        return API_ERROR if Line(index, line).is_api_error else UNREADABLE
+    attachment = line.get("attachment") if kind == "attachment" else None
+    of = attachment.get("type") if attachment.__class__ is dict else None
+    if isinstance(of, str) and of in CONTEXT_KINDS and line.get("rendered", True):
+        return CONTEXT
+    return kind if isinstance(kind, str) else _OTHER
 
 
 def _has_id(line: Any) -> bool:

@@ -19,5 +19,5 @@ def parents_are_in_the_file(file: dict[str, Any]) -> Iterator[Broken]:
     known = {line.get("uuid") for _, line in lines if isinstance(line.get("uuid"), str)}
     for path, line in lines:
         parent = line.get("parentUuid")
-        if isinstance(parent, str) and parent not in known:
+        if parent is not None and not (isinstance(parent, str) and parent in known):
             yield f"{path}.parentUuid", f"no line has the uuid {parent!r}"

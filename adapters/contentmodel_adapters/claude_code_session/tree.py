@@ -13,16 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel_adapters.claude_code_session.blocks import CHAIN
+from contentmodel.authoring import TOKEN
+from contentmodel_adapters.claude_code_session.blocks import CHAIN, SYNTHETIC, text_path
 
 
 class Line:
     """A line with an id."""
 
-    __slots__ = ("index", "line")
+    __slots__ = ("can_decode", "index", "line")
 
-    def __init__(self, index: int, line: dict[str, Any]) -> None:
-        self.index, self.line = index, line
+    def __init__(self, index: int, line: dict[str, Any], *, can_decode: bool = True) -> None:
+        self.index, self.line, self.can_decode = index, line, can_decode
 
     @property
     def uuid(self) -> str:
@@ -31,8 +32,25 @@ class Line:
 
     @property
     def is_message(self) -> bool:
-        """True if the line is a message of the user or of the model."""
-        return self.line.get("type") in ("user", "assistant")
+        """True if the line is a message of the user or of the model, or has a text that is sent as one of the user."""
+        return self.line.get("type") in ("user", "assistant") or text_path(self.line) is not None
+
+    @property
+    def is_readable(self) -> bool:
+        """True if the line has a message that can be read. If not, it is only a link between other lines."""
+        if not self.can_decode or not self.is_message or text_path(self.line) is not None:
+            return self.can_decode and self.is_message
+        message = self.line.get("message")
+        if message.__class__ is not dict or "content" not in message or TOKEN in message:
+            return False
+        return bool(message.get("role") == self.line["type"])
+
+    @property
+    def is_api_error(self) -> bool:
+        """True if the answer is an error of the API, which the program shows to the user only."""
+        message = self.line.get("message")
+        is_made = message.__class__ is dict and message.get("model") == SYNTHETIC
+        return is_made and self.line.get("type") == "assistant" and self.line.get("isApiErrorMessage") is True
 
     @property
     def is_side(self) -> bool:
@@ -94,7 +112,7 @@ class Tree:
 
     def path(self) -> list[Line]:
         """Return the lines to the newest message outside of sub-agents, across compactions."""
-        messages = [line for line in self.lines if line.is_message]
+        messages = [line for line in self.lines if line.is_readable]
         main = [line for line in messages if not line.is_side] or messages
         path: list[Line] = []
         seen: set[str] = set()
@@ -136,8 +154,25 @@ class Tree:
     def preserved(self, boundary: Line) -> tuple[str | None, list[Line]]:
         """Return the lines that a compaction preserved, and the id of the line that they follow."""
         metadata = boundary.line.get("compactMetadata")
-        kept = metadata.get("preservedMessages") if metadata.__class__ is dict else None
-        if kept.__class__ is not dict or kept.get("uuids").__class__ is not list:
+        if metadata.__class__ is not dict:
             return None, []
-        ids = [uuid for uuid in kept["uuids"] if isinstance(uuid, str)]
-        return kept.get("anchorUuid"), [self.by_id[uuid] for uuid in ids if uuid in self.by_id]
+        kept, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
+        if kept.__class__ is dict and kept.get("uuids").__class__ is list:
+            ids = [uuid for uuid in kept["uuids"] if isinstance(uuid, str)]
+            return kept.get("anchorUuid"), [self.by_id[uuid] for uuid in ids if uuid in self.by_id]
+        if segment.__class__ is dict:
+            return segment.get("anchorUuid"), self._between(segment.get("headUuid"), segment.get("tailUuid"))
+        return None, []
+
+    def _between(self, head: object, tail: object) -> list[Line]:
+        """Return the lines of a preserved segment. Claude Code preserves nothing if the way from its tail is broken."""
+        lines: list[Line] = []
+        seen: set[str] = set()
+        above = tail
+        while isinstance(above, str) and above in self.by_id and above not in seen:
+            seen.add(above)
+            lines.append(self.by_id[above])
+            if above == head:
+                return self._completed(lines, seen)
+            above = lines[-1].line.get("parentUuid")
+        return []

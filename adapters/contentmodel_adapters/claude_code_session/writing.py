@@ -13,7 +13,7 @@ from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.claude_code_session.blocks import API, COMMON, SHAPE, VERSION
+from contentmodel_adapters.claude_code_session.blocks import API, COMMON, SHAPE, VERSION, text_path, with_value
 from contentmodel_adapters.claude_code_session.reading import OUTCOMES, ending_of
 from contentmodel_adapters.shared.session_lines import HELD, Group, first_time, iso_time, made_id, order_of, session_id
 from contentmodel_adapters.shared.session_reading import LINE
@@ -107,12 +107,14 @@ class Writing:
         """Return the line of a message that was read from this format, with the current values of the message."""
         assert item.source is not None
         envelope, wire = item.source.envelope, item.wire
-        line = {key: value for key, value in envelope.items() if not key.startswith("message.")}
-        if line.get("type") == "attachment":
+        line = _with_fields(_with_fields(envelope, "message"), "attachment")
+        path = text_path(line, (type(None),))
+        if path is not None:
+            line = with_value(line, path, wire["content"])
+        elif line.get("type") == "attachment":
             line["rendered"] = [{"content": wire["content"]}]
         else:
-            fields = {key[8:]: value for key, value in envelope.items() if key.startswith("message.")}
-            line["message"] = {**fields, "role": wire["role"], "content": wire["content"]}
+            line["message"] = {**(line["message"] or {}), "role": wire["role"], "content": wire["content"]}
         if "toolUseResult" in line and line["toolUseResult"] is None:
             artifacts = [result.artifact for result in self._results.get(item.source.line, ())]
             line["toolUseResult"] = next((one for one in artifacts if one is not None), None)
@@ -242,6 +244,15 @@ class Writing:
         removed = {name for name in SHAPE if line["shape"].get(name) == [] and name not in written}
         kept = {name: value for name, value in line["shape"].items() if name not in removed}
         return {**line, "shape": {**kept, **written}}
+
+
+def _with_fields(envelope: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the fields of a line with the object `name` in place of its fields, which have the keys `name.FIELD`."""
+    inside = {key: value for key, value in envelope.items() if key.startswith(f"{name}.")}
+    if not inside:
+        return envelope
+    line = {key: value for key, value in envelope.items() if key not in inside}
+    return {**line, name: {key[len(name) + 1 :]: value for key, value in inside.items()}}
 
 
 def _is_last_prompt(line: Any) -> bool:

@@ -165,7 +165,8 @@ def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
         return {"timestamp": iso_time(created or 0), "type": "response_item", "payload": item.wire}
     if not item.source.envelope:
         return item.wire
-    fields = {key: value for key, value in item.source.envelope.items() if PASSTHROUGH not in key}
+    inside = _inside(item.source.envelope)
+    fields = {key: value for key, value in item.source.envelope.items() if key not in inside}
     line = {**fields, "payload": _item_of(item)} if fields else _item_of(item)
     if is_first and created is not None and "timestamp" in line:
         line["timestamp"] = created
@@ -173,10 +174,20 @@ def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
 
 
 def _item_of(item: Written) -> dict[str, Any]:
-    """Return an item with its field PASSTHROUGH, if it was read with one."""
-    envelope = {} if item.source is None else item.source.envelope
-    passed = [value for key, value in envelope.items() if key.endswith(PASSTHROUGH)]
-    return {**item.wire, PASSTHROUGH: passed[0]} if passed else item.wire
+    """Return an item with its fields that are not of the Responses API: PASSTHROUGH, and an object around an output."""
+    wire = item.wire
+    for key, value in _inside({} if item.source is None else item.source.envelope).items():
+        if key.endswith(PASSTHROUGH):
+            wire = {**wire, PASSTHROUGH: value}
+        else:
+            wire = {**wire, "output": {**value, "content": wire.get("output", "")}}
+    return wire
+
+
+def _inside(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an envelope that belong into the item, by their paths in the line."""
+    outputs = (".output",) if "payload" in envelope else (".output", "output")
+    return {key: value for key, value in envelope.items() if PASSTHROUGH in key or key.endswith(outputs)}
 
 
 def _instructions(request: ChatRequest, context: EncodeContext) -> str:

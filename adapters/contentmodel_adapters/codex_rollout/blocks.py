@@ -24,9 +24,20 @@ SNAPSHOT = "ghost_snapshot"
 PASSTHROUGH = "internal_chat_message_metadata_passthrough"
 """A field of items with metadata of the program."""
 
+CONTEXT = frozenset(
+    {
+        *("environment_context", "user_instructions", "skill", "skills_instructions", "user_shell_command"),
+        *("turn_aborted", "subagents", "subagent_notification", "recommended_plugins", "goal_context", "hook_prompt"),
+    }
+)
+"""The tags around the texts that Codex adds with the role "user". They begin no turn, as those of an AGENTS.md do not.
+
+Source: `ContextualUserFragment` in codex-rs/core/src/context of openai/codex (seen 2026-11-27).
+"""
+
 RECORDS: dict[str, Any] = dict.fromkeys(
     (
-        *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}"),
+        *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}", "output", "payload.output"),
         *("session_meta", "turn_context", "event_msg", "token_usage_record", "world_state", "compacted", "state"),
         *("inter_agent_communication_metadata", SNAPSHOT),
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
 from contentmodel.authoring import TOKEN
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
-from contentmodel_adapters.codex_rollout.blocks import ITEMS, OUTPUT, PASSTHROUGH, SNAPSHOT
+from contentmodel_adapters.codex_rollout.blocks import CONTEXT, ITEMS, OUTPUT, PASSTHROUGH, SNAPSHOT
 from contentmodel_adapters.shared.session_lines import count_of
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
@@ -59,8 +60,16 @@ class Reading:
             return False
         part = self.session.parts[0]
         item, envelope = _without_passthrough(item, envelope, path)
+        place = f"$.input[{len(part.entries)}]"
+        if _has_output_object(item):
+            output = item["output"]
+            envelope = {**envelope, f"{path}.output"[1:]: {**output, "content": None}}
+            item = {**item, "output": output["content"]}
+            record.is_error = None if output.get("success") is None else not output["success"]
+            record.paths = {**record.paths, "is_error": f"{path}.output.success"[1:]}
+            part.places[f"{place}.output"] = f"$[{index}]{path}.output.content"
         token = self.session.token(index, envelope, record, at)
-        part.places[f"$.input[{len(part.entries)}]"] = f"$[{index}]{path}"
+        part.places[place] = f"$[{index}]{path}"
         part.entries.append({**item, TOKEN: token})
         kind = str(item.get("type", "message"))
         if not kind.endswith(OUTPUT) and item.get("role", "assistant") == "assistant":
@@ -144,8 +153,9 @@ class Reading:
         if payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
             entries = self.session.parts[0].entries
             prompts = [at for at, one in enumerate(entries) if _is_prompt(one) and one[TOKEN] not in self._summaries]
-            if len(prompts) >= turns:
-                self._branch("alternative", range(prompts[-turns], len(entries)))
+            if prompts:
+                # If there are fewer turns, Codex removes all.
+                self._branch("alternative", range(prompts[-min(turns, len(prompts))], len(entries)))
         return False
 
     def _read_token_usage_record(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -202,6 +212,17 @@ def _without_passthrough(
     return rest, {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
 
 
+def _has_output_object(item: dict[str, Any]) -> bool:
+    """Return whether a result has the form of versions that wrote its content beside a flag of its success."""
+    output = item.get("output") if str(item.get("type")).endswith(OUTPUT) else None
+    return (
+        output.__class__ is dict
+        and output.keys() <= {"content", "success"}
+        and output.get("content").__class__ in (str, list)
+        and output.get("success").__class__ in (bool, type(None))
+    )
+
+
 _SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "session_meta": (("base_instructions", "text"),),
     "turn_context": (("model",),),
@@ -250,10 +271,16 @@ def _is_item(item: Any) -> bool:
     return item.__class__ is dict and TOKEN not in item
 
 
+_CONTEXT_TEXT = re.compile(
+    rf"\s*(?:<({'|'.join(sorted(CONTEXT))})\b[^>]*>.*</\1>|# AGENTS\.md instructions.*</INSTRUCTIONS>)\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
 def _is_prompt(item: dict[str, Any]) -> bool:
     """Return whether an item is a prompt, and not context that the program adds with the role "user"."""
-    if item.get("role") != "user" or item.get("content").__class__ is not list:
+    content = item.get("content")
+    if item.get("role") != "user" or content.__class__ is not list:
         return False
-    first = item["content"][0] if item["content"] else None
-    text = first.get("text") if first.__class__ is dict else None
-    return not (isinstance(text, str) and text.startswith("<") and not text.startswith("<image"))
+    texts = (part.get("text") for part in content if part.__class__ is dict)
+    return not any(isinstance(text, str) and _CONTEXT_TEXT.fullmatch(text) for text in texts)

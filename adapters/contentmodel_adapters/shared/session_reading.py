@@ -22,6 +22,7 @@ from contentmodel.usage import Usage
 LINE = Hint[int](None, "line", "the index of the line of a session file")
 INDEX = Hint[int](None, "index", "the index of a wire object in the list of its line")
 RECORDS = Hint[int](None, "records", "a check value of the response id, the counts and the ending of a read answer")
+IS_ERROR = Hint[bool](None, "is_error", "the flag of a failure in the line of a read result")
 INSIDE = Hint[str](None, "inside", "the key of the inner API's residue that holds the other fields of the wire object")
 
 UNREADABLE = "unreadable"
@@ -39,6 +40,7 @@ class Record(msgspec.Struct):
     finish_reason: FinishReason | None = None
     artifact: Any = None
     outcome: str | None = None
+    is_error: bool | None = None
     paths: Mapping[str, str] = {}
     """The path of each field in the line. It may have fields that are not set."""
 
@@ -154,7 +156,9 @@ class _Read(NamedTuple):
     """The source of the other records: the last line of a message."""
 
 
-_RECORDED = frozenset({"message_id", "created", "response_id", "usage", "finish_reason", "artifact", "outcome"})
+_RECORDED = frozenset(
+    {"message_id", "created", "response_id", "usage", "finish_reason", "artifact", "outcome", "is_error"}
+)
 
 
 class Reader:
@@ -242,13 +246,15 @@ class Reader:
         if source is None or not isinstance(content, ToolResultContent):
             return content
         record = source.record
-        values = {"artifact": record.artifact, "outcome": record.outcome}
+        values = {"artifact": record.artifact, "outcome": record.outcome, "is_error": record.is_error}
         changed = {name: value for name, value in values.items() if value is not None}
         if not changed:
             return content
         read = replace(content, **changed)
+        if record.is_error is not None:
+            read = IS_ERROR.on(read, self._api, record.is_error)
         trace.replaced(content, read)
-        self._read[id(read)] = _Read(read, last=source)
+        self._read[id(read)] = _Read(read, source, last=source)
         return read
 
     def _own(self, extra: dict[str, Any] | None) -> tuple[dict[str, Any] | None, Source | None]:

@@ -16,7 +16,16 @@ from contentmodel.content.tools import CustomToolResultContent, FunctionResultCo
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.session_lines import made_id, session_id
-from contentmodel_adapters.shared.session_reading import INDEX, INSIDE, LINE, RECORDS, Record, Source, check_value
+from contentmodel_adapters.shared.session_reading import (
+    INDEX,
+    INSIDE,
+    IS_ERROR,
+    LINE,
+    RECORDS,
+    Record,
+    Source,
+    check_value,
+)
 
 
 class Written(NamedTuple):
@@ -177,10 +186,19 @@ class Writer:
         if isinstance(packed, ToolResultContent) and self._context.native and not is_new:
             if not self._format.writes_records:
                 self._context.report_lost_attributes(packed, ("artifact", "outcome"))
-            packed = replace(packed, artifact=None, outcome=None)
+            packed = self._without_flag(replace(packed, artifact=None, outcome=None), content)
         if isinstance(packed, ToolResultContent) and is_new:
             packed = self._packed_result(packed, message)
         return self._context.replaced(content, packed)
+
+    def _without_flag(self, packed: ToolResultContent, read: AIContent) -> ToolResultContent:
+        """Return a result without the flag of a failure that its line has. Report an edit of the flag as lost."""
+        flag = IS_ERROR.of(read, self._format.api) if read.extra else None
+        if flag is None:
+            return packed
+        if packed.is_error != flag:
+            self._context.report_loss(read, "is_error", reasons.EDITED_RECORD)
+        return replace(packed, is_error=None)
 
     def _packed_result(self, result: ToolResultContent, message: ChatMessage) -> ToolResultContent:
         """Return a new result whose media have tokens, so that their losses have paths of their own.

@@ -197,22 +197,26 @@ class SessionAdapter(RequestsOnly):
             context.report_loss(content, None, reasons.AGENT_INSTRUCTIONS)
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
-        """Return the violations of a file, among them the lines that cannot be decoded."""
+        """Return the violations of a file, among them the lines that cannot be decoded, or are no JSON."""
         lines = as_json(payload, self.api, "lines")
         session, _ = self._decoded(lines)
         violations = [
             replace(violation, path=f"${violation.path.removeprefix('$.lines')}")
             for violation in self.rules.check({"lines": lines})
         ]
+        unreadable = (index for index, _ in session.kept.get(UNREADABLE, ()))
+        invalid = dict.fromkeys(unreadable, (f"its message is not valid for {self.inner}", "correct the message"))
+        damaged = (index for index, line in enumerate(lines) if line.__class__ is not dict)
+        invalid |= dict.fromkeys(damaged, ("it is no JSON object", "complete the line"))
         return violations + [
             Violation(
                 path=f"$[{index}]",
                 rule="shape",
                 severity="ignored",
-                message=f"the line is not part of the conversation: its message is not valid for {self.inner}",
-                fix="correct the message, or remove the line",
+                message=f"the line is not part of the conversation: {cause}",
+                fix=f"{fix}, or remove the line",
             )
-            for index, _ in session.kept.get(UNREADABLE, ())
+            for index, (cause, fix) in sorted(invalid.items())
         ]
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
