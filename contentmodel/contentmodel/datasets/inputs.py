@@ -283,18 +283,20 @@ def _fields_of(line: bytes, column: str | None, key: str | None) -> tuple[bytes 
     """Return the payload of a line, and its key as text. A line that is not an object is its own payload."""
     if column is None and key is None:
         return line, None
-    try:
-        fields = _FIELDS.decode(line)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        fields = _fields_slowly(line)
+    fields = _fields(line)
     if fields is None:
         return line, None
     payload = line if column is None else bytes(fields[column]) if column in fields else None
     return payload, _key_text(fields.get(key or ""))
 
 
-def _fields_slowly(line: bytes) -> dict[str, msgspec.Raw] | None:
-    """Return the fields of a line with half of a surrogate pair or a byte order mark, which msgspec refuses."""
+def _fields(line: bytes) -> dict[str, msgspec.Raw] | None:
+    """Return the fields of a line; None if it is not a JSON object."""
+    try:
+        return _FIELDS.decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        # msgspec refuses halves of surrogate pairs, and a byte order mark.
+        pass
     try:
         value = parse(line)
     except DecodeError:
