@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -45,7 +46,18 @@ from contentmodel.content import (
 )
 from contentmodel.content.base import Protected
 from contentmodel_conformance.strategies.transcripts import transcripts
-from framework_model_messages import APPROVALS, DOCUMENTS, HELLO, LOOP, OLDER, OUTPUTS, PARTS, PIXEL, assistant
+from framework_model_messages import (
+    APPROVALS,
+    DOCUMENTS,
+    HELLO,
+    LOOP,
+    OF_VERSION_4,
+    OLDER,
+    OUTPUTS,
+    PARTS,
+    PIXEL,
+    assistant,
+)
 
 API = "vercel-model-messages"
 UI = "vercel-ui-messages"
@@ -111,6 +123,36 @@ def test_outputs_have_the_types_of_the_model() -> None:
     media = decoded(OLDER).messages[2].contents[0]
     assert isinstance(media, FunctionResultContent)
     assert isinstance(media.outputs[0], DataContent)
+
+
+def test_parts_of_version_4_have_the_types_of_the_model() -> None:
+    assert detect(OF_VERSION_4[1:]) == (API, "request")
+    user, answer, results, _ = decoded(OF_VERSION_4).messages
+    media: list[Any] = user.contents
+    types = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"]
+    assert [content.media_type for content in media] == types
+    assert [type(content) for content in media[:3]] == [DataContent, DataContent, UriContent]
+    assert [content.protected and content.protected.kind for content in answer.contents[:2]] == [
+        "signature",
+        "redacted",
+    ]
+    assert [getattr(content, "arguments", None) for content in answer.contents[2:]] == [{"n": n} for n in range(4)]
+    failed, empty, shown, told = results.contents
+    assert isinstance(failed, FunctionResultContent)
+    assert isinstance(shown, FunctionResultContent)
+    assert (failed.is_error, failed.outputs) == (True, [JsonContent(value={"sky": "clear"})])
+    assert (getattr(empty, "outputs", None), getattr(told, "text", None)) == ([], "Sunny.")
+    assert (shown.text, type(shown.outputs[1])) == ("the map", DataContent)
+
+
+def test_edited_result_of_version_4_that_does_not_fit_has_the_current_form() -> None:
+    request = decoded(OF_VERSION_4)
+    results: list[Any] = request.messages[2].contents
+    outputs = [TextContent(text="a"), DataContent(data=PIXEL, media_type="image/png")]
+    results[3] = msgspec.structs.replace(results[3], outputs=outputs)
+    written = adapter(API).encode_request(request).payload[2]["content"]
+    assert [part["type"] for part in written[3]["output"]["value"]] == ["text", "file"]
+    assert written[:3] == OF_VERSION_4[2]["content"][:3]
 
 
 def test_approval_of_a_client_call_has_the_id_of_the_call_and_others_their_own() -> None:

@@ -260,7 +260,7 @@ def _sort_of(
 
 def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool:
     """Return whether a value is a structure value. Numbers are structure in few fields only."""
-    if place.key == "mediaType" and (value in _KINDS_OF_MEDIA or _has_data_url(place.holder)):
+    if place.key in ("mediaType", "mimeType") and (value in _KINDS_OF_MEDIA or _has_data_url(place.holder)):
         return True
     if value is True and place.key == "status":
         # An adapter set it in place of a word for a failure (`Vocabulary.expanded`).

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import ArgumentsObjectOrText, Codec, DecodeContext, EncodeContext, Hint, Silent, hints
-from contentmodel.content.base import AIContent
+from contentmodel.authoring import ArgumentsObjectOrText, DecodeContext, EncodeContext, Hint, Silent, hints
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel_adapters.shared.ai_sdk import AnyResult
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
 
@@ -26,24 +26,6 @@ _STATES = ("partial-call", "call", "result")
 _IN_PARTS, _IN_FIELD = "invocation.part", "invocation.field"
 
 
-class Result(Codec[Any]):
-    """The result of a tool, any JSON value: a text, or JSON."""
-
-    classes = (dict, list, str, int, float, bool)
-    identity = False
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        return [TextContent(text=value) if value.__class__ is str else JsonContent(value=value)]
-
-    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
-        return (
-            context.plain_value(value[0], "text" if value[0].__class__ is TextContent else "value") if value else None
-        )
-
-    def describe(self) -> str:
-        return "any"
-
-
 CALL = TABLE.record(
     "tool invocation",
     FunctionCallContent,
@@ -53,7 +35,7 @@ CALL = TABLE.record(
 RESULT = TABLE.record(
     "result of tool invocation",
     FunctionResultContent,
-    {"result": ("outputs", Result())},
+    {"result": ("outputs", AnyResult())},
     Silent("call_id"),
     constants={"state": "result"},
 )
