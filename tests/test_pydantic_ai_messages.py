@@ -47,9 +47,29 @@ def test_document_is_encoded_unchanged(payload: Any) -> None:
 
 
 def test_document_with_any_value_replaced_is_refused_or_kept() -> None:
-    for payload in with_one_replaced([documents.document(), documents.short(documents.document())]):
+    payloads = [documents.document(), documents.short(documents.document()), documents.OLDER]
+    for payload in with_one_replaced(payloads):
         with suppress(laws.Refused):
             laws.disturbance(adapter(API), "request", payload)
+
+
+def test_older_names_of_fields_are_read_as_the_library_reads_them_and_kept() -> None:
+    request = adapter(API).decode_request(documents.OLDER)
+    answer, library = request.messages[2], ModelMessagesTypeAdapter.validate_python(documents.OLDER)[1]
+    assert isinstance(library, ModelResponse)
+    assert answer.usage is not None
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (5, 2)
+    assert (library.usage.input_tokens, library.usage.output_tokens) == (5, 2)
+    assert answer.response_id == library.provider_response_id == "resp_1"
+    assert getattr(request.messages[1].contents[0], "tools", None) == ["forecast"]
+    assert adapter(API).encode_request(request).payload == documents.OLDER
+
+
+def test_older_name_beside_the_usual_one_stays_in_the_residue() -> None:
+    payload = [{**documents.OLDER[1], "provider_response_id": "resp_2"}]
+    request = adapter(API).decode_request(payload)
+    assert request.messages[0].response_id == "resp_2"
+    assert adapter(API).encode_request(request).payload == payload
 
 
 @pytest.mark.parametrize("digests", [[{"a": 1}], {"a": 1}, ["x", 3, None], "x", None])
