@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -574,3 +575,47 @@ def test_edited_message_of_version_4_gets_parts_if_it_does_not_fit() -> None:
     (written,) = adapter(UI).encode_request(request).payload
     assert "content" not in written
     assert [part["type"] for part in written["parts"]] == ["text", "file"]
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_result_of_mcp_with_a_flag_has_contents(flag: bool) -> None:
+    blocks = [{"type": "text", "text": "map"}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]
+    document = [HELLO, assistant(tool("output-available", output={"content": blocks, "isError": flag}))]
+    request = decoded(document)
+    result = next(c for m in request.messages for c in m.contents if isinstance(c, FunctionResultContent))
+    assert [type(output) for output in result.outputs] == [TextContent, DataContent]
+    assert result.is_error is flag
+    assert adapter(UI).encode_request(request).payload == document
+    converted = convert(document, source=UI, target="anthropic-messages")
+    assert "'type': 'image'" in str(converted.payload)
+    assert audit(document, converted) == []
+
+
+def test_stored_json_with_the_flag_of_a_success_is_encoded_unchanged() -> None:
+    """Before, such a result was decoded as JSON."""
+    value = {"content": [{"type": "text", "text": "a"}], "isError": False}
+    document = [HELLO, assistant(tool(state="output-available", output={"a": 1}))]
+    request = decoded(document)
+    result = next(m for m in request.messages if m.role == "tool")
+    stored: Any = result.contents[0]
+    result.contents[0] = msgspec.structs.replace(stored, outputs=[JsonContent(value=value)])
+    assert adapter(UI).encode_request(request).payload[1]["parts"][1]["output"] == value
+
+
+@pytest.mark.parametrize("raw", ['{"city": "Os', {"city": 3}])
+@pytest.mark.parametrize("empty", [{"input": None}, {}])
+def test_raw_input_of_a_failed_call_is_its_arguments(raw: Any, empty: dict[str, Any]) -> None:
+    part = {**tool(state="output-error", errorText="Invalid input"), "rawInput": raw}
+    document = [HELLO, assistant({**{key: value for key, value in part.items() if key != "input"}, **empty})]
+    request = decoded(document)
+    call = next(c for m in request.messages for c in m.contents if isinstance(c, FunctionCallContent))
+    assert call.arguments == raw
+    assert adapter(UI).encode_request(request).payload == document
+    assert audit(document, convert(document, source=UI, target="openai-chat")) == []
+
+
+@pytest.mark.parametrize("source", [{"sourceType": "document", "id": "d", "title": "T"}, {"id": "d"}, None, ""])
+def test_source_of_another_type_is_encoded_unchanged(source: Any) -> None:
+    document = [HELLO, assistant({"type": "source", "source": source}, {"type": "text", "text": "ok"})]
+    assert adapter(UI).encode_request(decoded(document)).payload == document
+    assert audit(document, convert(document, source=UI, target="openai-chat")) == []
