@@ -217,6 +217,39 @@ def test_reasoning_and_compactions_have_the_ids_of_their_items() -> None:
         assert fields[2]["encryptedContent"] == "Y21w"
 
 
+@pytest.mark.parametrize("with_state", [(True, True), (True, False), (False, True)])
+def test_parts_of_a_reasoning_item_are_one_item_for_openai(with_state: tuple[bool, bool]) -> None:
+    state = {"reasoningEncryptedContent": "gA"}
+    parts = [
+        {
+            "type": "reasoning",
+            "text": text,
+            "providerOptions": {"openai": {"itemId": "rs_1", **(state if has_state else {})}},
+        }
+        for text, has_state in zip(("One.", "Two."), with_state, strict=True)
+    ]
+    other = {
+        "type": "reasoning",
+        "text": "Three.",
+        "providerOptions": {"openai": {"itemId": "rs_2", "reasoningEncryptedContent": "hB"}},
+    }
+    document = [HELLO, assistant(*parts, other)]
+    converted = convert(document, source=API, target="openai-responses")
+    items = [item for item in converted.payload["input"] if item["type"] == "reasoning"]
+    assert [[part["text"] for part in item["summary"]] for item in items] == [["One.", "Two."], ["Three."]]
+    assert [item["encrypted_content"] for item in items] == ["gA", "hB"]
+    assert audit(document, converted) == []
+
+
+@pytest.mark.parametrize("through", [API, UI, "pydantic-ai-messages"])
+def test_summaries_of_a_reasoning_item_come_back(through: str) -> None:
+    summary = [{"type": "summary_text", "text": text} for text in ("One.", "Two.")]
+    item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"}
+    there = convert({"input": [item]}, source="openai-responses", target=through, kind="request").payload
+    back = convert(there, source=through, target="openai-responses").payload["input"]
+    assert [one for one in back if one["type"] == "reasoning"] == [{k: v for k, v in item.items() if k != "id"}]
+
+
 def test_id_of_reasoning_without_a_text_is_reported() -> None:
     state = {"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "ZW5j"}}
     document = [{"role": "assistant", "content": [{"type": "reasoning", "text": "", "providerOptions": state}]}]
