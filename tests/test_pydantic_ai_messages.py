@@ -192,6 +192,23 @@ def test_hosted_tools_have_their_classes() -> None:
     assert any(isinstance(content, hosted.WebSearchToolResultContent) for content in contents)
 
 
+def test_encrypted_search_results_are_links_and_go_to_no_other_provider() -> None:
+    found = {"type": "web_search_result", "url": "https://a.org", "title": "A", "encrypted_content": "EqQB"}
+    search = {"tool_name": "web_search", "tool_call_id": "s", "provider_name": "anthropic"}
+    parts = [
+        {"part_kind": "builtin-tool-call", **search, "args": {"query": "q"}},
+        {"part_kind": "builtin-tool-return", **search, "content": [found]},
+    ]
+    request = decoded(*parts, kind="response")
+    result = request.messages[0].contents[1]
+    assert isinstance(result, hosted.WebSearchToolResultContent)
+    assert [type(link) for link in result.outputs] == [UriContent]
+    assert adapter(API).encode_request(request).payload[0]["parts"] == parts
+    converted = convert([{"kind": "response", "parts": parts}], source=API, target="openai-chat")
+    assert "EqQB" not in str(converted.payload)
+    assert "$[0].parts[1].content[0].encrypted_content" in [loss.path for loss in converted.losses]
+
+
 def test_outcomes_say_whether_the_model_sees_an_error() -> None:
     words = ("success", "failed", "denied", "interrupted", "retried")
     parts = [{"part_kind": "tool-return", "tool_name": "f", "content": "", "outcome": word} for word in words]

@@ -56,12 +56,16 @@ from framework_model_messages import (
     OUTPUTS,
     PARTS,
     PIXEL,
+    TEXT,
     assistant,
+    call,
+    result,
 )
 
 API = "vercel-model-messages"
 UI = "vercel-ui-messages"
 PROVIDERS = tuple(MODELS)
+HELLO_UI = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "a"}]}
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
 
@@ -167,6 +171,40 @@ def test_calls_of_providers_have_their_types() -> None:
     kinds = [type(content) for content in decoded(PARTS).messages[1].contents]
     assert WebSearchToolCallContent in kinds
     assert WebSearchToolResultContent in kinds
+
+
+def test_encrypted_search_results_are_links_and_go_to_no_other_provider() -> None:
+    found = [
+        {
+            "type": "web_search_result",
+            "url": f"https://{n}.org",
+            "title": n,
+            "pageAge": None,
+            "encryptedContent": "EqQB",
+        }
+        for n in ("a", "b")
+    ]
+    search = call("s1", toolName="web_search", providerExecuted=True)
+    document = [
+        HELLO,
+        assistant(search, result({"type": "json", "value": found}, "s1", toolName="web_search"), TEXT),
+    ]
+    ui = convert(document, source=API, target=UI).payload
+    assert ui[1]["parts"][1]["state"] == "output-available"
+    shown = [HELLO_UI, {**ui[1], "parts": [{**ui[1]["parts"][1], "output": found}]}]
+    for api, payload in ((API, document), (UI, shown)):
+        request = adapter(api).decode_request(payload)
+        outputs = next(c for c in request.messages[1].contents if isinstance(c, WebSearchToolResultContent)).outputs
+        assert [(type(link), getattr(link, "uri", None)) for link in outputs] == [
+            (UriContent, "https://a.org"),
+            (UriContent, "https://b.org"),
+        ]
+        assert adapter(api).encode_request(request).payload == payload
+        converted = convert(payload, source=api, target="openai-chat")
+        assert "EqQB" not in str(converted.payload)
+        assert "https://b.org" in str(converted.payload)
+        assert len([loss for loss in converted.losses if loss.path.endswith("encryptedContent")]) == 2
+        assert audit(payload, converted) == []
 
 
 def written(*contents: Any) -> tuple[list[Any], dict[str, str]]:

@@ -54,6 +54,7 @@ from contentmodel_adapters.pydantic_ai_messages.values import (
     Signature,
     Time,
 )
+from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.shared.usage import UsageRecord
 
 TABLE = Table(API)
@@ -148,6 +149,7 @@ RETURNED: dict[str, Spec] = {
     "metadata": "artifact",
     "outcome": (("outcome", "is_error"), Outcomes()),
 }
+FOUND: Spec = ("outputs", OrLinks(Returned(PROMPT_PARTS), links(TABLE)))
 TOOL_NAME: dict[str, Spec] = {"tool_name": ("name", Required())}
 TOLD = (
     *("retry-feedback", "retry-feedback.errors", "retry-prompt.text", "retry-prompt.errors"),
@@ -296,7 +298,7 @@ RESPONSE_PARTS = TABLE.union(
             Filled({"content": ""}),
         ),
         part("tool-call", FunctionCallContent, {**TOOL_NAME, **CALL}, Filled({"tool_name": ""})),
-        *hosted.rows(CALL, {**RETURNED, **SIGNED}, SIGNED),
+        *hosted.rows(CALL, {**RETURNED, **SIGNED}, SIGNED, FOUND),
         part(
             "file",
             DataContent,

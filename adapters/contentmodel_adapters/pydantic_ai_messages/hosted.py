@@ -56,8 +56,11 @@ _LISTED: dict[str, Spec] = {
 """The fields of a list of the tools of an MCP server, as Pydantic AI writes it."""
 
 
-def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
-    """Return the rows of calls and results, from the fields that they have in common."""
+def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec], found: Spec) -> list[Row]:
+    """Return the rows of calls and results, from the fields that they have in common.
+
+    `found` is the field `content` of the result of a web search.
+    """
     calls = [
         part(CALL_KIND, hosted_tools.CALLS[kind], {"tool_name": ("name", FixedName(name)), **call}, form=name)
         for name, kind in TOOLS.items()
@@ -66,7 +69,7 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
         part(
             RETURN_KIND,
             hosted_tools.RESULTS[kind],
-            result,
+            {**result, "content": found} if kind == "web_search" else result,
             Recorded({"content": None}),
             Silent("name"),
             form=name,

@@ -118,7 +118,7 @@ def with_state_at_end(messages: list[ChatMessage], context: EncodeContext) -> li
 def _at_end(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
     return [
         context.replace(one, protected=None) if _has_state_of(one, after) else one
-        for one, after in zip(contents, [*contents[1:], None], strict=True)
+        for one, after in zip(contents, [*contents[1:], None], strict=False)
     ]
 
 

@@ -62,6 +62,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     usual_compaction,
     with_states,
 )
+from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_model_messages import older
 
 API = "vercel-model-messages"
@@ -240,6 +241,7 @@ class Reason(Codec[list[AIContent]]):
         return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
 
 
+LINKS = links(TABLE)
 _FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
 
 
@@ -248,7 +250,7 @@ def _results(kind: str, model: type[Any]) -> list[Row]:
     text = TextField(TextContent, "text", between="\n")
     values: dict[str, Spec] = {
         "text": ("outputs", text),
-        "json": ("outputs", JsonOutput()),
+        "json": ("outputs", OrLinks(JsonOutput(), LINKS) if kind == "WebSearch" else JsonOutput()),
         "error-text": ("outputs", text),
         "error-json": ("outputs", JsonOutput()),
         "content": ("outputs", Parts(OUTPUTS)),

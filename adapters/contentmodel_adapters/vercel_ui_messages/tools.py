@@ -52,6 +52,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     with_states,
 )
 from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
+from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 
 METADATA = "callProviderMetadata"
@@ -194,6 +195,7 @@ def _is_block(block: dict[str, Any]) -> bool:
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
 
+LINKS = links(TABLE)
 _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report_outcome(owner, context))
 """The flag of a preliminary result, which a later one will replace."""
 
@@ -201,7 +203,7 @@ _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each state."""
     available: dict[str, Spec] = {
-        "output": ("outputs", Output()),
+        "output": ("outputs", OrLinks(Output(), LINKS) if kind == "WebSearch" else Output()),
         "preliminary": ("outcome", _PRELIMINARY),
     }
     error: dict[str, Spec] = {"errorText": ("outputs", TextField(TextContent, "text", between="\n"))}
