@@ -619,3 +619,29 @@ def test_source_of_another_type_is_encoded_unchanged(source: Any) -> None:
     document = [HELLO, assistant({"type": "source", "source": source}, {"type": "text", "text": "ok"})]
     assert adapter(UI).encode_request(decoded(document)).payload == document
     assert audit(document, convert(document, source=UI, target="openai-chat")) == []
+
+
+@pytest.mark.parametrize("state", ["output-denied", "approval-responded"])
+def test_denied_call_without_an_id_is_encoded_unchanged(state: str) -> None:
+    part = {"type": "tool-weather", "state": state, "input": {}, "approval": {"id": "1", "approved": False}}
+    document = [HELLO, assistant(part)]
+    assert adapter(UI).encode_request(decoded(document)).payload == document
+
+
+@pytest.mark.parametrize(
+    ("provider", "field", "issuer"),
+    [
+        ("bedrock", "signature", "anthropic"),
+        ("bedrock", "redactedData", "anthropic"),
+        ("azure", "reasoningEncryptedContent", "openai"),
+        ("xai", "reasoningEncryptedContent", "xai"),
+    ],
+)
+def test_state_of_reasoning_at_a_host_has_the_issuer_of_the_model(provider: str, field: str, issuer: str) -> None:
+    part = {"type": "reasoning", "text": "so", "providerMetadata": {provider: {field: "EqQB"}}}
+    document = [HELLO, assistant(part, TEXT)]
+    request = decoded(document)
+    state = request.messages[1].contents[0].protected
+    assert state is not None
+    assert (state.issuer, state.data) == (issuer, "EqQB")
+    assert adapter(UI).encode_request(request).payload == document

@@ -60,6 +60,11 @@ STATES = {
     "google.thoughtSignature": _state("google", "signature"),
     "vertex.thoughtSignature": _state("google", "signature"),
     "googleVertex.thoughtSignature": _state("google", "signature"),
+    # Hosts of the models of other makers, and xAI.
+    "bedrock.signature": _state("anthropic", "signature"),
+    "bedrock.redactedData": _state("anthropic", "redacted"),
+    "azure.reasoningEncryptedContent": _state("openai", "encrypted"),
+    "xai.reasoningEncryptedContent": _state("xai", "encrypted"),
 }
 """The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))

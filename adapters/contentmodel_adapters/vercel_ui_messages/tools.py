@@ -282,6 +282,8 @@ def decode_tool(wire: dict[str, Any], context: DecodeContext, parts: list[Any], 
     if wire.get("toolCallId").__class__ is not str or (state in _ANSWERED and not answered):
         # Encoding finds the call by its id, and derives the state from the approval and the result.
         answer = None
+        # Only the approval shows that a call was denied.
+        answered = answered and state not in ("output-denied", "approval-responded")
     used = {"state"} if _follows(state, wire, answer) else set()
     used |= {"approval"} if answer is not None else set()
     own = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}
