@@ -645,3 +645,29 @@ def test_state_of_reasoning_at_a_host_has_the_issuer_of_the_model(provider: str,
     assert state is not None
     assert (state.issuer, state.data) == (issuer, "EqQB")
     assert adapter(UI).encode_request(request).payload == document
+
+
+ATTACHMENTS = [
+    {"name": "a.png", "contentType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="},
+    {"url": "https://example.org/a.pdf", "contentType": "application/pdf", "size": 3},
+    {"url": "data:image/png;base64,iVBORw0KGgo=", "contentType": "image/x"},
+]
+
+
+@pytest.mark.parametrize("body", [{"content": "Look."}, {"parts": [{"type": "text", "text": "Look."}]}])
+def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any]) -> None:
+    document = [{"id": "u1", "role": "user", **body, "experimental_attachments": ATTACHMENTS}]
+    request = decoded(document)
+    types = [type(content) for content in request.messages[0].contents]
+    assert types == [TextContent, DataContent, UriContent, DataContent]
+    assert adapter(UI).encode_request(request).payload == document
+    for target in ("openai-chat", "anthropic-messages", "vercel-model-messages"):
+        assert audit(document, convert(document, source=UI, target=target)) == []
+
+
+@pytest.mark.parametrize("attachments", [[], [{"name": "a"}], [None], None, "x"])
+def test_attachments_without_urls_stay_in_the_residue(attachments: Any) -> None:
+    document = [{"id": "u1", "role": "user", "content": "Look.", "experimental_attachments": attachments}]
+    request = decoded(document)
+    assert [type(content) for content in request.messages[0].contents] == [TextContent]
+    assert adapter(UI).encode_request(request).payload == document

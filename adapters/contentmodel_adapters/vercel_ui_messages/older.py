@@ -10,10 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import ArgumentsObjectOrText, DecodeContext, EncodeContext, Hint, Silent, hints
+from contentmodel.authoring import (
+    ArgumentsObjectOrText,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Required,
+    Row,
+    Silent,
+    Spec,
+    hints,
+)
+from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel_adapters.shared.ai_sdk import AnyResult
+from contentmodel_adapters.shared.ai_sdk import AnyResult, DataUrl, has_type
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
 
@@ -41,6 +53,57 @@ RESULT = TABLE.record(
 )
 TABLE.keep("tool invocation", "step")
 TABLE.known_values("part.type", INVOCATION)
+
+
+ATTACHED = Hint[Literal[True]](API, "attached", "the medium was in the field `experimental_attachments` of a message")
+ATTACHMENTS = "experimental_attachments"
+_ATTACHED: dict[str, Spec] = {"name": "name"}
+_ATTACHMENT = TABLE.union(
+    "attachment",
+    [
+        Row(
+            "attachment.data",
+            DataContent,
+            {"url": ("data", DataUrl()), "contentType": "media_type", **_ATTACHED},
+            accepts=has_type("url", "contentType"),
+        ),
+        Row("attachment.typed", DataContent, {"url": (("media_type", "data"), DataUri()), **_ATTACHED}),
+        Row(
+            "attachment.link",
+            UriContent,
+            {"url": ("uri", Required()), "contentType": "media_type", **_ATTACHED},
+            Silent("kind"),
+        ),
+    ],
+    tag=None,
+)
+
+
+def has_attachments(message: Mapping[str, Any]) -> bool:
+    """Return whether a message of a user has attachments, and all of them have a URL."""
+    items = message.get(ATTACHMENTS)
+    if items.__class__ is not list or not items or message.get("role") != "user":
+        return False
+    return all(item.__class__ is dict and item.get("url").__class__ is str for item in items)
+
+
+def decode_attachments(message: Mapping[str, Any], context: DecodeContext) -> list[Any]:
+    """Return the media of the attachments of a message, which `convertToCoreMessages` adds to its parts."""
+    items = message[ATTACHMENTS]
+    made = [ATTACHED.on(content, API, True) for content in _ATTACHMENT.decode_list(items, context)]
+    for index, content in enumerate(made):
+        context.trace(_ATTACHMENT, [content], items, index, spread=False)
+    return made
+
+
+def is_attachment(content: Any) -> bool:
+    """Return whether a content was an attachment."""
+    return ATTACHED.of(content, API) is True and content.__class__ in (DataContent, UriContent)
+
+
+def encode_attachments(contents: list[Any], context: EncodeContext) -> list[Any]:
+    """Return the attachments of contents that were attachments."""
+    return _ATTACHMENT.encode_list(contents, context)
 
 
 def is_invocation(part: Mapping[str, Any]) -> bool:
