@@ -671,3 +671,40 @@ def test_attachments_without_urls_stay_in_the_residue(attachments: Any) -> None:
     request = decoded(document)
     assert [type(content) for content in request.messages[0].contents] == [TextContent]
     assert adapter(UI).encode_request(request).payload == document
+
+
+def test_details_of_reasoning_of_version_4_are_reasoning_with_their_state() -> None:
+    details = [
+        {"type": "text", "text": "r", "signature": "EuYB"},
+        {"type": "redacted", "data": "Em"},
+        {"type": "text", "text": "s"},
+    ]
+    parts = [
+        {"type": "reasoning", "reasoning": "rs", "details": details},
+        {"type": "reasoning", "reasoning": "t", "details": [{"type": "text", "text": "t", "signature": "EvYB"}]},
+        TEXT,
+    ]
+    document = [HELLO, assistant(*parts)]
+    request = decoded(document)
+    contents = request.messages[1].contents[:4]
+    assert [content.protected and content.protected.kind for content in contents] == [
+        "signature",
+        "redacted",
+        None,
+        "signature",
+    ]
+    assert adapter(UI).encode_request(request).payload == document
+    converted = convert(document, source=UI, target="anthropic-messages")
+    blocks = converted.payload["messages"][1]["content"]
+    assert blocks[:2] == [
+        {"type": "thinking", "thinking": "r", "signature": "EuYB"},
+        {"type": "redacted_thinking", "data": "Em"},
+    ]
+    assert audit(document, converted) == []
+
+
+@pytest.mark.parametrize("reasoning", ["other", None, 3])
+def test_details_that_do_not_fit_the_text_of_reasoning_are_encoded_unchanged(reasoning: Any) -> None:
+    part = {"type": "reasoning", "reasoning": reasoning, "details": [{"type": "text", "text": "r"}]}
+    document = [HELLO, assistant({**part, "reasoning": "other"}, TEXT)]
+    assert adapter(UI).encode_request(decoded(document)).payload == document

@@ -191,6 +191,8 @@ class _Cutting:
             self._emit("user", message.contents, message)
         elif older.is_invocation(part):
             self._add_tool(older.decode_invocation(self._context, part, older.WRAPPED))
+        elif older.has_details(part):
+            self._contents += older.decode_details(part, self._context)
         elif is_tool_part(part):
             self._add_tool(decode_tool(part, self._context, self._parts, index))
         elif kind in _SOURCES:
@@ -328,6 +330,8 @@ class _Joining:
             attach(part, content)
         elif content.__class__ is TextContent and content.annotations:
             self._add_cited(content)
+        elif older.is_detail(content):
+            older.encode_detail(content, self._parts, self._context)
         else:
             self._parts += PARTS.encode_list([content], self._context)
 

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Hint,
+    Opaque,
     Required,
     Row,
     Silent,
@@ -23,9 +24,10 @@ from contentmodel.authoring import (
     hints,
 )
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel_adapters.shared.ai_sdk import AnyResult, DataUrl, has_type
+from contentmodel_adapters.shared.ai_sdk import STATES, AnyResult, DataUrl, has_type
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
 
@@ -104,6 +106,76 @@ def is_attachment(content: Any) -> bool:
 def encode_attachments(contents: list[Any], context: EncodeContext) -> list[Any]:
     """Return the attachments of contents that were attachments."""
     return _ATTACHMENT.encode_list(contents, context)
+
+
+DETAIL = Hint[dict[str, Any]](
+    API,
+    "detail",
+    "the fields beside `details`, on the first of these parts of reasoning; {} on the others",
+    fields=True,
+)
+_DETAIL = TABLE.union(
+    "reasoning detail",
+    [
+        Row(
+            "text",
+            ReasoningContent,
+            {"text": ("text", Required()), "signature": ("protected", Opaque("anthropic", "signature"))},
+            constants={"type": "text"},
+        ),
+        Row(
+            "redacted",
+            ReasoningContent,
+            {"data": ("protected", STATES["anthropic.redactedData"])},
+            constants={"type": "redacted"},
+        ),
+    ],
+    prefer=lambda content, rows: rows[content.protected is not None and content.protected.kind == "redacted"],
+)
+_FIELDS_OF_DETAILS = {"text": "text", "redacted": "data"}
+
+
+def has_details(part: Mapping[str, Any]) -> bool:
+    """Return whether a part is reasoning with details, and its text is that of the details."""
+    details: Any = part.get("details")
+    if part.keys() != {"type", "reasoning", "details"} or part["type"] != "reasoning" or details.__class__ is not list:
+        return False
+    if not details or not all(map(_is_detail, details)):
+        return False
+    return bool(part["reasoning"] == "".join(detail["text"] for detail in details if detail["type"] == "text"))
+
+
+def _is_detail(detail: Any) -> bool:
+    kind = detail.get("type") if detail.__class__ is dict else None
+    field = _FIELDS_OF_DETAILS.get(kind) if kind.__class__ is str else None
+    return field is not None and detail.get(field).__class__ is str
+
+
+def decode_details(part: Mapping[str, Any], context: DecodeContext) -> list[Any]:
+    """Return the details of reasoning, each with its opaque state, as `convertToCoreMessages` does."""
+    details = part["details"]
+    first, *others = _DETAIL.decode_list(details, context)
+    around = {"reasoning": part["reasoning"]}
+    made = [DETAIL.on(first, API, around), *(DETAIL.on(one, API, {}) for one in others)]
+    for index, content in enumerate(made):
+        context.trace(_DETAIL, [content], details, index, spread=False)
+    return made
+
+
+def is_detail(content: Any) -> bool:
+    """Return whether a content was one of the details of reasoning."""
+    return content.__class__ is ReasoningContent and DETAIL.of(content, API) is not None
+
+
+def encode_detail(content: ReasoningContent, parts: list[Any], context: EncodeContext) -> None:
+    """Add a detail to the last of the parts if it was in the same part, else to a new part."""
+    detail: Any = _DETAIL.encode_one(content, context)
+    last = parts[-1] if parts and not DETAIL.of(content, API) else None
+    if last.__class__ is not dict or "details" not in last:
+        last = {"type": "reasoning", "reasoning": "", "details": []}
+        parts.append(last)
+    last["reasoning"] += detail.get("text", "")
+    last["details"].append(detail)
 
 
 def is_invocation(part: Mapping[str, Any]) -> bool:
