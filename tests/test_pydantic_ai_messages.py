@@ -209,6 +209,33 @@ def test_encrypted_search_results_are_links_and_go_to_no_other_provider() -> Non
     assert "$[0].parts[1].content[0].encrypted_content" in [loss.path for loss in converted.losses]
 
 
+@pytest.mark.parametrize("arguments", ['{"q": 1}', '{"q":"\u00e9', "", "{}"])
+def test_call_of_a_server_as_text_has_its_name_and_the_text_of_its_arguments(arguments: str) -> None:
+    text = f'{{"action":"call_tool","tool_name":"ask","tool_args":{arguments}}}'
+    call = {"part_kind": "builtin-tool-call", "tool_name": "mcp_server:deep", "args": text, "tool_call_id": "c"}
+    request = decoded(call, kind="response")
+    content = request.messages[0].contents[0]
+    assert isinstance(content, hosted.McpServerToolCallContent)
+    assert (content.server, content.name, content.arguments) == ("deep", "ask", arguments)
+    assert adapter(API).encode_request(request).payload[0]["parts"] == [call]
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("web_search", '{"action":"call_tool","tool_name":"ask","tool_args":{}}'),
+        ("mcp_server:deep", '{"action":"call_tool","tool_name":"\\u0061","tool_args":{}}'),
+        ("mcp_server:deep", '{"action": "call_tool", "tool_name": "ask", "tool_args": {}}'),
+        ("mcp_server:deep", '{"action":"list_tools"}'),
+    ],
+)
+def test_other_call_as_text_is_encoded_unchanged(tool: str, text: str) -> None:
+    call = {"part_kind": "builtin-tool-call", "tool_name": tool, "args": text, "tool_call_id": "c"}
+    request = decoded(call, kind="response")
+    assert not isinstance(request.messages[0].contents[0], hosted.McpServerToolCallContent)
+    assert adapter(API).encode_request(request).payload[0]["parts"] == [call]
+
+
 def test_outcomes_say_whether_the_model_sees_an_error() -> None:
     words = ("success", "failed", "denied", "interrupted", "retried")
     parts = [{"part_kind": "tool-return", "tool_name": "f", "content": "", "outcome": word} for word in words]

@@ -253,7 +253,7 @@ def _usual_response_part(content: Any, rows: list[Row]) -> Row | None:
     issuer = None if content.protected is None else content.protected.issuer
     if content.__class__ is DataContent and content.transcript is not None:
         issuer = "audio"
-    usual = next(row for row in rows if "." not in row.name)
+    usual = next((row for row in rows if "." not in row.name), rows[0])
     return next((row for row in rows if row.name.endswith(f".{issuer}")), usual)
 
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from contentmodel.authoring import Affixed, Field, Filled, FixedName, NonEmptyText, Required, Row, Silent, Spec
+from contentmodel.authoring import (
+    Affixed,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Field,
+    Filled,
+    FixedName,
+    NonEmptyText,
+    Required,
+    Row,
+    Silent,
+    Spec,
+)
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
@@ -92,6 +107,44 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
     ]
 
 
+class _CallAsText(Codec[tuple[str | None, Any]]):
+    """The name and the arguments of a call, as the JSON text that Pydantic AI makes of a stream.
+
+    The text of the arguments is kept.
+    """
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+    _form = re.compile(r'\{"action":"call_tool","tool_name":("(?:[^"\\]|\\.)*"),"tool_args":(.*)\}', re.DOTALL)
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, str) and self._read(value) is not None
+
+    def _read(self, text: str) -> tuple[str, str] | None:
+        found = self._form.fullmatch(text)
+        try:
+            name = None if found is None else json.loads(found[1])
+        except ValueError:
+            return None
+        return None if found is None or _as_text(name) != found[1] else (name, found[2])
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[str | None, Any]:
+        return self._read(value) or (None, None)
+
+    def encode(self, value: tuple[str | None, Any], context: EncodeContext, owner: object) -> str:
+        name, arguments = value
+        text = arguments if isinstance(arguments, str) else _as_text(arguments or {})
+        return f'{{"action":"call_tool","tool_name":{_as_text(name or "")},"tool_args":{text}}}'
+
+    def describe(self) -> str:
+        return "JSON text"
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def _rows_of_servers(result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
     """Return the rows of tools of MCP servers: calls, lists of the tools, and their results."""
     server: dict[str, Spec] = {"tool_name": ("server", Affixed("mcp_server:")), "tool_call_id": "call_id", **signed}
@@ -103,6 +156,12 @@ def _rows_of_servers(result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> 
             {**server, **called},
             form="mcp",
             constants={"args.action": "call_tool"},
+        ),
+        part(
+            CALL_KIND,
+            hosted_tools.CALLS["mcp_server"],
+            {**server, "args": (("name", "arguments"), _CallAsText())},
+            form="mcp.text",
         ),
         part(
             CALL_KIND,
