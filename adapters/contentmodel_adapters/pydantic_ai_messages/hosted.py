@@ -123,11 +123,13 @@ class _CallAsText(Codec[tuple[str | None, Any]]):
 
     def _read(self, text: str) -> tuple[str, str] | None:
         found = self._form.fullmatch(text)
+        if found is None:
+            return None
         try:
-            name = None if found is None else json.loads(found[1])
+            name = json.loads(found[1])
         except ValueError:
             return None
-        return None if found is None or _as_text(name) != found[1] else (name, found[2])
+        return (name, found[2]) if _as_text(name) == found[1] else None
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[str | None, Any]:
         return self._read(value) or (None, None)
