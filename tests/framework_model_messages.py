@@ -146,4 +146,35 @@ OLDER = [
     tool(result({"type": "content", "value": [{"type": "media", "data": PIXEL, "mediaType": "image/png"}]})),
 ]
 """A form of version 5, which later versions refuse."""
-DOCUMENTS: list[Any] = [LOOP, OUTPUTS, APPROVALS, PARTS, OLDER, {"messages": [HELLO], "model": "m"}]
+OF_VERSION_4 = [
+    user(
+        {"type": "image", "image": f"data:image/png;base64,{PIXEL}", "mimeType": "image/png"},
+        {"type": "image", "image": PIXEL, "mimeType": "image/jpeg"},
+        {"type": "image", "image": "https://example.org/a.webp", "mimeType": "image/webp"},
+        {"type": "file", "data": "JVBERg==", "mimeType": "application/pdf", "filename": "a.pdf"},
+        {"type": "file", "data": "data:text/plain;base64,b25l", "mimeType": "text/markdown"},
+    ),
+    assistant(
+        {"type": "reasoning", "text": "so", "signature": "EuYB"},
+        {"type": "redacted-reasoning", "data": "EmwK"},
+        *({"type": "tool-call", "toolCallId": f"c{n}", "toolName": "weather", "args": {"n": n}} for n in range(4)),
+    ),
+    tool(
+        {"type": "tool-result", "toolCallId": "c0", "toolName": "weather", "result": {"sky": "clear"}, "isError": True},
+        {"type": "tool-result", "toolCallId": "c1", "toolName": "weather", "result": None},
+        {
+            "type": "tool-result",
+            "toolCallId": "c2",
+            "toolName": "weather",
+            "result": {"file": "a.png"},
+            "experimental_content": [
+                {"type": "text", "text": "the map"},
+                {"type": "image", "data": PIXEL, "mimeType": "image/png"},
+            ],
+        },
+        {"type": "tool-result", "toolCallId": "c3", "toolName": "weather", "result": "Sunny.", "isError": False},
+    ),
+    assistant(TEXT),
+]
+"""Core messages of version 4."""
+DOCUMENTS: list[Any] = [LOOP, OUTPUTS, APPROVALS, PARTS, OLDER, OF_VERSION_4, {"messages": [HELLO], "model": "m"}]

@@ -195,3 +195,22 @@ def short(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {key: short(item) for key, item in value.items() if item is not None or key == "media_type"}
+
+
+OLDER: list[Any] = [
+    {
+        "kind": "request",
+        "parts": [
+            {"part_kind": "user-prompt", "content": "q"},
+            {"part_kind": "tool-availability-delta", "added": ["forecast"]},
+        ],
+    },
+    {
+        "kind": "response",
+        "parts": [{"part_kind": "text", "content": "a"}],
+        "usage": {"requests": 1, "request_tokens": 5, "response_tokens": 2, "total_tokens": 7, "details": None},
+        "vendor_id": "resp_1",
+        "vendor_details": {"finish_reason": "stop"},
+    },
+]
+"""Messages with the names of fields before version 1.0, which Pydantic AI reads."""

@@ -31,8 +31,8 @@ from contentmodel_conformance.suite import run_check
 from data_sets import values as data_sets
 from history import values
 from langchain_payloads import LANGCHAIN
+from pydantic_ai_documents import OLDER, short
 from pydantic_ai_documents import document as documents
-from pydantic_ai_documents import short
 from session_files import (
     claude_session,
     codex_session,
@@ -179,7 +179,7 @@ class TestGeminiCliSession(OfFiles):
 
 class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
-    payloads: ClassVar = {"request": [documents(), short(documents())]}
+    payloads: ClassVar = {"request": [documents(), short(documents()), OLDER]}
 
 
 class TestInspectEvalLog(OfFramework):

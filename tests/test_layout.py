@@ -46,7 +46,7 @@ FORMATS: dict[str, set[str]] = {
     "meai": set(),
     "otel_gen_ai": {"hosted.py", "spelling.py", "values.py"},
     "langchain_messages": {"anthropic_forms.py", "calls.py", "contents.py", "dialects.py", "messages.py", "rows.py"},
-    "vercel_model_messages": {"messages.py"},
+    "vercel_model_messages": {"messages.py", "older.py"},
     "vercel_ui_messages": {"messages.py", "older.py", "tools.py"},
     "claude_code_session": {"reading.py", "tree.py", "writing.py"},
     "codex_rollout": {"reading.py"},

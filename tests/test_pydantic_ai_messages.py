@@ -47,9 +47,29 @@ def test_document_is_encoded_unchanged(payload: Any) -> None:
 
 
 def test_document_with_any_value_replaced_is_refused_or_kept() -> None:
-    for payload in with_one_replaced([documents.document(), documents.short(documents.document())]):
+    payloads = [documents.document(), documents.short(documents.document()), documents.OLDER]
+    for payload in with_one_replaced(payloads):
         with suppress(laws.Refused):
             laws.disturbance(adapter(API), "request", payload)
+
+
+def test_older_names_of_fields_are_read_as_the_library_reads_them_and_kept() -> None:
+    request = adapter(API).decode_request(documents.OLDER)
+    answer, library = request.messages[2], ModelMessagesTypeAdapter.validate_python(documents.OLDER)[1]
+    assert isinstance(library, ModelResponse)
+    assert answer.usage is not None
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (5, 2)
+    assert (library.usage.input_tokens, library.usage.output_tokens) == (5, 2)
+    assert answer.response_id == library.provider_response_id == "resp_1"
+    assert getattr(request.messages[1].contents[0], "tools", None) == ["forecast"]
+    assert adapter(API).encode_request(request).payload == documents.OLDER
+
+
+def test_older_name_beside_the_usual_one_stays_in_the_residue() -> None:
+    payload = [{**documents.OLDER[1], "provider_response_id": "resp_2"}]
+    request = adapter(API).decode_request(payload)
+    assert request.messages[0].response_id == "resp_2"
+    assert adapter(API).encode_request(request).payload == payload
 
 
 @pytest.mark.parametrize("digests", [[{"a": 1}], {"a": 1}, ["x", 3, None], "x", None])
@@ -170,6 +190,50 @@ def test_hosted_tools_have_their_classes() -> None:
     mcp = next(content for content in contents if isinstance(content, hosted.McpServerToolCallContent))
     assert (mcp.server, mcp.name, mcp.arguments) == ("deep", "ask", {"q": "?"})
     assert any(isinstance(content, hosted.WebSearchToolResultContent) for content in contents)
+
+
+def test_encrypted_search_results_are_links_and_go_to_no_other_provider() -> None:
+    found = {"type": "web_search_result", "url": "https://a.org", "title": "A", "encrypted_content": "EqQB"}
+    search = {"tool_name": "web_search", "tool_call_id": "s", "provider_name": "anthropic"}
+    parts = [
+        {"part_kind": "builtin-tool-call", **search, "args": {"query": "q"}},
+        {"part_kind": "builtin-tool-return", **search, "content": [found]},
+    ]
+    request = decoded(*parts, kind="response")
+    result = request.messages[0].contents[1]
+    assert isinstance(result, hosted.WebSearchToolResultContent)
+    assert [type(link) for link in result.outputs] == [UriContent]
+    assert adapter(API).encode_request(request).payload[0]["parts"] == parts
+    converted = convert([{"kind": "response", "parts": parts}], source=API, target="openai-chat")
+    assert "EqQB" not in str(converted.payload)
+    assert "$[0].parts[1].content[0].encrypted_content" in [loss.path for loss in converted.losses]
+
+
+@pytest.mark.parametrize("arguments", ['{"q": 1}', '{"q":"\u00e9', "", "{}"])
+def test_call_of_a_server_as_text_has_its_name_and_the_text_of_its_arguments(arguments: str) -> None:
+    text = f'{{"action":"call_tool","tool_name":"ask","tool_args":{arguments}}}'
+    call = {"part_kind": "builtin-tool-call", "tool_name": "mcp_server:deep", "args": text, "tool_call_id": "c"}
+    request = decoded(call, kind="response")
+    content = request.messages[0].contents[0]
+    assert isinstance(content, hosted.McpServerToolCallContent)
+    assert (content.server, content.name, content.arguments) == ("deep", "ask", arguments)
+    assert adapter(API).encode_request(request).payload[0]["parts"] == [call]
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("web_search", '{"action":"call_tool","tool_name":"ask","tool_args":{}}'),
+        ("mcp_server:deep", '{"action":"call_tool","tool_name":"\\u0061","tool_args":{}}'),
+        ("mcp_server:deep", '{"action": "call_tool", "tool_name": "ask", "tool_args": {}}'),
+        ("mcp_server:deep", '{"action":"list_tools"}'),
+    ],
+)
+def test_other_call_as_text_is_encoded_unchanged(tool: str, text: str) -> None:
+    call = {"part_kind": "builtin-tool-call", "tool_name": tool, "args": text, "tool_call_id": "c"}
+    request = decoded(call, kind="response")
+    assert not isinstance(request.messages[0].contents[0], hosted.McpServerToolCallContent)
+    assert adapter(API).encode_request(request).payload[0]["parts"] == [call]
 
 
 def test_outcomes_say_whether_the_model_sees_an_error() -> None:

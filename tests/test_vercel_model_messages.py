@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -45,11 +46,26 @@ from contentmodel.content import (
 )
 from contentmodel.content.base import Protected
 from contentmodel_conformance.strategies.transcripts import transcripts
-from framework_model_messages import APPROVALS, DOCUMENTS, HELLO, LOOP, OLDER, OUTPUTS, PARTS, PIXEL, assistant
+from framework_model_messages import (
+    APPROVALS,
+    DOCUMENTS,
+    HELLO,
+    LOOP,
+    OF_VERSION_4,
+    OLDER,
+    OUTPUTS,
+    PARTS,
+    PIXEL,
+    TEXT,
+    assistant,
+    call,
+    result,
+)
 
 API = "vercel-model-messages"
 UI = "vercel-ui-messages"
 PROVIDERS = tuple(MODELS)
+HELLO_UI = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "a"}]}
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
 
@@ -113,6 +129,36 @@ def test_outputs_have_the_types_of_the_model() -> None:
     assert isinstance(media.outputs[0], DataContent)
 
 
+def test_parts_of_version_4_have_the_types_of_the_model() -> None:
+    assert detect(OF_VERSION_4[1:]) == (API, "request")
+    user, answer, results, _ = decoded(OF_VERSION_4).messages
+    media: list[Any] = user.contents
+    types = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"]
+    assert [content.media_type for content in media] == types
+    assert [type(content) for content in media[:3]] == [DataContent, DataContent, UriContent]
+    assert [content.protected and content.protected.kind for content in answer.contents[:2]] == [
+        "signature",
+        "redacted",
+    ]
+    assert [getattr(content, "arguments", None) for content in answer.contents[2:]] == [{"n": n} for n in range(4)]
+    failed, empty, shown, told = results.contents
+    assert isinstance(failed, FunctionResultContent)
+    assert isinstance(shown, FunctionResultContent)
+    assert (failed.is_error, failed.outputs) == (True, [JsonContent(value={"sky": "clear"})])
+    assert (getattr(empty, "outputs", None), getattr(told, "text", None)) == ([], "Sunny.")
+    assert (shown.text, type(shown.outputs[1])) == ("the map", DataContent)
+
+
+def test_edited_result_of_version_4_that_does_not_fit_has_the_current_form() -> None:
+    request = decoded(OF_VERSION_4)
+    results: list[Any] = request.messages[2].contents
+    outputs = [TextContent(text="a"), DataContent(data=PIXEL, media_type="image/png")]
+    results[3] = msgspec.structs.replace(results[3], outputs=outputs)
+    written = adapter(API).encode_request(request).payload[2]["content"]
+    assert [part["type"] for part in written[3]["output"]["value"]] == ["text", "file"]
+    assert written[:3] == OF_VERSION_4[2]["content"][:3]
+
+
 def test_approval_of_a_client_call_has_the_id_of_the_call_and_others_their_own() -> None:
     messages = decoded(APPROVALS).messages
     requests = [c for m in messages for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
@@ -125,6 +171,40 @@ def test_calls_of_providers_have_their_types() -> None:
     kinds = [type(content) for content in decoded(PARTS).messages[1].contents]
     assert WebSearchToolCallContent in kinds
     assert WebSearchToolResultContent in kinds
+
+
+def test_encrypted_search_results_are_links_and_go_to_no_other_provider() -> None:
+    found = [
+        {
+            "type": "web_search_result",
+            "url": f"https://{n}.org",
+            "title": n,
+            "pageAge": None,
+            "encryptedContent": "EqQB",
+        }
+        for n in ("a", "b")
+    ]
+    search = call("s1", toolName="web_search", providerExecuted=True)
+    document = [
+        HELLO,
+        assistant(search, result({"type": "json", "value": found}, "s1", toolName="web_search"), TEXT),
+    ]
+    ui = convert(document, source=API, target=UI).payload
+    assert ui[1]["parts"][1]["state"] == "output-available"
+    shown = [HELLO_UI, {**ui[1], "parts": [{**ui[1]["parts"][1], "output": found}]}]
+    for api, payload in ((API, document), (UI, shown)):
+        request = adapter(api).decode_request(payload)
+        outputs = next(c for c in request.messages[1].contents if isinstance(c, WebSearchToolResultContent)).outputs
+        assert [(type(link), getattr(link, "uri", None)) for link in outputs] == [
+            (UriContent, "https://a.org"),
+            (UriContent, "https://b.org"),
+        ]
+        assert adapter(api).encode_request(request).payload == payload
+        converted = convert(payload, source=api, target="openai-chat")
+        assert "EqQB" not in str(converted.payload)
+        assert "https://b.org" in str(converted.payload)
+        assert len([loss for loss in converted.losses if loss.path.endswith("encryptedContent")]) == 2
+        assert audit(payload, converted) == []
 
 
 def written(*contents: Any) -> tuple[list[Any], dict[str, str]]:
@@ -173,6 +253,39 @@ def test_reasoning_and_compactions_have_the_ids_of_their_items() -> None:
         fields = [part[field]["openai"] for message in made for part in message[parts] if field in part]
         assert [one["itemId"] for one in fields] == ["rs_1", "rs_1", "cmp_1"]
         assert fields[2]["encryptedContent"] == "Y21w"
+
+
+@pytest.mark.parametrize("with_state", [(True, True), (True, False), (False, True)])
+def test_parts_of_a_reasoning_item_are_one_item_for_openai(with_state: tuple[bool, bool]) -> None:
+    state = {"reasoningEncryptedContent": "gA"}
+    parts = [
+        {
+            "type": "reasoning",
+            "text": text,
+            "providerOptions": {"openai": {"itemId": "rs_1", **(state if has_state else {})}},
+        }
+        for text, has_state in zip(("One.", "Two."), with_state, strict=True)
+    ]
+    other = {
+        "type": "reasoning",
+        "text": "Three.",
+        "providerOptions": {"openai": {"itemId": "rs_2", "reasoningEncryptedContent": "hB"}},
+    }
+    document = [HELLO, assistant(*parts, other)]
+    converted = convert(document, source=API, target="openai-responses")
+    items = [item for item in converted.payload["input"] if item["type"] == "reasoning"]
+    assert [[part["text"] for part in item["summary"]] for item in items] == [["One.", "Two."], ["Three."]]
+    assert [item["encrypted_content"] for item in items] == ["gA", "hB"]
+    assert audit(document, converted) == []
+
+
+@pytest.mark.parametrize("through", [API, UI, "pydantic-ai-messages"])
+def test_summaries_of_a_reasoning_item_come_back(through: str) -> None:
+    summary = [{"type": "summary_text", "text": text} for text in ("One.", "Two.")]
+    item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"}
+    there = convert({"input": [item]}, source="openai-responses", target=through, kind="request").payload
+    back = convert(there, source=through, target="openai-responses").payload["input"]
+    assert [one for one in back if one["type"] == "reasoning"] == [{k: v for k, v in item.items() if k != "id"}]
 
 
 def test_id_of_reasoning_without_a_text_is_reported() -> None:

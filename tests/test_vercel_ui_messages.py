@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -574,3 +575,136 @@ def test_edited_message_of_version_4_gets_parts_if_it_does_not_fit() -> None:
     (written,) = adapter(UI).encode_request(request).payload
     assert "content" not in written
     assert [part["type"] for part in written["parts"]] == ["text", "file"]
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_result_of_mcp_with_a_flag_has_contents(flag: bool) -> None:
+    blocks = [{"type": "text", "text": "map"}, {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}]
+    document = [HELLO, assistant(tool("output-available", output={"content": blocks, "isError": flag}))]
+    request = decoded(document)
+    result = next(c for m in request.messages for c in m.contents if isinstance(c, FunctionResultContent))
+    assert [type(output) for output in result.outputs] == [TextContent, DataContent]
+    assert result.is_error is flag
+    assert adapter(UI).encode_request(request).payload == document
+    converted = convert(document, source=UI, target="anthropic-messages")
+    assert "'type': 'image'" in str(converted.payload)
+    assert audit(document, converted) == []
+
+
+def test_stored_json_with_the_flag_of_a_success_is_encoded_unchanged() -> None:
+    """Before, such a result was decoded as JSON."""
+    value = {"content": [{"type": "text", "text": "a"}], "isError": False}
+    document = [HELLO, assistant(tool(state="output-available", output={"a": 1}))]
+    request = decoded(document)
+    result = next(m for m in request.messages if m.role == "tool")
+    stored: Any = result.contents[0]
+    result.contents[0] = msgspec.structs.replace(stored, outputs=[JsonContent(value=value)])
+    assert adapter(UI).encode_request(request).payload[1]["parts"][1]["output"] == value
+
+
+@pytest.mark.parametrize("raw", ['{"city": "Os', {"city": 3}])
+@pytest.mark.parametrize("empty", [{"input": None}, {}])
+def test_raw_input_of_a_failed_call_is_its_arguments(raw: Any, empty: dict[str, Any]) -> None:
+    part = {**tool(state="output-error", errorText="Invalid input"), "rawInput": raw}
+    document = [HELLO, assistant({**{key: value for key, value in part.items() if key != "input"}, **empty})]
+    request = decoded(document)
+    call = next(c for m in request.messages for c in m.contents if isinstance(c, FunctionCallContent))
+    assert call.arguments == raw
+    assert adapter(UI).encode_request(request).payload == document
+    assert audit(document, convert(document, source=UI, target="openai-chat")) == []
+
+
+@pytest.mark.parametrize("source", [{"sourceType": "document", "id": "d", "title": "T"}, {"id": "d"}, None, ""])
+def test_source_of_another_type_is_encoded_unchanged(source: Any) -> None:
+    document = [HELLO, assistant({"type": "source", "source": source}, {"type": "text", "text": "ok"})]
+    assert adapter(UI).encode_request(decoded(document)).payload == document
+    assert audit(document, convert(document, source=UI, target="openai-chat")) == []
+
+
+@pytest.mark.parametrize("state", ["output-denied", "approval-responded"])
+def test_denied_call_without_an_id_is_encoded_unchanged(state: str) -> None:
+    part = {"type": "tool-weather", "state": state, "input": {}, "approval": {"id": "1", "approved": False}}
+    document = [HELLO, assistant(part)]
+    assert adapter(UI).encode_request(decoded(document)).payload == document
+
+
+@pytest.mark.parametrize(
+    ("provider", "field", "issuer"),
+    [
+        ("bedrock", "signature", "anthropic"),
+        ("bedrock", "redactedData", "anthropic"),
+        ("azure", "reasoningEncryptedContent", "openai"),
+        ("xai", "reasoningEncryptedContent", "xai"),
+    ],
+)
+def test_state_of_reasoning_at_a_host_has_the_issuer_of_the_model(provider: str, field: str, issuer: str) -> None:
+    part = {"type": "reasoning", "text": "so", "providerMetadata": {provider: {field: "EqQB"}}}
+    document = [HELLO, assistant(part, TEXT)]
+    request = decoded(document)
+    state = request.messages[1].contents[0].protected
+    assert state is not None
+    assert (state.issuer, state.data) == (issuer, "EqQB")
+    assert adapter(UI).encode_request(request).payload == document
+
+
+ATTACHMENTS = [
+    {"name": "a.png", "contentType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="},
+    {"url": "https://example.org/a.pdf", "contentType": "application/pdf", "size": 3},
+    {"url": "data:image/png;base64,iVBORw0KGgo=", "contentType": "image/x"},
+]
+
+
+@pytest.mark.parametrize("body", [{"content": "Look."}, {"parts": [{"type": "text", "text": "Look."}]}])
+def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any]) -> None:
+    document = [{"id": "u1", "role": "user", **body, "experimental_attachments": ATTACHMENTS}]
+    request = decoded(document)
+    types = [type(content) for content in request.messages[0].contents]
+    assert types == [TextContent, DataContent, UriContent, DataContent]
+    assert adapter(UI).encode_request(request).payload == document
+    for target in ("openai-chat", "anthropic-messages", "vercel-model-messages"):
+        assert audit(document, convert(document, source=UI, target=target)) == []
+
+
+@pytest.mark.parametrize("attachments", [[], [{"name": "a"}], [None], None, "x"])
+def test_attachments_without_urls_stay_in_the_residue(attachments: Any) -> None:
+    document = [{"id": "u1", "role": "user", "content": "Look.", "experimental_attachments": attachments}]
+    request = decoded(document)
+    assert [type(content) for content in request.messages[0].contents] == [TextContent]
+    assert adapter(UI).encode_request(request).payload == document
+
+
+def test_details_of_reasoning_of_version_4_are_reasoning_with_their_state() -> None:
+    details = [
+        {"type": "text", "text": "r", "signature": "EuYB"},
+        {"type": "redacted", "data": "Em"},
+        {"type": "text", "text": "s"},
+    ]
+    parts = [
+        {"type": "reasoning", "reasoning": "rs", "details": details},
+        {"type": "reasoning", "reasoning": "t", "details": [{"type": "text", "text": "t", "signature": "EvYB"}]},
+        TEXT,
+    ]
+    document = [HELLO, assistant(*parts)]
+    request = decoded(document)
+    contents = request.messages[1].contents[:4]
+    assert [content.protected and content.protected.kind for content in contents] == [
+        "signature",
+        "redacted",
+        None,
+        "signature",
+    ]
+    assert adapter(UI).encode_request(request).payload == document
+    converted = convert(document, source=UI, target="anthropic-messages")
+    blocks = converted.payload["messages"][1]["content"]
+    assert blocks[:2] == [
+        {"type": "thinking", "thinking": "r", "signature": "EuYB"},
+        {"type": "redacted_thinking", "data": "Em"},
+    ]
+    assert audit(document, converted) == []
+
+
+@pytest.mark.parametrize("reasoning", ["other", None, 3])
+def test_details_that_do_not_fit_the_text_of_reasoning_are_encoded_unchanged(reasoning: Any) -> None:
+    part = {"type": "reasoning", "reasoning": reasoning, "details": [{"type": "text", "text": "r"}]}
+    document = [HELLO, assistant({**part, "reasoning": "other"}, TEXT)]
+    assert adapter(UI).encode_request(decoded(document)).payload == document

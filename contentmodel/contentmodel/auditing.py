@@ -260,7 +260,7 @@ def _sort_of(
 
 def _is_structure(value: Any, place: _Place, structure: Collection[str]) -> bool:
     """Return whether a value is a structure value. Numbers are structure in few fields only."""
-    if place.key == "mediaType" and (value in _KINDS_OF_MEDIA or _has_data_url(place.holder)):
+    if place.key in _REPEATED and (value in _KINDS_OF_MEDIA or _has_data_url(place.holder)):
         return True
     if value is True and place.key == "status":
         # An adapter set it in place of a word for a failure (`Vocabulary.expanded`).
@@ -302,6 +302,8 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
 
 
 _KINDS_OF_MEDIA = ("image", "image/*", "audio", "audio/*", "video", "video/*")
+_REPEATED = ("mediaType", "mimeType", "contentType")
+"""The names of the media type beside a data URL, in the versions of the AI SDK."""
 _MEDIA_TYPES = ("mediaType", "media_type", "mimeType")
 _OF_USAGE = ".usage."
 """A part of the keys of counts that are beside other fields."""

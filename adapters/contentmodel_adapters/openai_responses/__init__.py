@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
 )
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
@@ -43,6 +44,7 @@ from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FO
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.provider_state import with_state_at_end, with_state_of_items
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
 REQUEST = TABLE.record(
@@ -107,7 +109,9 @@ REQUEST_PASSES = (
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),
+    message_pass(with_state_of_items, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
+    message_pass(with_state_at_end, needs=(ReasoningContent,)),
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),

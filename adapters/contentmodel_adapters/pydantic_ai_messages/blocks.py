@@ -7,12 +7,11 @@ part, `kind` that of a message and of a part of a prompt.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
     LIST,
-    Aliases,
     Blocks,
     Codec,
     DecodeContext,
@@ -24,11 +23,13 @@ from contentmodel.authoring import (
     NonEmpty,
     OnlyItem,
     Opaque,
+    Place,
     Required,
     Row,
     Silent,
     Spec,
     Table,
+    hints,
     parse,
 )
 from contentmodel.content.caching import CachePoint
@@ -53,12 +54,18 @@ from contentmodel_adapters.pydantic_ai_messages.values import (
     Signature,
     Time,
 )
+from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.shared.usage import UsageRecord
 
 TABLE = Table(API)
 TIME: Spec = ("created", Time())
 
 # -- files and prompts -------------------------------------------------------------------------------------------------
+
+
+def is_older(wire: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+    """Return whether a wire object has an older name of a field, and none of the usual ones: `names` maps them."""
+    return any(name in wire for name in names) and not any(name in wire for name in names.values())
 
 
 def _item(
@@ -142,6 +149,7 @@ RETURNED: dict[str, Spec] = {
     "metadata": "artifact",
     "outcome": (("outcome", "is_error"), Outcomes()),
 }
+FOUND: Spec = ("outputs", OrLinks(Returned(PROMPT_PARTS), links(TABLE)))
 TOOL_NAME: dict[str, Spec] = {"tool_name": ("name", Required())}
 TOLD = (
     *("retry-feedback", "retry-feedback.errors", "retry-prompt.text", "retry-prompt.errors"),
@@ -177,6 +185,8 @@ def _configuration(kind: str, form: str | None = None) -> Row:
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
+    if content.__class__ is ToolChangeContent:
+        return rows[-1]
     if content.__class__ is ConfigurationContent:
         return next((row for row in rows if row.implied["kind"] == content.kind), None)
     return rows[0]
@@ -205,9 +215,13 @@ REQUEST_PARTS = TABLE.union(
         part(
             "tool-availability-delta",
             ToolChangeContent,
-            {"tools_added": ("tools", LIST)},
-            Aliases({"added": "tools_added"}),
+            {"added": ("tools", LIST)},
             Implied({"action": "add"}),
+            form="older",
+            accepts=lambda wire: is_older(wire, {"added": "tools_added"}),
+        ),
+        part(
+            "tool-availability-delta", ToolChangeContent, {"tools_added": ("tools", LIST)}, Implied({"action": "add"})
         ),
         part(
             "model-settings-delta",
@@ -239,7 +253,7 @@ def _usual_response_part(content: Any, rows: list[Row]) -> Row | None:
     issuer = None if content.protected is None else content.protected.issuer
     if content.__class__ is DataContent and content.transcript is not None:
         issuer = "audio"
-    usual = next(row for row in rows if "." not in row.name)
+    usual = next((row for row in rows if "." not in row.name), rows[0])
     return next((row for row in rows if row.name.endswith(f".{issuer}")), usual)
 
 
@@ -284,7 +298,7 @@ RESPONSE_PARTS = TABLE.union(
             Filled({"content": ""}),
         ),
         part("tool-call", FunctionCallContent, {**TOOL_NAME, **CALL}, Filled({"tool_name": ""})),
-        *hosted.rows(CALL, {**RETURNED, **SIGNED}, SIGNED),
+        *hosted.rows(CALL, {**RETURNED, **SIGNED}, SIGNED, FOUND),
         part(
             "file",
             DataContent,
@@ -300,21 +314,54 @@ RESPONSE_PARTS = TABLE.union(
     prefer=_usual_response_part,
 )
 
-USAGE = TABLE.record(
-    "usage",
-    Usage,
-    {
-        "input_tokens": "input_tokens",
-        "output_tokens": "output_tokens",
-        "cache_read_tokens": "cache_read_tokens",
-        "cache_write_tokens": "cache_write_tokens",
-        "output_reasoning_tokens": "reasoning_tokens",
-        "input_audio_tokens": "input_audio_tokens",
-        "output_audio_tokens": "output_audio_tokens",
-    },
-    Aliases({"request_tokens": "input_tokens", "response_tokens": "output_tokens"}),
-    Implied({"cached_inside": True, "reasoning_inside": True}),
+
+def _usage(name: str, input_tokens: str, output_tokens: str) -> Row:
+    """Return the row of the usage of a response, with the names of its first two fields."""
+    row = TABLE.record(
+        name,
+        Usage,
+        {
+            input_tokens: "input_tokens",
+            output_tokens: "output_tokens",
+            "cache_read_tokens": "cache_read_tokens",
+            "cache_write_tokens": "cache_write_tokens",
+            "output_reasoning_tokens": "reasoning_tokens",
+            "input_audio_tokens": "input_audio_tokens",
+            "output_audio_tokens": "output_audio_tokens",
+        },
+        Implied({"cached_inside": True, "reasoning_inside": True}),
+    )
+    TABLE.keep(name, "cache_write_1h_tokens", "cache_audio_read_tokens", "audio_seconds", "details", "cost")
+    return row
+
+
+USAGE, OLDER_USAGE = (
+    _usage("usage", "input_tokens", "output_tokens"),
+    _usage("older usage", "request_tokens", "response_tokens"),
 )
+TABLE.keep("older usage", "requests", "total_tokens")
+
+
+class _StoredUsage(UsageRecord):
+    """The usage of a response. Its row follows from the names of its fields, and a hint names the older row."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Usage:
+        if not is_older(value, {"request_tokens": "input_tokens", "response_tokens": "output_tokens"}):
+            return super().decode(value, context, container, key)
+        usage: Usage = OLDER_USAGE.decode(value, context)
+        return context.replaced(usage, hints.ROW.on(usage, API, OLDER_USAGE.name))
+
+    def places(self, value: Usage, wire: Any, path: str) -> Iterable[Place]:
+        return [(value, path, wire, OLDER_USAGE if _was_older(value) else self.row)]
+
+    def encode(self, value: Usage, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        return OLDER_USAGE.encode(value, context) if _was_older(value) else super().encode(value, context, owner)
+
+
+def _was_older(usage: Usage) -> bool:
+    return hints.ROW.of(usage, API) == OLDER_USAGE.name
+
+
 FINISH = FinishReasons(
     {
         "stop": "stop",
@@ -330,25 +377,32 @@ FINISH = FinishReasons(
     },
     None,
 )
-RESPONSE = TABLE.record(
-    "response",
-    ChatMessage,
-    {
-        "parts": ("contents", Blocks(RESPONSE_PARTS)),
-        "usage": ("usage", UsageRecord(USAGE)),
-        "timestamp": TIME,
-        "provider_response_id": "response_id",
-        "finish_reason": ("finish_reason", FINISH),
-    },
-    Aliases({"vendor_id": "provider_response_id"}),
-    Implied({"role": "assistant"}),
-    Filled({"parts": []}),
-    constants={"kind": "response"},
-)
+
+
+def _response(name: str, response_id: str) -> Row:
+    """Return the row of a response, with the name of the field of its id."""
+    row = TABLE.record(
+        name,
+        ChatMessage,
+        {
+            "parts": ("contents", Blocks(RESPONSE_PARTS)),
+            "usage": ("usage", _StoredUsage(USAGE)),
+            "timestamp": TIME,
+            response_id: "response_id",
+            "finish_reason": ("finish_reason", FINISH),
+        },
+        Implied({"role": "assistant"}),
+        Filled({"parts": []}),
+        constants={"kind": "response"},
+    )
+    TABLE.keep(
+        name,
+        *("model_name", "model_id", "provider_name", "provider_url", "provider_details", "canonical_system"),
+        *("run_id", "conversation_id", "metadata", "workspace_ref", "history_digest", "failed_attempts", "state"),
+    )
+    return row
+
+
+RESPONSE, OLDER_RESPONSE = _response("response", "provider_response_id"), _response("older response", "vendor_id")
 TABLE.known_values("message.kind", "request", "response")
-TABLE.keep(
-    "response",
-    *("model_name", "model_id", "provider_name", "provider_url", "provider_details", "canonical_system"),
-    *("run_id", "conversation_id", "metadata", "workspace_ref", "history_digest", "failed_attempts", "state"),
-)
-TABLE.keep("usage", "cache_write_1h_tokens", "cache_audio_read_tokens", "audio_seconds", "details", "cost")
+TABLE.keep("older response", "vendor_details")

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from contentmodel.authoring import Affixed, Field, Filled, FixedName, NonEmptyText, Required, Row, Silent, Spec
+from contentmodel.authoring import (
+    Affixed,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Field,
+    Filled,
+    FixedName,
+    NonEmptyText,
+    Required,
+    Row,
+    Silent,
+    Spec,
+)
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
@@ -56,8 +71,11 @@ _LISTED: dict[str, Spec] = {
 """The fields of a list of the tools of an MCP server, as Pydantic AI writes it."""
 
 
-def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
-    """Return the rows of calls and results, from the fields that they have in common."""
+def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec], found: Spec) -> list[Row]:
+    """Return the rows of calls and results, from the fields that they have in common.
+
+    `found` is the field `content` of the result of a web search.
+    """
     calls = [
         part(CALL_KIND, hosted_tools.CALLS[kind], {"tool_name": ("name", FixedName(name)), **call}, form=name)
         for name, kind in TOOLS.items()
@@ -66,7 +84,7 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
         part(
             RETURN_KIND,
             hosted_tools.RESULTS[kind],
-            result,
+            {**result, "content": found} if kind == "web_search" else result,
             Recorded({"content": None}),
             Silent("name"),
             form=name,
@@ -89,6 +107,46 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
     ]
 
 
+class _CallAsText(Codec[tuple[str | None, Any]]):
+    """The name and the arguments of a call, as the JSON text that Pydantic AI makes of a stream.
+
+    The text of the arguments is kept.
+    """
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+    _form = re.compile(r'\{"action":"call_tool","tool_name":("(?:[^"\\]|\\.)*"),"tool_args":(.*)\}', re.DOTALL)
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, str) and self._read(value) is not None
+
+    def _read(self, text: str) -> tuple[str, str] | None:
+        found = self._form.fullmatch(text)
+        if found is None:
+            return None
+        try:
+            name = json.loads(found[1])
+        except ValueError:
+            return None
+        return (name, found[2]) if _as_text(name) == found[1] else None
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[str | None, Any]:
+        return self._read(value) or (None, None)
+
+    def encode(self, value: tuple[str | None, Any], context: EncodeContext, owner: object) -> str:
+        name, arguments = value
+        text = arguments if isinstance(arguments, str) else _as_text(arguments or {})
+        return f'{{"action":"call_tool","tool_name":{_as_text(name or "")},"tool_args":{text}}}'
+
+    def describe(self) -> str:
+        return "JSON text"
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def _rows_of_servers(result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> list[Row]:
     """Return the rows of tools of MCP servers: calls, lists of the tools, and their results."""
     server: dict[str, Spec] = {"tool_name": ("server", Affixed("mcp_server:")), "tool_call_id": "call_id", **signed}
@@ -100,6 +158,12 @@ def _rows_of_servers(result: Mapping[str, Spec], signed: Mapping[str, Spec]) -> 
             {**server, **called},
             form="mcp",
             constants={"args.action": "call_tool"},
+        ),
+        part(
+            CALL_KIND,
+            hosted_tools.CALLS["mcp_server"],
+            {**server, "args": (("name", "arguments"), _CallAsText())},
+            form="mcp.text",
         ),
         part(
             CALL_KIND,

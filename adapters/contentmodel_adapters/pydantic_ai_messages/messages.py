@@ -37,12 +37,14 @@ from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.pydantic_ai_messages.blocks import (
+    OLDER_RESPONSE,
     REQUEST_PARTS,
     RESPONSE,
     SHELL,
     TABLE,
     TOLD,
     USER_PROMPT,
+    is_older,
 )
 from contentmodel_adapters.pydantic_ai_messages.values import API, issuer_of
 
@@ -104,13 +106,16 @@ class Messages(MessageList):
         return messages
 
     def _response(self, wire: dict[str, Any], wires: list[Any], index: int, context: DecodeContext) -> ChatMessage:
-        message: ChatMessage = RESPONSE.decode(wire, context)
+        layout = OLDER_RESPONSE if is_older(wire, {"vendor_id": "provider_response_id"}) else RESPONSE
+        message: ChatMessage = layout.decode(wire, context)
+        if layout is OLDER_RESPONSE:
+            message = context.replaced(message, hints.ROW.on(message, API, layout.name))
         model = wire.get("model_name")
         origin = Origin(
             api=API, issuer=issuer_of(wire.get("provider_name")), model=model if isinstance(model, str) else None
         )
         message = msgspec.structs.replace(message, origin=origin)
-        context.trace(RESPONSE, [message], wires, index, spread=False)
+        context.trace(layout, [message], wires, index, spread=False)
         return message
 
     # -- encoding ------------------------------------------------------------------------------------------------------
@@ -242,7 +247,8 @@ def _single(part: dict[str, Any], parts: list[Any], index: int, context: DecodeC
 
 
 def _response_of(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    wire = RESPONSE.encode(message, context)
+    layout = OLDER_RESPONSE if hints.ROW.of(message, API) == OLDER_RESPONSE.name else RESPONSE
+    wire = layout.encode(message, context)
     if wire.get("parts") is None:
         # All contents are dropped.
         wire["parts"] = []

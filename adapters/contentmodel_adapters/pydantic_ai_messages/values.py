@@ -304,7 +304,12 @@ class Recorded(Filled):
         if content.__class__ not in (list, dict):
             return
         pairs = zip(content if content.__class__ is list else [content], value.outputs, strict=False)
-        files = [item for item, output in pairs if output.__class__ not in _PLAIN and item.__class__ is dict]
+        # The links of a web search are not files.
+        files = [
+            item
+            for item, output in pairs
+            if output.__class__ not in _PLAIN and item.__class__ is dict and "kind" in item
+        ]
         for item in files:
             if item.get("kind") in _LINKS:
                 item.setdefault("media_type", None)

@@ -13,6 +13,7 @@ from typing import Any
 from contentmodel.authoring import (
     Affixed,
     Codec,
+    DecodeContext,
     EncodeContext,
     Field,
     Filled,
@@ -28,7 +29,7 @@ from contentmodel.authoring import (
     request_pass,
     with_known_tools,
 )
-from contentmodel.content.base import Protected
+from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import (
@@ -39,6 +40,7 @@ from contentmodel.content.media_types import (
 )
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared import hosted_tools
@@ -58,6 +60,11 @@ STATES = {
     "google.thoughtSignature": _state("google", "signature"),
     "vertex.thoughtSignature": _state("google", "signature"),
     "googleVertex.thoughtSignature": _state("google", "signature"),
+    # Hosts of the models of other makers, and xAI.
+    "bedrock.signature": _state("anthropic", "signature"),
+    "bedrock.redactedData": _state("anthropic", "redacted"),
+    "azure.reasoningEncryptedContent": _state("openai", "encrypted"),
+    "xai.reasoningEncryptedContent": _state("xai", "encrypted"),
 }
 """The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))
@@ -219,6 +226,24 @@ def _with_tool_name(content: Any, message: ChatMessage, context: EncodeContext) 
     return content if name is None else context.replace(content, name=name)
 
 
+class AnyResult(Codec[list[AIContent]]):
+    """The result of a tool in version 4, any JSON value: a text, or JSON."""
+
+    classes = (dict, list, str, int, float, bool)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return [TextContent(text=value) if value.__class__ is str else JsonContent(value=value)]
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
+        return (
+            context.plain_value(value[0], "text" if value[0].__class__ is TextContent else "value") if value else None
+        )
+
+    def describe(self) -> str:
+        return "any"
+
+
 KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds(listed=False))
 
 # -- media -------------------------------------------------------------------------------------------------------------
@@ -250,6 +275,16 @@ class DataUrl(Codec[str]):
 
     def describe(self) -> str:
         return "data uri"
+
+
+class Base64(Codec[str]):
+    """Base64, or another text that is not a URL."""
+
+    classes = (str,)
+    mandatory = True
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and ":" not in value
 
 
 def in_base64(content: Any, context: EncodeContext) -> Any:
@@ -288,13 +323,13 @@ def usual_compaction(content: Any, rows: list[Row]) -> Row | None:
     return rows[0] if is_known else None
 
 
-def has_type(field: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a condition of parts: the data URL in `field` has the media type of the part."""
+def has_type(field: str, typed: str = "mediaType") -> Callable[[Mapping[str, Any]], bool]:
+    """Return a condition of parts: the data URL in `field` has the media type in the field `typed`."""
 
     def is_typed(part: Mapping[str, Any]) -> bool:
         url: Any = part.get(field)
         head = url.partition(";base64,")[0] if url.__class__ is str else ""
-        return bool(head[len("data:") :] == part.get("mediaType"))
+        return bool(head[len("data:") :] == part.get(typed))
 
     return is_typed
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, Hint, reasons
+from contentmodel.authoring import EncodeContext, Hint, is_native, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, standard_base64
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolResultContent
+from contentmodel.message import ChatMessage
 
 RESPONSES = "openai-responses"
 ITEM = Hint[dict[str, Any]](
@@ -54,6 +55,78 @@ def with_state_first(contents: Iterable[AIContent], context: EncodeContext) -> l
             pairs[first] = context.replace(pairs[first][0], protected=protected), pairs[first][1]
             pairs[last] = context.replace(pairs[last][0], protected=None), pairs[last][1]
     return pairs
+
+
+_ITEM_IDS = {
+    "vercel-model-messages": ("providerOptions", "openai", "itemId"),
+    "vercel-ui-messages": ("providerMetadata", "openai", "itemId"),
+    "pydantic-ai-messages": ("id",),
+}
+"""The path of the id of an item of the Responses API in the residue of reasoning, by the API of the residue."""
+
+
+def _item_id(content: AIContent) -> str | None:
+    """Return the id of the item that a framework keeps with reasoning; None if it keeps none."""
+    if not isinstance(content, ReasoningContent):
+        return None
+    for api, path in _ITEM_IDS.items():
+        value: Any = (content.extra or {}).get(api)
+        for key in path:
+            value = value.get(key) if value.__class__ is dict else None
+        if value.__class__ is str:
+            return str(value)
+    return None
+
+
+def with_state_of_items(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs in which all parts of an item of OpenAI have its encrypted content.
+
+    A framework may have it on one part only. The parts follow each other, and have the same id.
+    """
+    return [
+        message if is_native(message, context) else context.with_contents(message, _with_state(message, context))
+        for message in messages
+    ]
+
+
+def _with_state(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
+    made: list[AIContent] = []
+    for content, after in pairwise(message.contents):
+        if _has_state_of(content, after):
+            context.report_loss(content, "protected", reasons.REPEATED_STATE)
+    for item_id, group in groupby(message.contents, _item_id):
+        parts = list(group)
+        states = [part.protected for part in parts if part.protected is not None]
+        is_one = item_id is not None and len({(one.issuer, one.kind, one.data) for one in states}) == 1
+        if is_one and (states[0].issuer, states[0].kind) == ("openai", "encrypted"):
+            parts = [part if part.protected else context.replace(part, protected=states[0]) for part in parts]
+        made += parts
+    return made
+
+
+def with_state_at_end(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs in which only the last of several parts with the same encrypted content has it.
+
+    The Responses API has it once for each item.
+    """
+    return [
+        message if is_native(message, context) else context.with_contents(message, _at_end(message.contents, context))
+        for message in messages
+    ]
+
+
+def _at_end(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
+    return [
+        context.replace(one, protected=None) if _has_state_of(one, after) else one
+        for one, after in zip(contents, [*contents[1:], None], strict=False)
+    ]
+
+
+def _has_state_of(content: AIContent, after: AIContent | None) -> bool:
+    """Return whether reasoning, and the reasoning after it, have the same encrypted content."""
+    if not isinstance(content, ReasoningContent) or not isinstance(after, ReasoningContent):
+        return False
+    return content.protected is not None and content.protected == after.protected
 
 
 def with_standard_base64(content: AIContent, context: EncodeContext) -> AIContent:

@@ -15,7 +15,7 @@ from contentmodel_adapters.vercel_model_messages.rules import RULES
 
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
-_OWN = frozenset({"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"})
+_OWN = frozenset({"tool-call", "tool-result", "redacted-reasoning", "tool-approval-request", "tool-approval-response"})
 _PARTS = _OWN | {"text", "reasoning", "file", "image", "custom", "reasoning-file"}
 
 
@@ -57,7 +57,7 @@ class VercelModelMessages(documents.ListAdapter):
             return 0.99
         if any(isinstance(item.get("providerOptions"), dict) for item in items):
             return 0.9
-        files = any(part.get("type") == "file" and "mediaType" in part for part in parts)
+        files = any(part.get("type") == "file" and ("mediaType" in part or "mimeType" in part) for part in parts)
         return 0.95 if files else 0.04 if all(part.get("type") in _PARTS for part in parts) else 0.0
 
 

@@ -1,7 +1,7 @@
 """The table of the AI SDK's model messages: what `streamText` accepts, and returns as `response.messages`.
 
 Source: `types/content-part.ts` of @ai-sdk/provider-utils and `prompt/content-part.ts` of ai 7.0.173, 6.0.326 and
-5.0.277 (seen 2026-11-23).
+5.0.277 (seen 2026-11-23). `older.py` has the parts of version 4.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from contentmodel.content.tools import (
     FunctionResultContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
+    ToolResultContent,
 )
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import (
@@ -50,6 +51,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     OF_GOOGLE,
     STAR,
     TOP,
+    Base64,
     DataUrl,
     cache_points,
     has_type,
@@ -60,6 +62,8 @@ from contentmodel_adapters.shared.ai_sdk import (
     usual_compaction,
     with_states,
 )
+from contentmodel_adapters.shared.search_results import OrLinks, links
+from contentmodel_adapters.vercel_model_messages import older
 
 API = "vercel-model-messages"
 TABLE = Table(API)
@@ -72,16 +76,6 @@ STORES = ("openai", "anthropic", "google")
 # -- media -------------------------------------------------------------------------------------------------------------
 
 _DETAIL: dict[str, Spec] = {f"{OPTIONS}.openai.imageDetail": "detail", **CACHED}
-
-
-class Base64(Codec[str]):
-    """Base64, or another text that is not a URL."""
-
-    classes = (str,)
-    mandatory = True
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is str and ":" not in value
 
 
 def _named(
@@ -151,6 +145,7 @@ _FILE: dict[str, Spec] = {"filename": "name", **_DETAIL}
 _IMAGE: dict[str, Spec] = {"mediaType": "media_type", **_DETAIL}
 FILES = _files("file", _FILE)
 IMAGES = [
+    *older.images(CACHED),
     _named("image.base64", DataContent, {"image": ("data", Base64()), **_IMAGE}),
     _named("image.url", DataContent, {"image": ("data", DataUrl()), **_IMAGE}, typed="image"),
     _named("image.typed", DataContent, {"image": (("media_type", "data"), DataUri()), **_DETAIL}),
@@ -169,6 +164,7 @@ _OUTPUT_ROWS = [
     row("text", TextContent, {"text": "text", **CACHED}),
     *FILES,
     _named("file-data", DataContent, {"data": ("data", Required()), "mediaType": "media_type", **_FILE}),
+    older.IMAGE,
     _named("image-data", DataContent, {"data": ("data", Required()), "mediaType": "media_type", **_DETAIL}),
     _named("media", DataContent, {"data": ("data", Required()), "mediaType": "media_type"}),
     _named("file-url", UriContent, {"url": "uri", "mediaType": "media_type", **_DETAIL}, Silent("kind")),
@@ -196,7 +192,7 @@ def _usual_output(content: Any, rows: list[Row]) -> str | None:
 
 
 OUTPUTS = TABLE.union(
-    "output part", _OUTPUT_ROWS, find=first_fitting(_OUTPUT_ROWS, unknown=["file"]), prefer=_usual_output
+    "output part", _OUTPUT_ROWS, find=first_fitting(_OUTPUT_ROWS, unknown=["file", "image"]), prefer=_usual_output
 )
 
 
@@ -245,6 +241,7 @@ class Reason(Codec[list[AIContent]]):
         return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
 
 
+LINKS = links(TABLE)
 _FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
 
 
@@ -253,7 +250,7 @@ def _results(kind: str, model: type[Any]) -> list[Row]:
     text = TextField(TextContent, "text", between="\n")
     values: dict[str, Spec] = {
         "text": ("outputs", text),
-        "json": ("outputs", JsonOutput()),
+        "json": ("outputs", OrLinks(JsonOutput(), LINKS) if kind == "WebSearch" else JsonOutput()),
         "error-text": ("outputs", text),
         "error-json": ("outputs", JsonOutput()),
         "content": ("outputs", Parts(OUTPUTS)),
@@ -322,6 +319,8 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
 
 def _form_of_output(wire: Mapping[str, Any]) -> Any:
     output: Any = wire.get("output")
+    if "output" not in wire:
+        return older.form_of_result(wire)
     return output.get("type") if output.__class__ is dict else None
 
 
@@ -331,6 +330,8 @@ def _form_of_output(wire: Mapping[str, Any]) -> Any:
 def _row_of(wire: dict[str, Any]) -> str | None:
     """Return the name of the row of a part; None if the part has no row."""
     kind: Any = wire.get("type")
+    if kind == "tool-call" and wire.get("providerExecuted") is not True and older.is_call(wire):
+        return older.CALL
     if kind == "tool-call":
         executed = wire.get("providerExecuted") is True
         return (
@@ -359,7 +360,7 @@ def _prefer(content: Any, rows: list[Row]) -> Row | str | None:
         return None
     if content.__class__ is CompactionContent:
         return usual_compaction(content, rows)
-    return _usual_result(content, rows) if len(rows) == len(_FORMS) else row_for_state(content, rows)
+    return _usual_result(content, rows) if isinstance(content, ToolResultContent) else row_for_state(content, rows)
 
 
 TEXT = with_states(
@@ -376,13 +377,24 @@ ANSWER = row(
     ToolApprovalResponseContent,
     {"approvalId": "request_id", "approved": "approved", "reason": "reason"},
 )
-MODEL_PARTS = [*rows_of_model(OPTIONS, CACHED), *TEXT, *FILES, *_files("reasoning-file", CACHED), APPROVAL]
-_find = first_fitting([*MODEL_PARTS, *IMAGES, ANSWER], unknown=["file", "reasoning-file", "image"])
-USER_PARTS = TABLE.union("user part", [*TEXT, *FILES, *IMAGES], find=_row_of, prefer=_prefer)
+_FILES = [*older.files(CACHED), *FILES]
+MODEL_PARTS = [
+    *older.reasoning(),
+    *rows_of_model(OPTIONS, CACHED),
+    *TEXT,
+    *_FILES,
+    *_files("reasoning-file", CACHED),
+    APPROVAL,
+]
+_find = first_fitting(
+    [*MODEL_PARTS, *IMAGES, ANSWER], unknown=["file", "reasoning-file", "image", "redacted-reasoning"]
+)
+USER_PARTS = TABLE.union("user part", [*TEXT, *_FILES, *IMAGES], find=_row_of, prefer=_prefer)
 ASSISTANT_PARTS = TABLE.union(
     "assistant part",
     [
         *MODEL_PARTS,
+        older.call(CACHED),
         *_calls("Function", FunctionCallContent),
         *(one for kind, model in HOSTED_CALLS.items() for one in _calls(kind, model)),
         *(one for kind, model in HOSTED_RESULTS.items() for one in _results(kind, model)),
@@ -394,6 +406,7 @@ ANSWERS = TABLE.union(
     "tool message part",
     [
         *_results("Function", FunctionResultContent),
+        *older.results(Parts(OUTPUTS), CACHED),
         ANSWER,
     ],
     find=_row_of_answer,

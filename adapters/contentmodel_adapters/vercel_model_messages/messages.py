@@ -29,6 +29,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.shared.ai_sdk import KIND_OF, report_kind, report_outcome
 from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
 from contentmodel_adapters.shared.media import typed_file
+from contentmodel_adapters.vercel_model_messages import older
 from contentmodel_adapters.vercel_model_messages.blocks import (
     API,
     ASSISTANT,
@@ -124,6 +125,8 @@ class _Reading:
         return message
 
     def _result(self, result: ToolResultContent) -> Any:
+        if older.is_result(result, API):
+            return result
         if result.outcome == "denied" and not result.outputs:
             return self._context.replace(result, outputs=[TextContent(text=DENIED)])
         read: Any = with_error_read(result)
@@ -216,6 +219,8 @@ class _Writing:
         result = self._named(result)
         self._report_kind(result, message)
         context = self._context
+        if not context.completes and older.is_result(result, API):
+            return result if older.fits(result, API) else hints.ROW.on(result, API, "Function.content")
         if not context.completes:
             row = hints.ROW.of(result, API) or ""
             return with_error_mark(result, context) if not result.is_error or row.endswith(_MARKED) else result

@@ -80,24 +80,26 @@ CITATIONS = TABLE.union(
     find=lambda wire: _kind_of_citation(wire),
     prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
 )
+_SOURCE_ROWS = [
+    Row("source-url", Citation, {"url": "url", "title": "title"}, constants={"type": "source-url"}),
+    Row(
+        "source-document",
+        Citation,
+        {"title": "title", "filename": "filename"},
+        Filled({"title": "", "mediaType": "text/plain"}),
+        constants={"type": "source-document"},
+    ),
+    Row(
+        "source",
+        Citation,
+        {"source.url": "url", "source.title": "title"},
+        constants={"type": "source", "source.sourceType": "url"},
+    ),
+]
 SOURCES = TABLE.union(
     "source",
-    [
-        Row("source-url", Citation, {"url": "url", "title": "title"}, constants={"type": "source-url"}),
-        Row(
-            "source-document",
-            Citation,
-            {"title": "title", "filename": "filename"},
-            Filled({"title": "", "mediaType": "text/plain"}),
-            constants={"type": "source-document"},
-        ),
-        Row(
-            "source",
-            Citation,
-            {"source.url": "url", "source.title": "title"},
-            constants={"type": "source", "source.sourceType": "url"},
-        ),
-    ],
+    _SOURCE_ROWS,
+    find=first_fitting(_SOURCE_ROWS, unknown=["source"]),
     prefer=lambda citation, rows: rows[0] if citation.url is not None else rows[1],
 )
 

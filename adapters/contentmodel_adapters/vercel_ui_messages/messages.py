@@ -75,14 +75,15 @@ class Messages(MessageList):
 
 def _decode_plain(wire: dict[str, Any], context: DecodeContext, messages: list[Any], index: int) -> ChatMessage:
     """Return a message of the user or the system."""
-    is_flat = "parts" not in wire
-    message: ChatMessage = PLAIN.decode(context.without(wire, ["content"]) if is_flat else wire, context)
+    is_flat, has_attachments = "parts" not in wire, older.has_attachments(wire)
+    apart = [*(["content"] if is_flat else []), *([older.ATTACHMENTS] if has_attachments else [])]
+    message: ChatMessage = PLAIN.decode(context.without(wire, apart) if apart else wire, context)
     context.trace(PLAIN, [message], messages, index, spread=False)
-    if not is_flat:
-        return message
-    if wire["content"]:
+    if is_flat and wire["content"]:
         message.contents.append(_decode_text(wire, context))
-    return context.replaced(message, older.FLAT.on(message, API, True))
+    if has_attachments:
+        message.contents.extend(older.decode_attachments(wire, context))
+    return context.replaced(message, older.FLAT.on(message, API, True)) if is_flat else message
 
 
 def _decode_text(wire: dict[str, Any], context: DecodeContext) -> Any:
@@ -94,9 +95,14 @@ def _decode_text(wire: dict[str, Any], context: DecodeContext) -> Any:
 
 
 def _encode_plain(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    attached = [content for content in message.contents if older.is_attachment(content)] if context.native else []
+    if attached:
+        rest = [content for content in message.contents if not older.is_attachment(content)]
+        message = context.with_contents(message, rest)
     wire: dict[str, Any] = PLAIN.encode(message, context)
     # A message whose contents were all dropped has no parts, which the format requires.
-    return _flattened({"parts": [], **wire}, message, context)
+    flattened = _flattened({"parts": [], **wire}, message, context)
+    return {**flattened, older.ATTACHMENTS: older.encode_attachments(attached, context)} if attached else flattened
 
 
 def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -185,6 +191,8 @@ class _Cutting:
             self._emit("user", message.contents, message)
         elif older.is_invocation(part):
             self._add_tool(older.decode_invocation(self._context, part, older.WRAPPED))
+        elif older.has_details(part):
+            self._contents += older.decode_details(part, self._context)
         elif is_tool_part(part):
             self._add_tool(decode_tool(part, self._context, self._parts, index))
         elif kind in _SOURCES:
@@ -322,6 +330,8 @@ class _Joining:
             attach(part, content)
         elif content.__class__ is TextContent and content.annotations:
             self._add_cited(content)
+        elif older.is_detail(content):
+            older.encode_detail(content, self._parts, self._context)
         else:
             self._parts += PARTS.encode_list([content], self._context)
 

@@ -10,10 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import ArgumentsObjectOrText, Codec, DecodeContext, EncodeContext, Hint, Silent, hints
-from contentmodel.content.base import AIContent
+from contentmodel.authoring import (
+    ArgumentsObjectOrText,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Opaque,
+    Required,
+    Row,
+    Silent,
+    Spec,
+    hints,
+)
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel_adapters.shared.ai_sdk import STATES, AnyResult, DataUrl, has_type
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
 
@@ -26,24 +40,6 @@ _STATES = ("partial-call", "call", "result")
 _IN_PARTS, _IN_FIELD = "invocation.part", "invocation.field"
 
 
-class Result(Codec[Any]):
-    """The result of a tool, any JSON value: a text, or JSON."""
-
-    classes = (dict, list, str, int, float, bool)
-    identity = False
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        return [TextContent(text=value) if value.__class__ is str else JsonContent(value=value)]
-
-    def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
-        return (
-            context.plain_value(value[0], "text" if value[0].__class__ is TextContent else "value") if value else None
-        )
-
-    def describe(self) -> str:
-        return "any"
-
-
 CALL = TABLE.record(
     "tool invocation",
     FunctionCallContent,
@@ -53,12 +49,133 @@ CALL = TABLE.record(
 RESULT = TABLE.record(
     "result of tool invocation",
     FunctionResultContent,
-    {"result": ("outputs", Result())},
+    {"result": ("outputs", AnyResult())},
     Silent("call_id"),
     constants={"state": "result"},
 )
 TABLE.keep("tool invocation", "step")
 TABLE.known_values("part.type", INVOCATION)
+
+
+ATTACHED = Hint[Literal[True]](API, "attached", "the medium was in the field `experimental_attachments` of a message")
+ATTACHMENTS = "experimental_attachments"
+_ATTACHED: dict[str, Spec] = {"name": "name"}
+_ATTACHMENT = TABLE.union(
+    "attachment",
+    [
+        Row(
+            "attachment.data",
+            DataContent,
+            {"url": ("data", DataUrl()), "contentType": "media_type", **_ATTACHED},
+            accepts=has_type("url", "contentType"),
+        ),
+        Row("attachment.typed", DataContent, {"url": (("media_type", "data"), DataUri()), **_ATTACHED}),
+        Row(
+            "attachment.link",
+            UriContent,
+            {"url": ("uri", Required()), "contentType": "media_type", **_ATTACHED},
+            Silent("kind"),
+        ),
+    ],
+    tag=None,
+)
+
+
+def has_attachments(message: Mapping[str, Any]) -> bool:
+    """Return whether a message of a user has attachments, and all of them have a URL."""
+    items = message.get(ATTACHMENTS)
+    if items.__class__ is not list or not items or message.get("role") != "user":
+        return False
+    return all(item.__class__ is dict and item.get("url").__class__ is str for item in items)
+
+
+def decode_attachments(message: Mapping[str, Any], context: DecodeContext) -> list[Any]:
+    """Return the media of the attachments of a message, which `convertToCoreMessages` adds to its parts."""
+    items = message[ATTACHMENTS]
+    made = [ATTACHED.on(content, API, True) for content in _ATTACHMENT.decode_list(items, context)]
+    for index, content in enumerate(made):
+        context.trace(_ATTACHMENT, [content], items, index, spread=False)
+    return made
+
+
+def is_attachment(content: Any) -> bool:
+    """Return whether a content was an attachment."""
+    return ATTACHED.of(content, API) is True and content.__class__ in (DataContent, UriContent)
+
+
+def encode_attachments(contents: list[Any], context: EncodeContext) -> list[Any]:
+    """Return the attachments of contents that were attachments."""
+    return _ATTACHMENT.encode_list(contents, context)
+
+
+DETAIL = Hint[dict[str, Any]](
+    API,
+    "detail",
+    "the fields beside `details`, on the first of these parts of reasoning; {} on the others",
+    fields=True,
+)
+_DETAIL = TABLE.union(
+    "reasoning detail",
+    [
+        Row(
+            "text",
+            ReasoningContent,
+            {"text": ("text", Required()), "signature": ("protected", Opaque("anthropic", "signature"))},
+            constants={"type": "text"},
+        ),
+        Row(
+            "redacted",
+            ReasoningContent,
+            {"data": ("protected", STATES["anthropic.redactedData"])},
+            constants={"type": "redacted"},
+        ),
+    ],
+    prefer=lambda content, rows: rows[content.protected is not None and content.protected.kind == "redacted"],
+)
+_FIELDS_OF_DETAILS = {"text": "text", "redacted": "data"}
+
+
+def has_details(part: Mapping[str, Any]) -> bool:
+    """Return whether a part is reasoning with details, and its text is that of the details."""
+    details: Any = part.get("details")
+    if part.keys() != {"type", "reasoning", "details"} or part["type"] != "reasoning" or details.__class__ is not list:
+        return False
+    if not details or not all(map(_is_detail, details)):
+        return False
+    return bool(part["reasoning"] == "".join(detail["text"] for detail in details if detail["type"] == "text"))
+
+
+def _is_detail(detail: Any) -> bool:
+    kind = detail.get("type") if detail.__class__ is dict else None
+    field = _FIELDS_OF_DETAILS.get(kind) if kind.__class__ is str else None
+    return field is not None and detail.get(field).__class__ is str
+
+
+def decode_details(part: Mapping[str, Any], context: DecodeContext) -> list[Any]:
+    """Return the details of reasoning, each with its opaque state, as `convertToCoreMessages` does."""
+    details = part["details"]
+    first, *others = _DETAIL.decode_list(details, context)
+    around = {"reasoning": part["reasoning"]}
+    made = [DETAIL.on(first, API, around), *(DETAIL.on(one, API, {}) for one in others)]
+    for index, content in enumerate(made):
+        context.trace(_DETAIL, [content], details, index, spread=False)
+    return made
+
+
+def is_detail(content: Any) -> bool:
+    """Return whether a content was one of the details of reasoning."""
+    return content.__class__ is ReasoningContent and DETAIL.of(content, API) is not None
+
+
+def encode_detail(content: ReasoningContent, parts: list[Any], context: EncodeContext) -> None:
+    """Add a detail to the last of the parts if it was in the same part, else to a new part."""
+    detail: Any = _DETAIL.encode_one(content, context)
+    last = parts[-1] if parts and not DETAIL.of(content, API) else None
+    if last.__class__ is not dict or "details" not in last:
+        last = {"type": "reasoning", "reasoning": "", "details": []}
+        parts.append(last)
+    last["reasoning"] += detail.get("text", "")
+    last["details"].append(detail)
 
 
 def is_invocation(part: Mapping[str, Any]) -> bool:

@@ -52,6 +52,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     with_states,
 )
 from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
+from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 
 METADATA = "callProviderMetadata"
@@ -61,33 +62,31 @@ DENIED = "Tool call execution denied."
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
+RAW = "raw."
+"""The beginning of the names of rows of failed calls whose only arguments are the text that the model wrote."""
+
+
 def _calls(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of calls of one class: static and dynamic tools, with and without a signature."""
     constants = {} if kind == "Function" else {"providerExecuted": True}
-    fields: dict[str, Spec] = {"toolCallId": "call_id", "input": ("arguments", ArgumentsObjectOrText())}
-    filled = {"toolCallId": "", "input": {}}
-    others = (Silent("status"),)
+
+    def made(form: str, named: dict[str, Spec], empty: dict[str, str], arguments: str, **own: str) -> list[Row]:
+        fields: dict[str, Spec] = {
+            **named,
+            "toolCallId": "call_id",
+            arguments: ("arguments", ArgumentsObjectOrText()),
+        }
+        filled, others = Filled({**empty, "toolCallId": "", arguments: {}}), Silent("status")
+        name, constant = f"{form}.{kind}", {**own, **constants}
+        return with_states(name, model, fields, filled, others, at=METADATA, states=OF_GOOGLE, constants=constant)
+
     return [
-        *with_states(
-            f"tool.{kind}",
-            model,
-            {"type": ("name", Affixed("tool-")), **fields},
-            Filled({"type": "tool-", **filled}),
-            *others,
-            at=METADATA,
-            states=OF_GOOGLE,
-            constants=constants,
-        ),
-        *with_states(
-            f"dynamic.{kind}",
-            model,
-            {"toolName": "name", **fields},
-            Filled({"toolName": "", **filled}),
-            *others,
-            at=METADATA,
-            states=OF_GOOGLE,
-            constants={"type": "dynamic-tool", **constants},
-        ),
+        one
+        for raw, arguments in (("", "input"), (RAW, "rawInput"))
+        for one in (
+            *made(f"{raw}tool", {"type": ("name", Affixed("tool-"))}, {"type": "tool-"}, arguments),
+            *made(f"{raw}dynamic", {"toolName": "name"}, {"toolName": ""}, arguments, type="dynamic-tool"),
+        )
     ]
 
 
@@ -97,7 +96,8 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
     kind = "Function"
     if wire.get("providerExecuted") is True:
         kind = kind_of_tool(name)
-    return f"{'dynamic' if is_dynamic else 'tool'}.{kind}{state_suffix(wire, METADATA, OF_GOOGLE)}"
+    raw = RAW if wire.get("input") is None and wire.get("rawInput").__class__ in (str, dict) else ""
+    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{state_suffix(wire, METADATA, OF_GOOGLE)}"
 
 
 def _usual_call(content: Any, rows: list[Row]) -> Row:
@@ -153,13 +153,16 @@ class Output(Codec[Any]):
         failed = getattr(owner, "is_error", None)
         only = None if failed else only
         if only.__class__ is JsonContent:
-            return context.plain_value(only, "value" if _is_plain(only.value) else "text")
+            is_plain = _is_plain(only.value) or (context.native and _has_succeeded(only.value))
+            return context.plain_value(only, "value" if is_plain else "text")
         if only.__class__ is TextContent and hints.FORM.of(only, API) != "list":
             return context.plain_value(only, "text")
         contents = [context.replaced(o, TextContent(text=o.text)) if o.__class__ is JsonContent else o for o in value]
         blocks = BLOCKS.encode_list(contents, context)
         if not failed:
-            return {"content": blocks} if blocks else ""
+            # Results of other APIs have no flag: without it, they have succeeded.
+            flag = {"isError": False} if failed is False and context.native else {}
+            return {"content": blocks, **flag} if blocks else ""
         # Without a block, it is not the result of an MCP tool.
         return {"content": blocks or [{"type": "text", "text": ""}], "isError": True}
 
@@ -174,11 +177,16 @@ def _is_plain(value: Any) -> bool:
 
 def _is_of_mcp(value: Any) -> bool:
     """Return whether a value has the form of the result of an MCP tool, which may have failed."""
-    is_result = value.__class__ is dict and value.get("isError", True) is True
+    is_result = value.__class__ is dict and value.get("isError", False).__class__ is bool
     blocks = value.get("content") if is_result else None
     if blocks.__class__ is not list or not blocks:
         return False
     return all(block.__class__ is dict and _is_block(block) for block in blocks)
+
+
+def _has_succeeded(value: Any) -> bool:
+    """Return whether a value may be such a result with the flag of a success. Stored documents have it as JSON."""
+    return value.__class__ is dict and value.get("isError") is False
 
 
 def _is_block(block: dict[str, Any]) -> bool:
@@ -187,6 +195,7 @@ def _is_block(block: dict[str, Any]) -> bool:
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
 
+LINKS = links(TABLE)
 _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report_outcome(owner, context))
 """The flag of a preliminary result, which a later one will replace."""
 
@@ -194,7 +203,7 @@ _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each state."""
     available: dict[str, Spec] = {
-        "output": ("outputs", Output()),
+        "output": ("outputs", OrLinks(Output(), LINKS) if kind == "WebSearch" else Output()),
         "preliminary": ("outcome", _PRELIMINARY),
     }
     error: dict[str, Spec] = {"errorText": ("outputs", TextField(TextContent, "text", between="\n"))}
@@ -273,6 +282,8 @@ def decode_tool(wire: dict[str, Any], context: DecodeContext, parts: list[Any], 
     if wire.get("toolCallId").__class__ is not str or (state in _ANSWERED and not answered):
         # Encoding finds the call by its id, and derives the state from the approval and the result.
         answer = None
+        # Only the approval shows that a call was denied.
+        answered = answered and state not in ("output-denied", "approval-responded")
     used = {"state"} if _follows(state, wire, answer) else set()
     used |= {"approval"} if answer is not None else set()
     own = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}
@@ -345,17 +356,17 @@ def _decode_result(
         extra = result.extra or {}
         own_extra = {**extra.get(API, {}), **({"output": others} if others else {})}
         if "isError" in output:
-            changed["is_error"] = True
-            if all(output.__class__ is TextContent for output in result.outputs):
+            changed["is_error"] = output["isError"]
+            if output["isError"] and all(output.__class__ is TextContent for output in result.outputs):
                 own_extra.update(hints.ROW.entry(f"{KIND_OF.get(result.__class__, 'Function')}.output-available"))
         changed["extra"] = {**extra, API: own_extra} if own_extra else result.extra
-    layout = _Failed(union) if "is_error" in changed else union
+    layout = _Flagged(union) if "is_error" in changed else union
     context.trace(layout, [result], parts, index, spread=False)
     return context.replace(result, **changed)
 
 
-class _Failed(Fields):
-    """The layout of the failed result of an MCP tool: its flag is in the output."""
+class _Flagged(Fields):
+    """The layout of the result of an MCP tool with the flag of a failure, which is in the output."""
 
     def __init__(self, union: Union) -> None:
         super().__init__({"outputs": "output", "is_error": "output.isError", "outcome": "preliminary"})

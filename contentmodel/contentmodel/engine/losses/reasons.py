@@ -232,6 +232,9 @@ IN_STATE = insignificant("in-state", "{target} has it as the state of the call, 
 REPEATED_REASON = insignificant(
     "repeated-reason", "{target} has the reason of a denied call only once, in the approval"
 )
+REPEATED_STATE = insignificant(
+    "repeated-state", "{target} has the encrypted content of an item only once, not for each part"
+)
 REPEATED_CALL = insignificant("repeated-call", "{target} has the arguments of a call only once, in the call")
 CALL_OF_APPROVAL = synthesized(
     "call-of-approval",
