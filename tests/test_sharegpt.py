@@ -139,6 +139,27 @@ def test_edit_of_call_is_encoded_as_new_text() -> None:
     assert json.loads(encoded["conversations"][1]["value"]) == {"name": "weather", "arguments": {"city": "Bergen"}}
 
 
+@pytest.mark.parametrize(("text", "calls", "uneven"), [("Let me look.", "ab", 1), (None, "ab", 3), (None, "a", None)])
+def test_conversation_whose_sides_do_not_alternate_is_reported(
+    text: str | None, calls: str, uneven: int | None
+) -> None:
+    made = [{"id": i, "type": "function", "function": {"name": "look", "arguments": "{}"}} for i in calls]
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is there?"},
+        {"role": "assistant", "content": text, "tool_calls": made},
+        *({"role": "tool", "tool_call_id": i, "content": i} for i in calls),
+        {"role": "assistant", "content": "Done."},
+    ]
+    payload = {"model": "gpt-5", "messages": messages}
+    encoded = convert(payload, source="openai-chat", target=API)
+    paths = [loss.path for loss in encoded.losses if loss.code == "uneven-sides"]
+    assert paths == ([] if uneven is None else [f"$.messages[{uneven + 1}]"])
+    harmful = [violation.rule for violation in check(encoded.payload, api=API)]
+    assert harmful == ["sides-alternate"] * len(paths)
+    assert audit(payload, encoded) == []
+
+
 def test_placeholder_in_text_of_another_api_is_not_a_medium() -> None:
     payload = {
         "model": "gpt-4.1",

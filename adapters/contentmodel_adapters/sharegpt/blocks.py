@@ -39,6 +39,7 @@ from contentmodel.authoring import (
     is_data_uri,
     parse,
     passes,
+    reasons,
     row,
     spread,
     with_error_mark,
@@ -76,6 +77,10 @@ SPEAKERS = {
 }
 """The spellings of roles, and the roles. The first spelling is the usual one."""
 _USUAL = {"user": "human", "assistant": "gpt", "system": "system", "developer": "system"}
+UNEVEN = reasons.degraded(
+    "uneven-sides",
+    "users and results do not alternate with answers and calls here: LLaMA-Factory skips the conversation",
+)
 RESULTS = (RESULT, "observations", "function_response", "tool")
 """The spellings of the role of results."""
 ROLES = (*SPEAKERS, CALL, *RESULTS)
@@ -269,7 +274,23 @@ class Conversation(MessageList):
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        return [wire for message in self.kept(value, context) for wire in _encoded(message, context)]
+        written = [(message, wire) for message in self.kept(value, context) for wire in _encoded(message, context)]
+        wires = [wire for _, wire in written]
+        uneven = None if context.native else first_uneven([wire.get("from") for wire in wires])
+        if uneven is not None:
+            context.report_loss(written[uneven][0], None, UNEVEN)
+        return wires
+
+
+def first_uneven(names: list[Any]) -> int | None:
+    """Return the index of the first message that is on the wrong side. A first system message is on none."""
+    start = 1 if names[:1] == ["system"] else 0
+    for at, name in enumerate(names[start:]):
+        role = SPEAKERS.get(name) if isinstance(name, str) else None
+        is_right = name == CALL or role == "assistant" if at % 2 else name in RESULTS or role == "user"
+        if not is_right:
+            return start + at
+    return None
 
 
 def _decoded(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
