@@ -53,6 +53,6 @@ def sides_alternate(document: dict[str, Any]) -> Iterator[Broken]:
     names = [message.get("from") for _, message in messages]
     uneven = first_uneven(names)
     if uneven is not None:
-        yield f"{messages[uneven][0]}.from", f"{names[uneven]!r:.60} after {len(names[:uneven])} messages"
+        yield f"{messages[uneven][0]}.from", f"{names[uneven]!r:.60} at position {uneven + 1}"
     elif (len(names) - (names[:1] == ["system"])) % 2:
         yield "$.conversations", "no answer at the end"
