@@ -159,7 +159,7 @@ def test_edited_result_is_written_in_the_step_of_its_call() -> None:
 
 
 def test_observation_of_no_call_is_a_message_of_the_user() -> None:
-    outputs = [
+    outputs: list[dict[str, Any]] = [
         {"content": "New output:\n$ ls", "extra": {"exit_code": 0}},
         {"source_call_id": None, "content": [{"type": "text", "text": "a.txt"}]},
     ]
@@ -227,9 +227,9 @@ def test_session_is_written_with_its_times_metrics_and_models() -> None:
 
     def answer(uuid: str, parent: str, model: str) -> dict[str, Any]:
         message = {"id": f"msg_{uuid}", "type": "message", "role": "assistant", "model": model, "usage": usage}
-        message["content"] = [{"type": "text", "text": "Hello."}]
+        content = [{"type": "text", "text": "Hello."}]
         times = {"uuid": uuid, "parentUuid": parent, "timestamp": "2026-03-01T10:00:01.000Z"}
-        return {**common, **times, "type": "assistant", "message": message}
+        return {**common, **times, "type": "assistant", "message": {**message, "content": content}}
 
     asked = {"type": "user", "message": {"role": "user", "content": "Hi."}, "uuid": "a", "parentUuid": None}
     lines = [

@@ -182,7 +182,7 @@ ANSWER = {"candidates": [{"content": {"parts": [{"text": "Hello."}]}, "finishRea
 def test_line_without_a_key_gets_the_same_key_as_the_result_of_its_request(target: str) -> None:
     request = {"request": {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]}}
     other = {"request": {"contents": [{"role": "user", "parts": [{"text": "Ho."}]}]}}
-    lines = [request, {**request, "status": "", "response": ANSWER}, other]
+    lines: list[dict[str, Any]] = [request, {**request, "status": "", "response": ANSWER}, other]
     sent, answer, more = (convert_line(line, source="vertex-batch", target=target).line for line in lines)
     assert [match.result is None for match in match_results([sent, more], [answer], target)] == [False, True]
     assert list(check_lines([json.dumps(sent).encode(), json.dumps(more).encode()], target)) == []
@@ -231,7 +231,7 @@ def test_malformed_lines_are_reported_with_paths(line: Any, source: str, fault: 
 
 
 def test_results_are_matched_to_requests_by_key() -> None:
-    requests = [{"custom_id": key, "params": {}} for key in ("a", "b", "c")]
+    requests: list[dict[str, Any]] = [{"custom_id": key, "params": {}} for key in ("a", "b", "c")]
     results = [{"custom_id": key, "result": {"type": "expired"}} for key in ("c", "a")]
     matches = list(match_results(requests, results, "anthropic-batch"))
     assert [(match.key, match.result is None) for match in matches] == [("a", False), ("b", True), ("c", False)]
