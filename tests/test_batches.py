@@ -114,6 +114,80 @@ def test_failures_stay_failures(target: str, outcome: str) -> None:
         assert "too long" in json.dumps(line)
 
 
+REFUSED: dict[str, dict[str, Any]] = {
+    "openai-batch": {
+        "custom_id": "r-1",
+        "response": {"status_code": 400, "body": {"error": {"message": "too long", "type": "invalid_request_error"}}},
+    },
+    "anthropic-batch": RESULTS["errored"],
+    "gemini-batch": {"key": "r-1", "error": {"code": 3, "message": "too long"}},
+    "vertex-batch": {
+        "key": "r-1",
+        "status": 'Bad Request: {"error": {"code": 400, "message": "too long", "status": "INVALID_ARGUMENT"}}',
+        "request": {},
+        "response": {},
+    },
+    "bedrock-batch": {"recordId": "r-1", "modelInput": {}, "error": {"errorCode": 400, "errorMessage": "too long"}},
+    "mistral-batch": {"custom_id": "r-1", "response": {"status_code": 422, "body": {"detail": "too long"}}},
+}
+
+
+@pytest.mark.parametrize("target", [*REFUSED, "openai-responses-batch"])
+@pytest.mark.parametrize("source", REFUSED)
+def test_kind_of_a_failure_is_kept(source: str, target: str) -> None:
+    line = convert_line(REFUSED[source], source=source, target=target).line
+    back = convert_line(line, source=target, target="anthropic-batch").line
+    result = REFUSED[source]["result"] if source == target == "anthropic-batch" else back["result"]
+    assert result["error"]["error"]["type"] == "invalid_request_error"
+    assert "too long" in result["error"]["error"]["message"]
+    if target == "openai-batch":
+        status = line["response"]["status_code"]
+        assert status == (REFUSED[source]["response"]["status_code"] if source == target else 400)
+
+
+@pytest.mark.parametrize(
+    ("line", "source", "kind"),
+    [
+        ({"recordId": "r", "error": {"errorCode": 429, "errorMessage": "slow"}}, "bedrock-batch", "rate_limit_error"),
+        ({"recordId": "r", "error": {}}, "bedrock-batch", "api_error"),
+        ({"key": "r", "error": {"code": 8, "message": "slow"}}, "gemini-batch", "rate_limit_error"),
+        ({"key": "r", "error": {"code": 403, "message": "no"}}, "gemini-batch", "permission_error"),
+        ({"key": "r", "error": {"code": 99, "message": "odd"}}, "gemini-batch", "api_error"),
+        ({"status": "Too Many Requests: slow", "response": {}}, "vertex-batch", "rate_limit_error"),
+        ({"status": "odd", "response": {}}, "vertex-batch", "api_error"),
+        (
+            {"custom_id": "r", "response": {"status_code": 503, "body": {"error": {"message": "slow"}}}},
+            "openai-batch",
+            "overloaded_error",
+        ),
+    ],
+)
+def test_failure_without_a_type_has_the_kind_of_its_status(line: Any, source: str, kind: str) -> None:
+    converted = convert_line(line, source=source, target="anthropic-batch").line
+    assert converted["result"]["error"]["error"]["type"] == kind
+
+
+def test_status_of_a_failure_is_that_of_the_target() -> None:
+    failure = {"type": "error", "error": {"type": "overloaded_error", "message": "slow"}}
+    line = {"custom_id": "r-1", "result": {"type": "errored", "error": failure}}
+    assert convert_line(line, source="anthropic-batch", target="openai-batch").line["response"]["status_code"] == 503
+    error = convert_line(line, source="anthropic-batch", target="gemini-batch").line["error"]
+    assert (error["code"], error["status"]) == (14, "UNAVAILABLE")
+
+
+ANSWER = {"candidates": [{"content": {"parts": [{"text": "Hello."}]}, "finishReason": "STOP"}]}
+
+
+@pytest.mark.parametrize("target", [name for name in FORMATS if name != "vertex-batch"])
+def test_line_without_a_key_gets_the_same_key_as_the_result_of_its_request(target: str) -> None:
+    request = {"request": {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]}}
+    other = {"request": {"contents": [{"role": "user", "parts": [{"text": "Ho."}]}]}}
+    lines: list[dict[str, Any]] = [request, {**request, "status": "", "response": ANSWER}, other]
+    sent, answer, more = (convert_line(line, source="vertex-batch", target=target).line for line in lines)
+    assert [match.result is None for match in match_results([sent, more], [answer], target)] == [False, True]
+    assert list(check_lines([json.dumps(sent).encode(), json.dumps(more).encode()], target)) == []
+
+
 def test_losses_have_the_path_in_the_line() -> None:
     line = {**REQUEST, "tenant": 7}
     converted = convert_line(line, source="openai-batch", target="anthropic-batch")
@@ -138,6 +212,10 @@ def test_line_of_the_same_format_is_unchanged() -> None:
         ({"custom_id": "a", "url": "/v1/embeddings", "body": {}}, "openai-batch", "got '/v1/embeddings' at $.url"),
         ({"custom_id": "a"}, "anthropic-batch", "expected an object result, got null at $"),
         ({"custom_id": "a", "result": {"type": "lost"}}, "anthropic-batch", "at $.result.type"),
+        ({"params": {"messages": []}}, "anthropic-batch", "expected string, got null at $.custom_id"),
+        ({"custom_id": "a", "result": {"type": "succeeded"}}, "anthropic-batch", "got null at $.result.message"),
+        ({"custom_id": "a", "result": {"type": "errored"}}, "anthropic-batch", "got null at $.result.error"),
+        ({"recordId": "a", "modelOutput": None}, "bedrock-batch", "got null at $.modelOutput"),
         ({"recordId": "a", "modelInput": {"prompt": ""}}, "bedrock-batch", "at $.modelInput"),
         (
             {**REQUEST, "body": {"messages": 3}},
@@ -153,7 +231,7 @@ def test_malformed_lines_are_reported_with_paths(line: Any, source: str, fault: 
 
 
 def test_results_are_matched_to_requests_by_key() -> None:
-    requests = [{"custom_id": key, "params": {}} for key in ("a", "b", "c")]
+    requests: list[dict[str, Any]] = [{"custom_id": key, "params": {}} for key in ("a", "b", "c")]
     results = [{"custom_id": key, "result": {"type": "expired"}} for key in ("c", "a")]
     matches = list(match_results(requests, results, "anthropic-batch"))
     assert [(match.key, match.result is None) for match in matches] == [("a", False), ("b", True), ("c", False)]

@@ -572,6 +572,12 @@ def test_policy_output_limit_replaces_the_default_limit() -> None:
     assert encode(limited, {"output_limit": "32000"}).payload["max_tokens"] == 7
 
 
+def test_missing_limit_has_the_path_of_the_payload_if_the_format_has_no_field_for_it() -> None:
+    document = {"messages": [{"role": "user", "content": "Hi."}], "parallel_tool_calls": True}
+    encoded = contentmodel.convert(document, source="openai-finetune", target="anthropic-messages")
+    assert [loss.path for loss in encoded.losses if loss.code == "output-limit"] == ["$"]
+
+
 @pytest.mark.parametrize("choice", ["", "0", "-1", "many", "1e9", "²"])
 def test_policy_output_limit_is_a_positive_number(choice: str) -> None:
     with pytest.raises(ValueError, match="expected a number of tokens"):

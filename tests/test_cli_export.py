@@ -345,7 +345,9 @@ def test_export_writes_stream_as_its_response() -> None:
     assert "→ tide_table" in read.all_of("label")
     answer = contentmodel.loads(run("export", TIDE, "--to", "json").stdout)
     assert answer.finish_reason.reason == "tool_calls"
-    chat = json.loads(run("export", TIDE, "--to", "openai-chat", "-q").stdout)
+    exported = run("export", TIDE, "--to", "openai-chat")
+    assert "$.choices[0].messages[0].contents[0]" in exported.stderr
+    chat = json.loads(exported.stdout)
     assert chat["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "tide_table"
 
 

@@ -215,7 +215,7 @@ def test_several_documents_are_not_written_as_one_document_of_lines(tmp_path: Pa
     result = run(command, path, "--to", "chat-log", "-o", output)
     assert (result.exit_code, output.exists()) == (2, False)
     assert f"error: {path} has several documents, but chat-log holds only one\n" in result.stderr
-    assert "sed -n 3p FILE" in result.stderr
+    assert "sed -n 1p FILE" in result.stderr
 
 
 def test_pretty_is_refused_for_lines(log: Path) -> None:

@@ -451,6 +451,13 @@ def test_command_reports_mistakes(
     assert text in done.output
 
 
+def test_statistics_are_printed_with_the_names_of_counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.jsonl").write_bytes(lines(2))
+    done = command("stats", "rows.jsonl", "-o", "out", "--workers", "1")
+    assert re.search(r"count +name *\n", done.output)
+
+
 def test_limits_of_batch_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     line = json.dumps({"custom_id": "r1", "params": request(0)}) + "\n"

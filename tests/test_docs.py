@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 
 import contentmodel
+from contentmodel.cli.app import app
 from contentmodel.content import AIContent, Protected
 from contentmodel.events import BlockDelta, StreamEvent
 from contentmodel.interop import Model
@@ -54,6 +58,28 @@ def test_python_blocks_of_page_run(page: Path, monkeypatch: pytest.MonkeyPatch, 
     printed = capsys.readouterr().out.splitlines()
     for line in re.findall(r"^# (dropped .*)$", page.read_text(), re.MULTILINE):
         assert line in printed
+
+
+def commands_with_output(page: Path) -> list[tuple[str, list[str]]]:
+    """Return the commands of a page that read the examples and show their output, each with the shown lines."""
+    found = [block.partition("\n") for block in blocks(page, "console")]
+    return [
+        (command.removeprefix("$ contentmodel "), shown.splitlines())
+        for command, _, shown in found
+        if " examples/" in command and shown and "$ " not in shown
+    ]
+
+
+@pytest.mark.parametrize(("command", "shown"), commands_with_output(ROOT / "docs" / "cli.md"))
+def test_output_of_command_is_as_shown(
+    command: str, shown: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page shows the lines in order. It leaves out some at `...`."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    result = typer.testing.CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "96"})
+    lines = iter([line.rstrip() for line in result.output.splitlines()])
+    assert [line for line in shown if line != "..." and line not in lines] == []
 
 
 GIVEN = """\

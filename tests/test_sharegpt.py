@@ -139,6 +139,56 @@ def test_edit_of_call_is_encoded_as_new_text() -> None:
     assert json.loads(encoded["conversations"][1]["value"]) == {"name": "weather", "arguments": {"city": "Bergen"}}
 
 
+def test_result_without_a_call_is_a_text_of_the_user() -> None:
+    call = f"<tool_call>\n{CALL}\n</tool_call>"
+    result = '<tool_response>\n{"name": "weather", "content": 18}\n</tool_response>'
+    document = {"conversations": turns(("human", "Weather?"), ("gpt", call), ("tool", result), ("gpt", "18 degrees."))}
+    request = adapter.decode_request(document)
+    assert [(message.role, message.text) for message in request.messages][1:3] == [
+        ("assistant", call),
+        ("user", result),
+    ]
+    assert adapter.encode_request(request).payload == document
+    encoded = convert(document, target="openai-chat", model="gpt-4.1")
+    assert [message["content"] for message in encoded.payload["messages"]][1:3] == [call, result]
+    assert audit(document, encoded) == []
+
+
+def test_second_result_of_one_call_is_a_text_of_the_user() -> None:
+    pairs = [
+        ("human", "Weather?"),
+        ("function_call", CALL),
+        ("observation", "18"),
+        ("observation", "19"),
+        ("gpt", "18."),
+    ]
+    document = {"conversations": turns(*pairs)}
+    request = adapter.decode_request(document)
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool", "user", "assistant"]
+    assert adapter.encode_request(request).payload == document
+
+
+@pytest.mark.parametrize(("text", "calls", "uneven"), [("Let me look.", "ab", 1), (None, "ab", 3), (None, "a", None)])
+def test_conversation_whose_sides_do_not_alternate_is_reported(
+    text: str | None, calls: str, uneven: int | None
+) -> None:
+    made = [{"id": i, "type": "function", "function": {"name": "look", "arguments": "{}"}} for i in calls]
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is there?"},
+        {"role": "assistant", "content": text, "tool_calls": made},
+        *({"role": "tool", "tool_call_id": i, "content": i} for i in calls),
+        {"role": "assistant", "content": "Done."},
+    ]
+    payload = {"model": "gpt-5", "messages": messages}
+    encoded = convert(payload, source="openai-chat", target=API)
+    paths = [loss.path for loss in encoded.losses if loss.code == "uneven-sides"]
+    assert paths == ([] if uneven is None else [f"$.messages[{uneven + 1}]"])
+    harmful = [violation.rule for violation in check(encoded.payload, api=API)]
+    assert harmful == ["sides-alternate"] * len(paths)
+    assert audit(payload, encoded) == []
+
+
 def test_placeholder_in_text_of_another_api_is_not_a_medium() -> None:
     payload = {
         "model": "gpt-4.1",

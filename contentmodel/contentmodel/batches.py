@@ -7,11 +7,13 @@ The payloads are those of the APIs. A format only adds an envelope: the key, and
 
 `contentmodel.datasets` and `contentmodel datasets` convert whole files. Sources, seen 2026-11-22: the guides of the
 providers, and the SDK types of the results of Anthropic (`message_batch_individual_response.py`) and of Gemini
-(`InlinedResponse`).
+(`InlinedResponse`). Errors of Bedrock have an HTTP status
+(docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, seen 2026-11-27).
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +21,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from contentmodel.adapter import adapter
+from contentmodel.batch_errors import RPC_CODES, error_of_text, text_of_error, with_http_code
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.convert import check, convert
 from contentmodel.engine.json import Json, JsonObject, child_path, kind_of, parse, write
 from contentmodel.engine.losses.encoded import Encoded
@@ -26,9 +31,12 @@ from contentmodel.engine.losses.loss import Loss, LossError, loss_of
 from contentmodel.engine.losses.reasons import PROVIDER_FIELD
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.failures import STATUSES, kind_of_status
 from contentmodel.literals import OnLoss, Policies
+from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
 
+_NOT_RUN = ("canceled", "expired")
 Outcome: TypeAlias = Literal["succeeded", "errored", "canceled", "expired"]
 """The outcome of a request. A canceled or expired request has no payload: the model did not receive it."""
 
@@ -37,7 +45,7 @@ class BatchItem(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a batch file: the `payload` of the API `api`, its path and its key.
 
     `key` is the identifier that the application gave. `path` is the JSON path of the payload in the line. `outcome` is
-    that of a result, whose payload is an answer or an error body.
+    that of a result, whose payload is an answer or an error body. `status` is the HTTP status of a result.
     """
 
     key: str | None
@@ -46,6 +54,7 @@ class BatchItem(msgspec.Struct, frozen=True, kw_only=True):
     payload: Json = None
     path: str = "$"
     outcome: Outcome = "succeeded"
+    status: int = 200
 
 
 class ConvertedLine(msgspec.Struct, frozen=True):
@@ -137,6 +146,7 @@ def _read_http_result(line: JsonObject, key: str | None, api_of: Callable[[Json]
         payload=body,
         path="$.response.body",
         outcome="errored" if failed else "succeeded",
+        status=status if isinstance(status, int) else 200,
     )
 
 
@@ -178,11 +188,14 @@ def _read_gemini(line: JsonObject) -> BatchItem:
     if "response" in line:
         # A result of Vertex AI contains its request.
         if line.get("status"):
-            error = {"error": {"code": 500, "message": str(line["status"])}}
-            return BatchItem(key=key, kind="response", api=api, payload=error, path="$.status", outcome="errored")
+            body, status = error_of_text(str(line["status"]))
+            return BatchItem(
+                key=key, kind="response", api=api, payload=body, path="$.status", outcome="errored", status=status
+            )
         return BatchItem(key=key, kind="response", api=api, payload=line["response"], path="$.response")
     if "error" in line:
-        return BatchItem(key=key, kind="response", api=api, payload={"error": line["error"]}, outcome="errored")
+        body = {"error": with_http_code(line["error"])}
+        return BatchItem(key=key, kind="response", api=api, payload=body, outcome="errored", status=500)
     return BatchItem(key=key, kind="request", api=api, payload=_object(line, "request"), path="$.request")
 
 
@@ -192,8 +205,12 @@ def _read_bedrock(line: JsonObject) -> BatchItem:
         return BatchItem(key=key, kind="response", api=api, payload=line["modelOutput"], path="$.modelOutput")
     error = line.get("error")
     if isinstance(error, dict):
-        body = {"type": "error", "error": {"type": "api_error", "message": str(error.get("errorMessage"))}}
-        return BatchItem(key=key, kind="response", api=api, payload=body, path="$.error", outcome="errored")
+        code, message = error.get("errorCode"), error.get("errorMessage")
+        body = {"error": {"message": message if isinstance(message, str) else write(error).decode()}}
+        status = code if isinstance(code, int) and code >= 400 else 500
+        return BatchItem(
+            key=key, kind="response", api=api, payload=body, path="$.error", outcome="errored", status=status
+        )
     body = _object(line, "modelInput")
     if "anthropic_version" not in body:
         raise _fault("$.modelInput", "expected a request of Anthropic Messages, with anthropic_version")
@@ -237,8 +254,7 @@ def _http_result(item: BatchItem) -> JsonObject:
     if item.outcome in _CODES:
         message = f"This request was not run: it {'is expired' if item.outcome == 'expired' else 'was canceled'}."
         return {"response": None, "error": {"code": _CODES[item.outcome], "message": message}}
-    status = 200 if item.outcome == "succeeded" else _status_of(item.payload)
-    response = {"status_code": status, "request_id": f"req_{item.key}", "body": item.payload}
+    response = {"status_code": item.status, "request_id": f"req_{item.key}", "body": item.payload}
     return {"response": response, "error": None}
 
 
@@ -260,7 +276,9 @@ def _write_gemini(item: BatchItem) -> JsonObject:
         code, status = _GOOGLE_CODES[item.outcome]
         return {"key": item.key, "error": {"code": code, "message": "This request was not run.", "status": status}}
     if item.outcome == "errored":
-        return {"key": item.key, "error": item.payload["error"]}
+        error = item.payload["error"]
+        code = error.get("code")
+        return {"key": item.key, "error": {**error, "code": RPC_CODES.get(code, code)}}
     return {"key": item.key, "response": item.payload}
 
 
@@ -268,7 +286,7 @@ def _write_vertex(item: BatchItem) -> JsonObject:
     line = _write_gemini(item)
     if item.kind == "response":
         error = line.pop("error", None)
-        return {"status": "" if error is None else str(error.get("message")), "response": {}, **line}
+        return {"status": "" if error is None else text_of_error(error), "response": {}, **line}
     return line
 
 
@@ -278,13 +296,13 @@ def _write_bedrock(item: BatchItem) -> JsonObject:
         return {"recordId": item.key, "modelInput": item.payload}
     if item.outcome == "succeeded":
         return {"recordId": item.key, "modelOutput": item.payload}
-    message = item.payload["error"]["message"] if item.outcome == "errored" else f"The request was {item.outcome}."
-    return {"recordId": item.key, "error": {"errorCode": 400, "errorMessage": message}}
-
-
-def _status_of(body: Json) -> int:
-    code = body.get("code") or (body.get("error") or {}).get("code") if isinstance(body, dict) else None
-    return code if isinstance(code, int) and code >= 400 else 400
+    if item.outcome == "errored":
+        return {
+            "recordId": item.key,
+            "error": {"errorCode": item.status, "errorMessage": item.payload["error"]["message"]},
+        }
+    code = STATUSES["timeout" if item.outcome == "expired" else "cancelled"]
+    return {"recordId": item.key, "error": {"errorCode": code, "errorMessage": f"The request was {item.outcome}."}}
 
 
 # -- formats -----------------------------------------------------------------------------------------------------------
@@ -373,19 +391,23 @@ def convert_line(
     """Convert a line of a batch file to another format, with the same key. Further parameters are those of `convert`.
 
     A result that is an error becomes an error. The ids of the envelope are not kept. A line of the same format is
-    unchanged. Raise the errors of `convert`, with paths in the line.
+    unchanged. A line without a key, if its format has none (Vertex AI) or an optional one, gets a key that is a hash of
+    its request: a result that contains its request gets the same one. Raise the errors of `convert`, with paths in the
+    line.
     """
     value = parse(line) if isinstance(line, bytes | str) else line
     reader, writer = batch_format(source), batch_format(target)
     item = read_line(value, source)
     if source == target:
         return ConvertedLine(value, None, "$")
+    if item.key is None:
+        item = msgspec.structs.replace(item, key=_made_key(value, reader))
     more = [
         loss_of(PROVIDER_FIELD, child_path("$", name), name, target, family="provider fields", source=source)
         for name in value
         if name not in reader.fields
     ]
-    if item.payload is None:
+    if item.outcome in _NOT_RUN:
         return ConvertedLine(writer.write(msgspec.structs.replace(item, api=writer.api)), None, "$", tuple(more))
     try:
         encoded = convert(
@@ -403,8 +425,30 @@ def convert_line(
         raise DecodeError(error.api, faults) from None
     except LossError as error:
         raise LossError(writer.api, tuple(_moved(error.losses, item.path))) from None
-    written = writer.write(msgspec.structs.replace(item, api=writer.api, payload=encoded.payload))
+    if item.outcome == "errored":
+        encoded = _with_kind(encoded, item, writer.api)
+    status = encoded.status or item.status
+    written = writer.write(msgspec.structs.replace(item, api=writer.api, payload=encoded.payload, status=status))
     return ConvertedLine(written, encoded, item.path, tuple(more))
+
+
+def _made_key(line: JsonObject, reader: BatchFormat) -> str:
+    """Return the key of a line without one: a hash of its request. Equal requests have equal keys."""
+    if reader.key_pattern is not None:
+        raise _fault(f"$.{reader.key_name}", "expected string, got null")
+    hashed = line.get("request") or line.get("modelInput") or line
+    return f"line-{hashlib.sha256(write(hashed)).hexdigest()[:32]}"
+
+
+def _with_kind(encoded: Encoded, item: BatchItem, target: str) -> Encoded:
+    """Return an error that names no type, or a body that is no error of its API, with the kind of the HTTP status."""
+    error = encoded.value.error if isinstance(encoded.value, ChatResponse) else None
+    if error is None:
+        error = ErrorContent(message=write(item.payload).decode())
+    elif error.code is not None or error.kind is not None or error.extra:
+        return encoded
+    made = ErrorContent(message=error.message, kind=kind_of_status(item.status))
+    return adapter(target).encode_response(ChatResponse(error=made))
 
 
 def check_line(

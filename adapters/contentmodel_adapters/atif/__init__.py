@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, media, message_pass, payload_pass
+from contentmodel.authoring import OF_MESSAGES, EncodeContext, media, message_pass, payload_pass
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.atif.blocks import API, REQUEST, TABLE
 from contentmodel_adapters.atif.rules import RULES
@@ -25,13 +25,14 @@ def with_required(payload: dict[str, Any], request: ChatRequest, context: Encode
 
 
 class Atif(documents.DocumentAdapter):
-    """The adapter of trajectories. Times, metrics and the fields of the run stay in the residue."""
+    """The adapter of trajectories. The fields of the run stay in the residue."""
 
     api = API
     table = TABLE
     rules = RULES
     request = REQUEST
     requires = {"steps": list}
+    records = frozenset(OF_MESSAGES)
     meaningless = {"step_id": None, "message": ""}
     request_passes = (
         documents.KNOWN_TOOLS,

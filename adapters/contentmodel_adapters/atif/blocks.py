@@ -1,6 +1,7 @@
 """The table of ATIF, the Agent Trajectory Interchange Format of Harbor: one JSON object per run.
 
-A step of the agent has its calls and their results. Source: docs/rfcs/0001-trajectory-format.md of
+A step of the agent has its calls and their results. A result that is of no call, as those of agents that write their
+commands in texts, is a message of the user. Source: docs/rfcs/0001-trajectory-format.md of
 harbor-framework/harbor, and `nat.atif` of nvidia-nat-atif 1.9.0 (seen 2026-11-23).
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import (
+    OF_MESSAGES,
     ArgumentsObject,
     Blocks,
     Column,
@@ -17,6 +19,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    Hint,
     Implied,
     MessageList,
     Roles,
@@ -36,10 +39,14 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
+from contentmodel.usage import Usage
 from contentmodel_adapters.shared.chat_rows import REASONING, report_citations
+from contentmodel_adapters.shared.times import DateText
+from contentmodel_adapters.shared.usage import UsageRecord
 
 API = "atif"
 TABLE = Table(API)
+OBSERVED = Hint[bool](API, "observed", "whether the message is a result of no call, in the step before it")
 
 
 def _medium(kind: str) -> Row:
@@ -76,10 +83,22 @@ RESULTS = TABLE.union(
     ],
     find=lambda wire: "result",
 )
+USAGE = TABLE.record(
+    "metrics",
+    Usage,
+    {
+        "prompt_tokens": "input_tokens",
+        "completion_tokens": "output_tokens",
+        "cached_tokens": "cache_read_tokens",
+        "extra.cache_creation_input_tokens": "cache_write_tokens",
+        "extra.reasoning_tokens": "reasoning_tokens",
+    },
+    Implied({"cached_inside": True, "reasoning_inside": True}),
+)
 AGENT = TABLE.record(
     "agent step",
     ChatMessage,
-    {},
+    {"timestamp": ("created", DateText()), "metrics": ("usage", UsageRecord(USAGE))},
     Columns(
         "contents",
         {
@@ -97,9 +116,13 @@ STEP = TABLE.record(
     ChatMessage,
     {
         "source": ("role", Roles(API, {"system": "system", "user": "user"}, elsewhere=("agent",))),
+        "timestamp": ("created", DateText()),
         "message": ("contents", TextOrBlocks(PARTS, "string")),
     },
     Filled({"message": ""}),
+)
+PLAIN_RESULT = TABLE.record(
+    "plain result", ChatMessage, {"content": ("contents", TextOrBlocks(PARTS, "string"))}, Implied({"role": "user"})
 )
 OBSERVATION = TABLE.record(
     "observation", ChatMessage, {"results": ("contents", Blocks(RESULTS))}, Implied({"role": "tool"})
@@ -123,13 +146,36 @@ class Steps(MessageList):
         steps: list[dict[str, Any]] = []
         for message in value:
             if not context.native and not message.contents:
+                context.report_records(message, ())
                 passes.leave_empty(message, context)
+                continue
+            plain = message.role == "user" and OBSERVED.of(message, API)
+            written = _without_records(message, context, in_step=message.role != "tool" and not plain)
+            if plain:
+                _add_results(steps, {"results": [PLAIN_RESULT.encode(written, context)]})
             elif message.role == "tool":
-                _add_observation(steps, message, context)
+                _add_results(steps, _observation(written, context))
             else:
                 report_citations(message.contents, context)
-                steps.append((AGENT if message.role == "assistant" else STEP).encode(message, context))
+                steps.append(_encoded_step(written, context, owner.model))
         return steps
+
+
+def _encoded_step(message: ChatMessage, context: EncodeContext, usual: str | None) -> dict[str, Any]:
+    """Return the step of a message. That of another model than the usual one has the name of this model."""
+    if message.role != "assistant":
+        return STEP.encode(message, context)
+    step = AGENT.encode(message, context)
+    model = None if context.native or message.origin is None else message.origin.model
+    return step if model in (None, usual) else {"model_name": model, **step}
+
+
+def _without_records(message: ChatMessage, context: EncodeContext, *, in_step: bool) -> ChatMessage:
+    """Return a message without the records that its place in a trajectory cannot have. Report them as lost."""
+    held = ("created", "usage") if message.role == "assistant" else ("created",) if in_step else ()
+    lost = [name for name in OF_MESSAGES if name not in held and getattr(message, name) is not None]
+    context.report_records(message, held)
+    return context.replace(message, **dict.fromkeys(lost)) if lost else message
 
 
 def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any], index: int) -> Iterator[ChatMessage]:
@@ -145,6 +191,12 @@ def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any],
     message = layout.decode(rest, context)
     context.trace(layout, [message], steps, index, spread=False)
     yield message
+    if _is_plain(observation, wire):
+        for at, result in enumerate(observation["results"]):
+            plain = PLAIN_RESULT.decode(result, context)
+            context.trace(PLAIN_RESULT, [plain], observation["results"], at, spread=False)
+            yield context.replaced(plain, OBSERVED.on(plain, API, True))
+        return
     results = OBSERVATION.decode(observation, context)
     results.contents[:] = map(with_error_read, results.contents)
     context.trace(OBSERVATION, [results], wire, "observation", spread=False)
@@ -159,12 +211,26 @@ def _has_results(observation: Any) -> bool:
     return any(result.get(key) is not None for result in results for key in ("content", "source_call_id"))
 
 
-def _add_observation(steps: list[dict[str, Any]], message: ChatMessage, context: EncodeContext) -> None:
-    """Add the results of a tool message to the last step. A step without calls can also have results."""
+def _is_plain(observation: dict[str, Any], step: dict[str, Any]) -> bool:
+    """Return whether all results are contents of no call: the agent of the step has made none."""
+    results = observation["results"]
+    return (
+        not step.get("tool_calls")
+        and observation.keys() == {"results"}
+        and all(result.get("content") is not None and result.get("source_call_id") is None for result in results)
+    )
+
+
+def _observation(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    """Return the observation with the results of a tool message."""
     for result in message.contents:
         report_citations(getattr(result, "outputs", ()), context)
     contents = [with_error_mark(content, context) for content in message.contents]
-    wire = OBSERVATION.encode(context.with_contents(message, contents), context)
+    return OBSERVATION.encode(context.with_contents(message, contents), context)
+
+
+def _add_results(steps: list[dict[str, Any]], wire: dict[str, Any]) -> None:
+    """Add an observation to the last step. A step without calls can also have results."""
     if not steps:
         steps.append({"source": "system", "message": ""})
     before = steps[-1].get("observation")
@@ -186,16 +252,16 @@ REQUEST = TABLE.record(
 TABLE.keep(
     "agent step",
     "step_id",
-    "timestamp",
     "model_name",
     "reasoning_effort",
-    "metrics",
     "is_copied_context",
     "llm_call_count",
     "observation",
 )
-TABLE.keep("step", "step_id", "timestamp", "is_copied_context", "llm_call_count", "observation")
+TABLE.keep("step", "step_id", "is_copied_context", "llm_call_count", "observation")
 TABLE.keep("result", "subagent_trajectory_ref")
+TABLE.keep("plain result", "source_call_id", "subagent_trajectory_ref")
+TABLE.keep("metrics", "cost_usd", "prompt_token_ids", "completion_token_ids", "logprobs")
 TABLE.keep(
     "request",
     *("schema_version", "session_id", "trajectory_id", "agent.name", "agent.version", "notes", "final_metrics"),

@@ -201,7 +201,9 @@ class Writing:
             return ending
         choice = ChatChoice(messages=[], finish_reason=message.finish_reason)
         response = ChatResponse(choices=[choice], usage=message.usage)
-        payload = installed("anthropic-messages").encode_response(response, self._context.policies).payload
+        encoded = installed("anthropic-messages").encode_response(response, self._context.policies)
+        encoded.hand_over(self._context)
+        payload = encoded.payload
         return {key: payload.get(key, value) for key, value in {**ending, "usage": None}.items()}
 
     # -- other lines ---------------------------------------------------------------------------------------------------

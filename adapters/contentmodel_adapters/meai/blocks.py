@@ -7,22 +7,16 @@ content, `$type`, is its first field: the reader refuses any other order by defa
 
 from __future__ import annotations
 
-from typing import Any
-
 from contentmodel.authoring import (
     ArgumentsObject,
     Blocks,
-    Codec,
     DataUri,
-    EncodeContext,
     Filled,
     Gathered,
     Roles,
     Silent,
     Table,
     camel_name,
-    date_of,
-    reasons,
     with_error_mark,
     with_error_read,
 )
@@ -39,28 +33,12 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import extensions_ai
+from contentmodel_adapters.shared.times import DateText
 
 API = "meai"
 TABLE = Table(API)
 NAMES = extensions_ai.Names(tag="$type", spell=camel_name, unit="utf16")
 ROWS = extensions_ai.Rows(TABLE, NAMES, {})
-
-
-class Time(Codec[Any]):
-    """The time of a message: a date in text."""
-
-    classes = (str,)
-    identity = False
-
-    def decode(self, value: Any, context: Any, container: Any, key: str) -> str:
-        return str(value)
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
-        date = value if context.native and value.__class__ is str else date_of(value)
-        if date != value:
-            lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
-            context.report_loss(owner, "created", lost, form="as a date")
-        return date
 
 
 DETAIL = {"additional_properties.detail": "detail"}
@@ -113,7 +91,7 @@ MESSAGE = TABLE.record(
     ChatMessage,
     {
         "authorName": "author_name",
-        "createdAt": ("created", Time()),
+        "createdAt": ("created", DateText()),
         "role": ("role", Roles(API, {role: role for role in extensions_ai.ROLES})),
         "contents": ("contents", Blocks(CONTENTS)),
         "messageId": "message_id",

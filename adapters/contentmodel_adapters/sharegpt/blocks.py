@@ -2,7 +2,8 @@
 
 A value is a text. Calls are the JSON text of an object with `name` and `arguments`, or of a list of them. Documents of
 other programs have no call ids, and results follow their calls in order. Here, calls of other APIs keep their id in the
-field `id`, and results in `tool_call_id`: readers of the form ignore other fields.
+field `id`, and results in `tool_call_id`: readers of the form ignore other fields. Calls in the text of an answer
+(`<tool_call>` of Hermes, ReAct) are texts, and so are their results.
 
 Sources (seen 2026-11-23): data/README.md of hiyouga/LLaMA-Factory, with src/llamafactory/data/converter.py,
 formatter.py and v1/plugins/data_plugins/converter.py; `standardize_sharegpt` of unsloth (`user`, `input`, `assistant`,
@@ -39,6 +40,7 @@ from contentmodel.authoring import (
     is_data_uri,
     parse,
     passes,
+    reasons,
     row,
     spread,
     with_error_mark,
@@ -76,6 +78,10 @@ SPEAKERS = {
 }
 """The spellings of roles, and the roles. The first spelling is the usual one."""
 _USUAL = {"user": "human", "assistant": "gpt", "system": "system", "developer": "system"}
+UNEVEN = reasons.degraded(
+    "uneven-sides",
+    "users and results do not alternate with answers and calls here: LLaMA-Factory skips the conversation",
+)
 RESULTS = (RESULT, "observations", "function_response", "tool")
 """The spellings of the role of results."""
 ROLES = (*SPEAKERS, CALL, *RESULTS)
@@ -232,7 +238,7 @@ RESULT_MESSAGES = TABLE.union(
     ],
     find=lambda wire: "result",
 )
-_SPEAKER = From(API, SPEAKERS | {CALL: "assistant"}, _USUAL, elsewhere=RESULTS)
+_SPEAKER = From(API, {**SPEAKERS, CALL: "assistant", **dict.fromkeys(RESULTS, "user")}, _USUAL)
 PLAIN = TABLE.record(
     "message",
     ChatMessage,
@@ -264,17 +270,38 @@ class Conversation(MessageList):
     tag = "from"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = [_decoded(wire, context) for _, wire in self.objects(value, context)]
+        messages: list[ChatMessage] = []
+        unanswered = 0
+        for _, wire in self.objects(value, context):
+            messages.append(_decoded(wire, context, has_call=unanswered > 0))
+            unanswered += len(messages[-1].tool_calls) - (messages[-1].role == "tool")
         context.trace_messages(messages, value, _layout_of)
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        return [wire for message in self.kept(value, context) for wire in _encoded(message, context)]
+        written = [(message, wire) for message in self.kept(value, context) for wire in _encoded(message, context)]
+        wires = [wire for _, wire in written]
+        uneven = None if context.native else first_uneven([wire.get("from") for wire in wires])
+        if uneven is not None:
+            context.report_loss(written[uneven][0], None, UNEVEN)
+        return wires
 
 
-def _decoded(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+def first_uneven(names: list[Any]) -> int | None:
+    """Return the index of the first message that is on the wrong side. A first system message is on none."""
+    start = 1 if names[:1] == ["system"] else 0
+    for at, name in enumerate(names[start:]):
+        role = SPEAKERS.get(name) if isinstance(name, str) else None
+        is_right = name == CALL or role == "assistant" if at % 2 else name in RESULTS or role == "user"
+        if not is_right:
+            return start + at
+    return None
+
+
+def _decoded(wire: dict[str, Any], context: DecodeContext, *, has_call: bool) -> ChatMessage:
+    """Return the message of an object. A result without a call before it answers a text, and is a text of the user."""
     name = wire["from"]
-    if name in RESULTS:
+    if name in RESULTS and (has_call or "tool_call_id" in wire):
         answer = _RESULT_MESSAGE.decode(wire, context, left_out=["from"])
         result = with_error_read(answer.contents[0])
         answer.contents[0] = result if name == RESULT else FROM.on(result, API, name)

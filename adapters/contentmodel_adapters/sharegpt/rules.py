@@ -12,7 +12,7 @@ from typing import Any
 from contentmodel.authoring import Broken, Rules, list_of, objects, objects_of
 from contentmodel_adapters.shared import chat_rules
 from contentmodel_adapters.shared.tools_text import objects_of_text
-from contentmodel_adapters.sharegpt.blocks import API, CALL, RESULTS, ROLES, SPEAKERS, calls_of
+from contentmodel_adapters.sharegpt.blocks import API, CALL, ROLES, calls_of, first_uneven
 from contentmodel_adapters.sharegpt.placeholders import LISTS, counts_of
 
 RULES = Rules(API)
@@ -50,13 +50,9 @@ def tools_are_json_text(document: dict[str, Any]) -> Iterator[Broken]:
 def sides_alternate(document: dict[str, Any]) -> Iterator[Broken]:
     """After a first system message, users and results must alternate with answers and calls. Others are skipped."""
     messages = list(objects(document, "conversations"))
-    rest = messages[1:] if messages and messages[0][1].get("from") == "system" else messages
-    for at, (path, message) in enumerate(rest):
-        name = message.get("from")
-        is_answer = name == CALL or (isinstance(name, str) and SPEAKERS.get(name) == "assistant")
-        is_asked = name in RESULTS or (isinstance(name, str) and SPEAKERS.get(name) == "user")
-        if not (is_answer if at % 2 else is_asked):
-            yield f"{path}.from", f"{name!r:.60} at position {at + 1}"
-            return
-    if len(rest) % 2:
+    names = [message.get("from") for _, message in messages]
+    uneven = first_uneven(names)
+    if uneven is not None:
+        yield f"{messages[uneven][0]}.from", f"{names[uneven]!r:.60} at position {uneven + 1}"
+    elif (len(names) - (names[:1] == ["system"])) % 2:
         yield "$.conversations", "no answer at the end"

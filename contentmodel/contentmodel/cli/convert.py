@@ -147,7 +147,7 @@ def convert(
     if has_lines(target):
         if pretty:
             raise Problem(f"--pretty cannot be used with --to {target}: it is JSON Lines", hint="remove --pretty")
-        hint = f"convert one of them: sed -n 3p FILE | contentmodel convert - --to {target}"
+        hint = f"convert one of them: sed -n 1p FILE | contentmodel convert - --to {target}"
         documents = only_document(documents, target, hint)
     code, tally = _convert_source(source, order, outputs, documents)
     if not quiet:
@@ -228,7 +228,7 @@ def convert_document(document: Document, order: Order) -> tuple[Iterable[bytes],
     if order.target == STORED:
         return [dumps(decode(payload, document))], (), Renames()
     if payload.api == STORED:
-        return _convert_stored(decode(payload, document), order)
+        return convert_value(decode(payload, document), order, "$.value")
     for api in (order.target, payload.api):
         load(api)  # Raises Problem if it cannot be loaded.
     encoded = convert_payload(
@@ -244,7 +244,8 @@ def convert_document(document: Document, order: Order) -> tuple[Iterable[bytes],
     return encoded.json_pieces(), encoded.losses, encoded.maps
 
 
-def _convert_stored(value: object, order: Order) -> tuple[Iterable[bytes], tuple[Loss, ...], Renames]:
+def convert_value(value: object, order: Order, path: str) -> tuple[Iterable[bytes], tuple[Loss, ...], Renames]:
+    """Convert a value of the model, which is at `path` in its document. Raise LossError if losses are refused."""
     writer = load(order.target)
     if isinstance(value, ChatRequest):
         encoded = writer.encode_request(value, order.policies, order.model)
@@ -255,7 +256,7 @@ def _convert_stored(value: object, order: Order) -> tuple[Iterable[bytes], tuple
             "only stored requests and responses can be converted to an API",
             hint="`contentmodel show` displays other stored documents; --to contentmodel copies them",
         )
-    losses = tuple(msgspec.structs.replace(loss, path="$.value" + loss.path[1:]) for loss in encoded.losses)
+    losses = tuple(msgspec.structs.replace(loss, path=path + loss.path[1:]) for loss in encoded.losses)
     if order.on_loss == "raise" and (refused := significant(losses)):
         raise LossError(order.target, refused)
     return encoded.json_pieces(), losses, encoded.maps

@@ -383,18 +383,18 @@ def _print_report(report: Report, doing: str, output: str, speed: float) -> None
 
 
 def _print_counts(counts: Mapping[str, int], console: Console) -> None:
-    """Print the most frequent codes. A code of losses has a kind; insignificant losses are only counted."""
+    """Print the most frequent codes, or counters. Losses have a kind; insignificant ones are only counted."""
     kinds = {code: REASONS[code].kind if code in REASONS else "" for code in counts}
     shown = sorted((code for code in counts if kinds[code] != "insignificant"), key=lambda code: (-counts[code], code))
     if shown:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("count", justify="right", no_wrap=True)
-        table.add_column("code")
-        table.add_column("kind")
+        have_kinds = any(kinds.values())
+        for header in ("code", "kind") if have_kinds else ("name",):
+            table.add_column(header)
         for code in shown[:_CODES_SHOWN]:
-            table.add_row(
-                f"{counts[code]:,}", safe_text(code), safe_text(kinds[code], LOSS_STYLES.get(kinds[code], ""))
-            )
+            kind = [safe_text(kinds[code], LOSS_STYLES.get(kinds[code], ""))] if have_kinds else []
+            table.add_row(f"{counts[code]:,}", safe_text(code), *kind)
         console.print(table)
     rest = sum(counts[code] for code in counts if kinds[code] == "insignificant")
     if rest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contentmodel.cli.console import err
-from contentmodel.cli.convert import convert_document
+from contentmodel.cli.convert import convert_document, convert_value
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
 from contentmodel.cli.incoming import NAMED_BY_API, Stream, Turn, is_broken, read_turn, report_broken
-from contentmodel.cli.installed import STORED, check_api, has_lines, points
+from contentmodel.cli.installed import check_api, has_lines, points
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, Kind
 from contentmodel.cli.order import Order
@@ -32,6 +32,7 @@ from contentmodel.cli.stores import (
     the_only,
 )
 from contentmodel.engine.json import write as write_json
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.events import Fold
 from contentmodel.serialize import dumps
 
@@ -214,7 +215,7 @@ def _export_documents(source: Source, order: Order, output: str | None, title: s
 
     documents = documents_of(source, "exporting", quiet=order.quiet, prints=output in (None, "-"))
     if order.target != LINES:
-        hint = "use --to jsonl for all of them, or sed -n 3p FILE | contentmodel export - for the third"
+        hint = "use --to jsonl for all of them, or sed -n 1p FILE | contentmodel export - for the first"
         documents = only_document(documents, order.target, hint)
     with open_output(output) as write:
         code = for_each(documents, work)
@@ -245,6 +246,12 @@ def _page(value: Any, **options: Any) -> bytes:
 
 def _converted(document: Document, order: Order, tally: Tally) -> bytes:
     pieces, losses, _ = convert_document(document, order)
+    return _laid_out(pieces, losses, document, order, tally)
+
+
+def _laid_out(
+    pieces: Iterable[bytes], losses: tuple[Loss, ...], document: Document, order: Order, tally: Tally
+) -> bytes:
     tally.converted += 1
     tally.add(document, losses)
     body = b"".join(pieces)
@@ -265,8 +272,8 @@ def _export_stream(stream: Stream, order: Order, output: str | None, title: str 
         if order.target in (HTML, JSON, LINES):
             body = _value_body(response, order, title or Path(stream.name).name)
         else:
-            stored = Order(order.target, STORED, "response", {}, "report", None, None, None, order.quiet)
-            body = _converted(Document(dumps(response), stream.name), stored, tally)
+            pieces, losses, _ = convert_value(response, order, "$")
+            body = _laid_out(pieces, losses, Document(b"", stream.name), order, tally)
         with open_output(output) as write:
             write(body)
     except BAD_DOCUMENT as fault:

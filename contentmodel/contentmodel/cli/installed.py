@@ -46,6 +46,6 @@ def check_api(name: str | None, option: str, *, stored: bool = True) -> None:
     known = [*points(), *([STORED] if stored else [])]
     if name is None or name in known:
         return
-    matches = get_close_matches(name, known, n=1, cutoff=0.4)
+    matches = get_close_matches(name, known, n=1)
     hint = f"did you mean {matches[0]}? " if matches else ""
     raise Problem(f"{option}: unknown API {name!r}", hint=f"{hint}use one of: {', '.join(known)}")

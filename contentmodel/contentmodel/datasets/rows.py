@@ -99,7 +99,7 @@ def convert_row(payload: Payload, *, losses: LossColumn = "counts", **options: A
     row = Row({"payload": encoded.to_json().decode(), "losses": found}, counts, api=options.get("source"))
     inner = encoded.encoded if isinstance(encoded, ConvertedLine) else encoded
     if isinstance(inner, Encoded):
-        row.api = inner.source_api
+        row.api = inner.source_api or row.api
         return _with_facts(row, inner.value)
     return row
 

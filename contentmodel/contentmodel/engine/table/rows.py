@@ -310,22 +310,23 @@ class Row:
         """Return the row itself. A union has the same method."""
         return self
 
-    def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
+    def fields_of(self, attribute: str, wire: Mapping[str, Json], *, parts: bool = True) -> list[str]:
         """Return the wire fields of an attribute; [] if it has none.
 
-        In order of preference: the fields of the whole attribute, the fields of its parts, the field of an attribute
-        that contains it.
+        In order of preference: the fields of the whole attribute, the fields of its `parts`, the field of an attribute
+        that contains it as a whole.
         """
         leaves = list(self.root.leaves())
         fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
         inside = f"{attribute}."
-        fields = fields or [leaf.wire for leaf in leaves if any(name.startswith(inside) for name in leaf.attributes)]
+        if parts and not fields:
+            fields = [leaf.wire for leaf in leaves if any(name.startswith(inside) for name in leaf.attributes)]
         for field in self.others:
             fields += field.keys_of(attribute)
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
         if attribute == self.rest:
             fields += _paths_in(self.residue(wire), wire)
-        return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
+        return fields or (self.fields_of(attribute.rpartition(".")[0], wire, parts=False) if "." in attribute else [])
 
     def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
