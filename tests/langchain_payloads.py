@@ -186,6 +186,56 @@ PARTNERS = [
     ),
 ]
 """Blocks of langchain-google-genai and langchain-aws, and those of OpenAI in a short form."""
+JOINED = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {"type": "thinking", "thinking": "Hm.", "signature": "c2ln", "index": 0},
+            {
+                "type": "server_tool_use",
+                "id": "srv",
+                "name": "web_search",
+                "input": {},
+                "partial_json": '{"query": "q"}',
+            },
+            {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [], "index": 2},
+            {
+                "type": "tool_use",
+                "id": "tu_1",
+                "name": "look",
+                "input": {},
+                "toolset_name": None,
+                "index": 3,
+                "partial_json": '{"at": "Oslo"}',
+            },
+        ],
+        tool_calls=[CALL],
+        response_metadata=ANTHROPIC,
+    ),
+    _result("Seen.", "tu_1"),
+    _answer(
+        [{"type": "tool_use", "id": "tu_2", "name": "look", "input": '{"at": "Oslo"}', "index": 0}],
+        tool_calls=[{**CALL, "id": "tu_2"}],
+        response_metadata={"model_provider": "bedrock_converse"},
+    ),
+    _result("Seen.", "tu_2"),
+    _answer(
+        [
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [{"type": "summary_text", "text": "a", "index": 0}],
+                "encrypted_content": "ZW5j",
+                "index": 0,
+            },
+            {"type": "function_call", "id": "fc_1", "call_id": "c2", "name": "g", "arguments": '{"b": 2}', "index": 1},
+        ],
+        tool_calls=[{"name": "g", "args": {"b": 2}, "id": "c2", "type": "tool_call"}],
+        response_metadata={"model_provider": "openai", "model_name": "gpt-5", "id": "resp_1"},
+    ),
+    _result("2", "c2"),
+]
+"""Answers that langchain-anthropic, langchain-aws and langchain-openai join from the pieces of a stream."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -216,7 +266,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS]
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

@@ -51,7 +51,7 @@ from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
-from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
+from langchain_payloads import BLOCKS, CONVERSATIONS, JOINED, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -203,6 +203,45 @@ def test_edit_of_a_call_changes_each_field_that_has_it() -> None:
     message.contents[at] = msgspec.structs.replace(message.contents[at], arguments={"at": "Bergen"})
     written = ADAPTER.encode_request(request).payload[1]
     assert written["content"][3]["input"] == written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_calls_of_joined_streams_have_their_arguments(target: str) -> None:
+    calls = [one for one in contents_of(ADAPTER.decode_request(JOINED).messages) if hasattr(one, "arguments")]
+    assert [call.arguments for call in calls] == [{"query": "q"}, {"at": "Oslo"}, {"at": "Oslo"}, '{"b": 2}']
+    payload = convert(JOINED, target=target, source=API, kind="request").payload
+    again = contents_of(contentmodel.adapter(target).decode_request(payload).messages)
+    calls = [one for one in again if isinstance(one, FunctionCallContent) and one.name == "look"]
+    assert [call.arguments for call in calls] == [{"at": "Oslo"}] * 2
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses"])
+def test_providers_get_no_keys_that_join_streams(target: str) -> None:
+    payload = convert(JOINED, target=target, source=API, kind="request").payload
+    assert not any(f'"{key}"' in json.dumps(payload) for key in ("index", "partial_json", "toolset_name"))
+
+
+def test_edit_of_a_joined_call_is_encoded() -> None:
+    request = ADAPTER.decode_request(JOINED)
+    contents = request.messages[1].contents
+    contents[3] = msgspec.structs.replace(contents[3], arguments={"at": "Bergen"})
+    written = ADAPTER.encode_request(request).payload[1]
+    assert written["content"][3] == {"type": "tool_use", "id": "tu_1", "name": "look", "input": {"at": "Bergen"}}
+    assert written["content"][:3] == JOINED[1]["content"][:3]
+    assert written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+@pytest.mark.parametrize("block", [{"partial_json": '{"a": 1}', "index": 1}, {"partial_json": "{"}, {"index": 0}])
+@pytest.mark.parametrize("said", [{}, {"b": 1}, '{"c": 1}', "{", None, 3])
+def test_joined_calls_without_a_repetition_are_encoded_unchanged(block: dict[str, Any], said: Any) -> None:
+    payload = [{"type": "ai", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": said, **block}]}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
+@pytest.mark.parametrize("metadata", ["x", ["abcd"], 3, None, []])
+def test_metadata_that_are_no_object_are_encoded_unchanged(metadata: Any) -> None:
+    payload = [{"type": "ai", "content": "x", "tool_calls": [], "response_metadata": metadata}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
 ANTHROPIC = {

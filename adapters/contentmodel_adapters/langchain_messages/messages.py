@@ -30,6 +30,7 @@ from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
 from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
     AROUND,
@@ -66,7 +67,7 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
 
 
 def expanded(payload: Any) -> Any:
-    """Return a payload for audits: with error flags of results, and Anthropic's names of tools, as in other APIs."""
+    """Return a payload for audits, as other APIs have it: error flags, names of tools and blocks without joints."""
     if payload.__class__ is dict:
         return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
     if payload.__class__ is not list:
@@ -81,7 +82,8 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
     elif body.get("content").__class__ is list:
-        changed = {**body, "content": [_with_own_tool(block) for block in body["content"]]}
+        joined, _ = without_joints(body)
+        changed = {**joined, "content": [_with_own_tool(block) for block in joined["content"]]}
     return changed if key is None else {**wire, key: changed}
 
 
@@ -147,10 +149,12 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
     copy = body
     fields: dict[str, Any] = {}
     if word in ANSWERS:
-        copy, moved, fields = without_repetitions(body)
-        context.copied(copy, body)
+        joined, joints = without_joints(body, context)
+        copy, moved, fields = without_repetitions(joined)
+        fields |= joints
+        context.copied(copy, joined)
         for move in moved:
-            context.copied(copy, body, move)
+            context.copied(copy, joined, move)
     message = _with_origin(MESSAGES.decode(copy, context), provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
@@ -229,6 +233,7 @@ class _Writer:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
         if is_answer and body.get("type", "ai") in ANSWERS:
             add_repetitions(body, part)
+            add_joints(body, part)
             _tell_format(body, part, context)
         return self._spelled(body, part)
 
@@ -317,6 +322,8 @@ def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeCont
     issuer = context.issuer if not context.native else origin.issuer if origin is not None else ""
     told = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}
     metadata = body.get("response_metadata") or {}
+    if metadata.__class__ is not dict:
+        return
     if context.native:
         told |= metadata
     else:
