@@ -236,6 +236,45 @@ JOINED = [
     _result("2", "c2"),
 ]
 """Answers that langchain-anthropic, langchain-aws and langchain-openai join from the pieces of a stream."""
+BESIDE = [
+    _message("human", "Look."),
+    _answer(
+        [{"type": "text", "text": "Seen.", "annotations": [], "index": 1}],
+        id="msg_1",
+        tool_calls=[{"name": "g", "args": {"b": 2}, "id": "c2", "type": "tool_call"}],
+        additional_kwargs={
+            "reasoning": {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [
+                    {"type": "summary_text", "text": "a", "index": 0},
+                    {"type": "summary_text", "text": "b", "index": 1},
+                ],
+                "encrypted_content": "ZW5j",
+            },
+            "tool_outputs": [
+                {
+                    "type": "web_search_call",
+                    "id": "ws_1",
+                    "status": "completed",
+                    "action": {"type": "search", "query": "q"},
+                    "index": 2,
+                },
+                {
+                    "type": "code_interpreter_call",
+                    "id": "ci_1",
+                    "code": "1",
+                    "container_id": "c",
+                    "outputs": [{"type": "logs", "logs": "1"}],
+                    "status": "completed",
+                },
+            ],
+        },
+        response_metadata={"model_provider": "openai", "model_name": "gpt-5", "id": "resp_1"},
+    ),
+    _result("2", "c2"),
+]
+"""An answer of langchain-openai with `output_version="v0"`: items are beside the content."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -266,7 +305,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED]
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

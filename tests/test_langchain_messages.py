@@ -51,7 +51,7 @@ from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
-from langchain_payloads import BLOCKS, CONVERSATIONS, JOINED, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
+from langchain_payloads import BESIDE, BLOCKS, CONVERSATIONS, JOINED, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -212,13 +212,30 @@ def test_calls_of_joined_streams_have_their_arguments(target: str) -> None:
     payload = convert(JOINED, target=target, source=API, kind="request").payload
     again = contents_of(contentmodel.adapter(target).decode_request(payload).messages)
     calls = [one for one in again if isinstance(one, FunctionCallContent) and one.name == "look"]
-    assert [call.arguments_object() for call in calls] == [{"at": "Oslo"}] * 2
+    assert [call.arguments_object for call in calls] == [{"at": "Oslo"}] * 2
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses"])
 def test_providers_get_no_keys_that_join_streams(target: str) -> None:
     payload = convert(JOINED, target=target, source=API, kind="request").payload
     assert not any(f'"{key}"' in json.dumps(payload) for key in ("index", "partial_json", "toolset_name"))
+
+
+def test_items_of_openai_beside_the_content_are_sent_to_it() -> None:
+    beside = BESIDE[1]["additional_kwargs"]
+    encoded = convert(BESIDE, target="openai-responses", source=API, kind="request")
+    items = [without_index(item) for item in (beside["reasoning"], *beside["tool_outputs"])]
+    assert encoded.payload["input"][1:4] == items
+    assert {loss.kind for loss in encoded.losses} == {"insignificant"}
+    encoded = convert(BESIDE, target="openai-chat", source=API, kind="request")
+    path = "$[1].additional_kwargs"
+    assert {f"{path}.reasoning.summary[1]", f"{path}.tool_outputs[1]"} <= {loss.path for loss in encoded.losses}
+
+
+def without_index(value: Any) -> Any:
+    if isinstance(value, list):
+        return [without_index(item) for item in value]
+    return {k: without_index(v) for k, v in value.items() if k != "index"} if isinstance(value, dict) else value
 
 
 def test_edit_of_a_joined_call_is_encoded() -> None:

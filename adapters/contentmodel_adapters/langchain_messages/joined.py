@@ -7,15 +7,18 @@ langchain-openai 1.7.4 (chat_models/base.py, `_pop_index_and_sub_index`), seen 2
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from contentmodel.authoring import DecodeContext, Hint, list_of, objects_of
+from contentmodel.authoring import DecodeContext, Hint, object_of, objects_of
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.langchain_messages.blocks import API, name_of, parsed
 
 JOINED = Hint[dict[str, dict[str, Any]]](
-    API, "joined", "the fields of joined blocks, by index: as decoded (`was`) and as they were (`said`)"
+    API, "joined", "the fields of joined blocks, by path: as decoded (`was`) and as they were (`said`)"
 )
+BESIDE = {"reasoning": dict, "tool_outputs": list}
+"""The entries of `additional_kwargs` with items of OpenAI, as version 0 has them, and their JSON classes."""
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 _GUARDS = ("type", "id")
 """The fields of a block that must not change, or else the keys of the joined block are not written again."""
@@ -23,34 +26,54 @@ _GUARDS = ("type", "id")
 
 def without_joints(body: dict[str, Any], context: DecodeContext | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a body whose joined blocks are as their provider has them, and the hint of its message."""
-    content = list_of(body, "content")
     calls = {call["id"]: call for call in objects_of(body, "tool_calls") if call.get("id").__class__ is str}
-    blocks = [_unjoined(block, calls) if block.__class__ is dict else block for block in content]
-    changes = {
-        str(at): _difference(new, old)
-        for at, (new, old) in enumerate(zip(blocks, content, strict=True))
-        if new is not old
-    }
+    changes: dict[str, Any] = {}
+
+    def change(path: str, block: dict[str, Any]) -> dict[str, Any]:
+        new = _unjoined(block, calls)
+        if new is not block:
+            changes[path] = _difference(new, block)
+            if context is not None:
+                context.copied(new, block)
+        return new
+
+    copy = _mapped(body, change)
     if not changes:
         return body, {}
-    copy = {**body, "content": blocks}
     if context is not None:
         context.copied(copy, body)
-        for new, old in zip(blocks, content, strict=True):
-            context.copied(new, old)
     return copy, JOINED.entry(changes)
 
 
 def add_joints(body: dict[str, Any], message: ChatMessage) -> None:
     """Write the joined blocks of a body as they were, in place, except for those that changed."""
     changes = JOINED.of(message, API) or {}
-    blocks = list_of(body, "content") if changes else []
-    for at, block in enumerate(blocks):
-        change = changes.get(str(at), {})
-        was, said = change.get("was"), change.get("said")
-        is_change = was.__class__ is dict and said.__class__ is dict and block.__class__ is dict
-        if is_change and all(key in block and block[key] == value for key, value in was.items()):
-            blocks[at] = {**block, **said}
+
+    def change(path: str, block: dict[str, Any]) -> dict[str, Any]:
+        was, said = (object_of(changes.get(path, {}), key) for key in ("was", "said"))
+        return {**block, **said} if all(key in block and block[key] == value for key, value in was.items()) else block
+
+    if changes:
+        body.update(_mapped(body, change))
+
+
+def _mapped(body: dict[str, Any], change: Callable[[str, dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Return a body with `change(path, block)` in place of each block, also those beside the content."""
+
+    def changed(value: Any, path: str) -> Any:
+        if value.__class__ is list:
+            return [
+                changed(block, f"{path}.{at}") if block.__class__ is dict else block for at, block in enumerate(value)
+            ]
+        return change(path, value) if value.__class__ is dict else value
+
+    made = {key: changed(value, key) if key == "content" else value for key, value in body.items()}
+    beside = object_of(body, "additional_kwargs")
+    if not beside.keys().isdisjoint(BESIDE):
+        made["additional_kwargs"] = {
+            key: changed(value, key) if key in BESIDE else value for key, value in beside.items()
+        }
+    return made
 
 
 def _unjoined(block: dict[str, Any], calls: dict[str, Any]) -> dict[str, Any]:

@@ -81,9 +81,10 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     changed = body
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
-    elif body.get("content").__class__ is list:
-        joined, _ = without_joints(body)
-        changed = {**joined, "content": [_with_own_tool(block) for block in joined["content"]]}
+    else:
+        changed, _ = without_joints(body)
+        if changed.get("content").__class__ is list:
+            changed = {**changed, "content": [_with_own_tool(block) for block in changed["content"]]}
     return changed if key is None else {**wire, key: changed}
 
 

@@ -8,6 +8,7 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
+    DecodeContext,
     EncodeContext,
     Filled,
     Hint,
@@ -19,8 +20,10 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
+    hints,
 )
 from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -36,6 +39,7 @@ from contentmodel_adapters.langchain_messages.blocks import (
     USAGE,
 )
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
+from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
@@ -85,6 +89,35 @@ _CONTENT_COLUMN = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind is no
 _CONTENT_COLUMN.spreads = False
 
 
+class _Beside(Blocks[AIContent]):
+    """Items of OpenAI beside the content, as version 0 has them: one, or a list."""
+
+    classes = (dict, list)
+
+    def __init__(self, json_class: type) -> None:
+        super().__init__(BLOCKS)
+        self._class = json_class
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is self._class and bool(value) and (self._class is list or "type" in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        is_list = self._class is list
+        contents = BLOCKS.decode_list(value, context) if is_list else BLOCKS.decode_at(container, [key], context)
+        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        blocks = BLOCKS.encode_list(value, context)
+        return blocks[0] if len(blocks) == 1 and self._class is dict else blocks or None
+
+
+def _beside(json_class: type) -> Column:
+    """Return a column whose contents have the hint of the column, and which is usual for none."""
+    column = Column(_Beside(json_class))
+    column.models, column.spreads = (), False
+    return column
+
+
 class _WithTotal(UsageRecord):
     """The usage of a message. LangChain requires the total."""
 
@@ -111,6 +144,7 @@ def _answer(word: str) -> Row:
                 "additional_kwargs.reasoning_content": Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
                 ),
+                **{f"additional_kwargs.{name}": _beside(json_class) for name, json_class in BESIDE.items()},
                 "content": _CONTENT_COLUMN,
                 "refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent),
                 "tool_calls": Column(Blocks(CALLS), FunctionCallContent, hinted=True),
