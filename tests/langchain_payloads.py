@@ -275,6 +275,41 @@ BESIDE = [
     _result("2", "c2"),
 ]
 """An answer of langchain-openai with `output_version="v0"`: items are beside the content."""
+HOSTS = [
+    _message(
+        "human",
+        [
+            {"type": "file", "base64": "JVBERg==", "mime_type": "application/pdf", "filename": "a.pdf"},
+            {
+                "type": "file",
+                "source_type": "base64",
+                "data": "JVBERg==",
+                "mime_type": "application/pdf",
+                "filename": "b.pdf",
+            },
+        ],
+    ),
+    _answer(
+        [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+            {"type": "text", "text": "Yes."},
+            {"type": "reference", "reference_ids": [1]},
+        ],
+        response_metadata={"model_provider": "mistralai", "model_name": "magistral-medium"},
+    ),
+    _message("human", "Again."),
+    _answer(
+        [
+            {"type": "reasoning_content", "reasoning_content": {"text": "Hm.", "signature": "c2ln"}},
+            {"type": "text", "text": "Yes."},
+        ],
+        response_metadata={
+            "model_provider": "bedrock_converse",
+            "model_name": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        },
+    ),
+]
+"""Named files, and answers of langchain-mistralai and langchain-aws."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -305,7 +340,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE]
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

@@ -51,7 +51,18 @@ from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
-from langchain_payloads import BESIDE, BLOCKS, CONVERSATIONS, JOINED, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
+from langchain_payloads import (
+    BESIDE,
+    BLOCKS,
+    CONVERSATIONS,
+    HOSTS,
+    JOINED,
+    LANGCHAIN,
+    NATIVE,
+    PARTNERS,
+    PLAIN,
+    with_data,
+)
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -230,6 +241,29 @@ def test_items_of_openai_beside_the_content_are_sent_to_it() -> None:
     encoded = convert(BESIDE, target="openai-chat", source=API, kind="request")
     path = "$[1].additional_kwargs"
     assert {f"{path}.reasoning.summary[1]", f"{path}.tool_outputs[1]"} <= {loss.path for loss in encoded.losses}
+
+
+def test_files_have_the_names_of_their_blocks() -> None:
+    payload = convert(HOSTS, target="openai-responses", source=API, kind="request").payload
+    assert [part["filename"] for part in payload["input"][0]["content"]] == ["a.pdf", "b.pdf"]
+
+
+def test_blocks_of_mistral_are_sent_to_it_unchanged() -> None:
+    payload = convert(HOSTS, target="mistral-chat", source=API, kind="request").payload
+    assert payload["messages"][1]["content"] == HOSTS[1]["content"]
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "bedrock-converse"])
+def test_signed_reasoning_of_claude_at_bedrock_is_sent(target: str) -> None:
+    model = HOSTS[3]["response_metadata"]["model_name"]
+    payload = convert(HOSTS, target=target, source=API, kind="request", model=model).payload
+    block = payload["messages"][3]["content"][0]
+    expected = HOSTS[3]["content"][0]["reasoning_content"]
+    assert block == (
+        {"reasoningContent": {"reasoningText": expected}}
+        if target == "bedrock-converse"
+        else {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    )
 
 
 def without_index(value: Any) -> Any:

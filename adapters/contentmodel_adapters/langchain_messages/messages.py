@@ -33,16 +33,17 @@ from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
+    APIS,
     AROUND,
     CLASSES,
     MESSAGES,
     PROVIDER_OF,
-    PROVIDERS,
     REMOVE,
     RESULT_MESSAGE,
     RESULTS,
     RESULTS_OF,
     is_own,
+    issuer_of,
 )
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
@@ -141,12 +142,9 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
     metadata = object_of(body, "response_metadata")
     provider = metadata.get("model_provider")
     if provider.__class__ is str:
-        model = metadata.get("model_name") or metadata.get("model")
-        context.origin = Origin(
-            api=API,
-            issuer=PROVIDERS.get(provider, provider),
-            model=model if model.__class__ is str else None,
-        )
+        name = metadata.get("model_name") or metadata.get("model") or metadata.get("model_id")
+        model = name if name.__class__ is str else None
+        context.origin = Origin(api=API, issuer=issuer_of(provider, model), model=model)
     copy = body
     fields: dict[str, Any] = {}
     if word in ANSWERS:
@@ -169,10 +167,10 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
 
     The adapter of the API then sends them unchanged.
     """
-    if message.origin is None or not any(_is_of_api(one) for one in message.contents):
+    api = APIS.get(provider) if provider.__class__ is str else None
+    if message.origin is None or api is None or not any(_is_of_api(one) for one in message.contents):
         return message
-    api = "anthropic-messages" if provider == "anthropic" else RESPONSES if provider == "openai" else API
-    if api == API or any(_is_blank(one) for one in message.contents):
+    if any(_is_blank(one) for one in message.contents):
         return message
     return context.replace(message, origin=replace(message.origin, api=api))
 
@@ -182,12 +180,13 @@ def _is_of_api(content: Any) -> bool:
     api = INNER.of(content, API)
     if api is None or content.__class__ in (TextContent, FunctionCallContent):
         return api is not None and bool(content.annotations)
-    # Parts of an item of OpenAI belong together. Each thought of Anthropic has its own signature.
-    return content.__class__ is not ReasoningContent or api == RESPONSES
+    # Parts of an item of OpenAI belong together. Mistral's reasoning is unsigned, and Anthropic's has its signature.
+    return content.__class__ is not ReasoningContent or api in (RESPONSES, "mistral-chat")
 
 
 def _is_blank(content: Any) -> bool:
-    return content.__class__ is TextContent and not content.text.strip()
+    # Mistral's references are decoded as texts without text.
+    return content.__class__ is TextContent and not content.text.strip() and INNER.of(content, API) != "mistral-chat"
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from contentmodel_adapters.langchain_messages.blocks import (
     USAGE,
 )
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
@@ -62,9 +63,13 @@ PROVIDERS = {
     "azure": "openai",
     "google_genai": "google",
     "google_vertexai": "google",
+    "mistralai": "mistral",
+    **dict.fromkeys(("bedrock", "bedrock_converse"), "bedrock"),
 }
 """The issuer of the messages of a provider in `response_metadata.model_provider`."""
-PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai"}
+APIS = {"anthropic": "anthropic-messages", "openai": RESPONSES, "mistralai": "mistral-chat"}
+"""The API of the provider-specific blocks of a provider."""
+PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
@@ -235,3 +240,10 @@ RESULT_MESSAGE = ResultMessage(RESULTS, {"message_id": "id"})
 def is_own(message: ChatMessage) -> bool:
     """Return whether a message was decoded from this format. Its origin may be the API of its provider."""
     return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})
+
+
+def issuer_of(provider: str, model: str | None) -> str:
+    """Return the issuer of a provider's state. At Bedrock, it is the maker of the model."""
+    issuer = PROVIDERS.get(provider, provider)
+    makers = BEDROCK.adapter.host(model).issuers if issuer == BEDROCK.adapter.issuer else ()
+    return next(iter(makers), issuer)
