@@ -310,6 +310,19 @@ HOSTS = [
     ),
 ]
 """Named files, and answers of langchain-mistralai and langchain-aws."""
+CODE = [
+    _message("human", "Count."),
+    _answer(
+        [
+            {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+            {"type": "executable_code", "executable_code": "print(1)", "language": "PYTHON", "id": "e1"},
+            {"type": "code_execution_result", "code_execution_result": "1", "outcome": 1, "tool_call_id": ""},
+            {"type": "text", "text": "One."},
+        ],
+        response_metadata={"model_provider": "google_genai", "model_name": "gemini-2.5-pro"},
+    ),
+]
+"""An answer of langchain-google-genai with its code tool."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -340,7 +353,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS]
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

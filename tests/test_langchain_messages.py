@@ -54,6 +54,7 @@ from contentmodel_conformance.strategies.damage import with_one_replaced
 from langchain_payloads import (
     BESIDE,
     BLOCKS,
+    CODE,
     CONVERSATIONS,
     HOSTS,
     JOINED,
@@ -264,6 +265,16 @@ def test_signed_reasoning_of_claude_at_bedrock_is_sent(target: str) -> None:
         if target == "bedrock-converse"
         else {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
     )
+
+
+def test_code_tool_of_gemini_is_sent_to_it() -> None:
+    payload = convert(CODE, target="google-generate-content", source=API, kind="request").payload
+    assert payload["contents"][1]["parts"] == [
+        {"thought": True, "text": "Hm.", "thoughtSignature": "c2ln"},
+        {"executableCode": {"code": "print(1)", "language": "PYTHON"}},
+        {"codeExecutionResult": {"id": "call_1", "outcome": "OUTCOME_OK", "output": "1"}},
+        {"text": "One."},
+    ]
 
 
 def without_index(value: Any) -> Any:

@@ -21,7 +21,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Filled,
     FinishReasons,
-    Gathered,
+    Group,
     Implied,
     Opaque,
     Required,
@@ -293,21 +293,56 @@ SERVER_RESULTS = [
     for name, kind in sorted(HOSTED.items(), key=lambda item: item[0] != "other")
 ]
 RESULT_CLASSES = frozenset(result.model for result in SERVER_RESULTS)
+
+
+class _Code(Group):
+    """The arguments of Gemini's code tool, under the names that the API has."""
+
+    keys = ("executable_code", "language")
+    attribute = "arguments"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
+        return {_OF_CODE.get(key, key): wire[key] for key in self.keys if key in wire}
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        arguments = _AS_OBJECT.encode(value, context, owner) if value.__class__ is str else value
+        wire |= {_OF_BLOCK.get(key, key): item for key, item in (arguments or {}).items()}
+
+
+_OF_CODE = {"executable_code": "code"}
+_OF_BLOCK = {name: key for key, name in _OF_CODE.items()}
+_AS_OBJECT = ArgumentsObject("code")
+
+
+class _MadeId(Codec[str]):
+    """An id that LangChain makes for a call, and that its result does not have. It stays in the residue."""
+
+    def holds(self, value: object) -> bool:
+        return False
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
+        return value or None
+
+
+OUTCOMES = {1: "OUTCOME_OK", 2: "OUTCOME_FAILED"}
 # The blocks of langchain-google-genai for its code tool.
 CODE = [
     row(
         "executable_code",
         CodeInterpreterToolCallContent,
-        {"id": "call_id"},
-        Gathered("arguments", "executable_code", "language"),
+        {"id": ("call_id", _MadeId(str))},
+        _Code(),
         Silent("name", "status"),
     ),
     row(
         "code_execution_result",
         CodeInterpreterToolResultContent,
-        {"tool_call_id": "call_id"},
+        {
+            "tool_call_id": ("call_id", _MadeId(str)),
+            "outcome": ("status", Words(OUTCOMES)),
+        },
         Columns("outputs", {"code_execution_result": Column(TextField(TextContent, "text"), TextContent)}),
-        Silent("name", "status", "is_error"),
+        Silent("name", "is_error"),
     ),
 ]
 

@@ -26,7 +26,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
-from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
+from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
 from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
@@ -36,7 +36,9 @@ from contentmodel_adapters.langchain_messages.rows import (
     APIS,
     AROUND,
     CLASSES,
+    GOOGLE,
     MESSAGES,
+    OF_GOOGLE,
     PROVIDER_OF,
     REMOVE,
     RESULT_MESSAGE,
@@ -85,12 +87,16 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     else:
         changed, _ = without_joints(body)
         if changed.get("content").__class__ is list:
-            changed = {**changed, "content": [_with_own_tool(block) for block in changed["content"]]}
+            changed = {**changed, "content": [_with_own_words(block) for block in changed["content"]]}
     return changed if key is None else {**wire, key: changed}
 
 
-def _with_own_tool(block: Any) -> Any:
-    is_call = block.__class__ is dict and block.get("type") == "server_tool_call" and "name" in block
+def _with_own_words(block: Any) -> Any:
+    if block.__class__ is not dict:
+        return block
+    if block.get("type") == "code_execution_result" and block.get("outcome").__class__ is int:
+        return {**block, "outcome": OUTCOMES.get(block["outcome"], block["outcome"])}
+    is_call = block.get("type") == "server_tool_call" and "name" in block
     return {**block, "name": own_tool(block["name"])} if is_call else block
 
 
@@ -168,15 +174,17 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
     The adapter of the API then sends them unchanged.
     """
     api = APIS.get(provider) if provider.__class__ is str else None
-    if message.origin is None or api is None or not any(_is_of_api(one) for one in message.contents):
+    if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
         return message
     if any(_is_blank(one) for one in message.contents):
         return message
     return context.replace(message, origin=replace(message.origin, api=api))
 
 
-def _is_of_api(content: Any) -> bool:
-    """Return whether the adapter of an API decoded a content that other APIs do not have."""
+def _is_of_api(content: Any, of_provider: str) -> bool:
+    """Return whether a content is one that only the API of its provider has."""
+    if of_provider == GOOGLE:
+        return hints.ROW.of(content, API) in OF_GOOGLE
     api = INNER.of(content, API)
     if api is None or content.__class__ in (TextContent, FunctionCallContent):
         return api is not None and bool(content.annotations)

@@ -32,6 +32,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
     CALLS,
+    CODE,
     FINISH,
     INVALID_CALLS,
     STATUS,
@@ -67,7 +68,15 @@ PROVIDERS = {
     **dict.fromkeys(("bedrock", "bedrock_converse"), "bedrock"),
 }
 """The issuer of the messages of a provider in `response_metadata.model_provider`."""
-APIS = {"anthropic": "anthropic-messages", "openai": RESPONSES, "mistralai": "mistral-chat"}
+GOOGLE = "google-generate-content"
+OF_GOOGLE = frozenset(made.name for made in CODE)
+"""The rows of Gemini's code tool."""
+APIS = {
+    "anthropic": "anthropic-messages",
+    "openai": RESPONSES,
+    "google_genai": GOOGLE,
+    "mistralai": "mistral-chat",
+}
 """The API of the provider-specific blocks of a provider."""
 PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}
 
