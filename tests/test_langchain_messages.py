@@ -223,8 +223,8 @@ def test_calls_of_joined_streams_have_their_arguments(target: str) -> None:
     assert [call.arguments for call in calls] == [{"query": "q"}, {"at": "Oslo"}, {"at": "Oslo"}, '{"b": 2}']
     payload = convert(JOINED, target=target, source=API, kind="request").payload
     again = contents_of(contentmodel.adapter(target).decode_request(payload).messages)
-    calls = [one for one in again if isinstance(one, FunctionCallContent) and one.name == "look"]
-    assert [call.arguments_object for call in calls] == [{"at": "Oslo"}] * 2
+    sent = [one for one in again if isinstance(one, FunctionCallContent) and one.name == "look"]
+    assert [call.arguments_object for call in sent] == [{"at": "Oslo"}] * 2
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses"])

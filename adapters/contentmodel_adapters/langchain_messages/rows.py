@@ -113,7 +113,8 @@ class _Beside(Blocks[AIContent]):
         self._class = json_class
 
     def holds(self, value: Any) -> bool:
-        return value.__class__ is self._class and bool(value) and (self._class is list or "type" in value)
+        is_held = value.__class__ is self._class and bool(value)
+        return is_held and (self._class is list or "type" in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         is_list = self._class is list
