@@ -186,6 +186,143 @@ PARTNERS = [
     ),
 ]
 """Blocks of langchain-google-genai and langchain-aws, and those of OpenAI in a short form."""
+JOINED = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {"type": "thinking", "thinking": "Hm.", "signature": "c2ln", "index": 0},
+            {
+                "type": "server_tool_use",
+                "id": "srv",
+                "name": "web_search",
+                "input": {},
+                "partial_json": '{"query": "q"}',
+            },
+            {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [], "index": 2},
+            {
+                "type": "tool_use",
+                "id": "tu_1",
+                "name": "look",
+                "input": {},
+                "toolset_name": None,
+                "index": 3,
+                "partial_json": '{"at": "Oslo"}',
+            },
+        ],
+        tool_calls=[CALL],
+        response_metadata=ANTHROPIC,
+    ),
+    _result("Seen.", "tu_1"),
+    _answer(
+        [{"type": "tool_use", "id": "tu_2", "name": "look", "input": '{"at": "Oslo"}', "index": 0}],
+        tool_calls=[{**CALL, "id": "tu_2"}],
+        response_metadata={"model_provider": "bedrock_converse"},
+    ),
+    _result("Seen.", "tu_2"),
+    _answer(
+        [
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [{"type": "summary_text", "text": "a", "index": 0}],
+                "encrypted_content": "ZW5j",
+                "index": 0,
+            },
+            {"type": "function_call", "id": "fc_1", "call_id": "c2", "name": "g", "arguments": '{"b": 2}', "index": 1},
+        ],
+        tool_calls=[{"name": "g", "args": {"b": 2}, "id": "c2", "type": "tool_call"}],
+        response_metadata={"model_provider": "openai", "model_name": "gpt-5", "id": "resp_1"},
+    ),
+    _result("2", "c2"),
+]
+"""Answers that langchain-anthropic, langchain-aws and langchain-openai join from the pieces of a stream."""
+BESIDE = [
+    _message("human", "Look."),
+    _answer(
+        [{"type": "text", "text": "Seen.", "annotations": [], "index": 1}],
+        id="msg_1",
+        tool_calls=[{"name": "g", "args": {"b": 2}, "id": "c2", "type": "tool_call"}],
+        additional_kwargs={
+            "reasoning": {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [
+                    {"type": "summary_text", "text": "a", "index": 0},
+                    {"type": "summary_text", "text": "b", "index": 1},
+                ],
+                "encrypted_content": "ZW5j",
+            },
+            "tool_outputs": [
+                {
+                    "type": "web_search_call",
+                    "id": "ws_1",
+                    "status": "completed",
+                    "action": {"type": "search", "query": "q"},
+                    "index": 2,
+                },
+                {
+                    "type": "code_interpreter_call",
+                    "id": "ci_1",
+                    "code": "1",
+                    "container_id": "c",
+                    "outputs": [{"type": "logs", "logs": "1"}],
+                    "status": "completed",
+                },
+            ],
+        },
+        response_metadata={"model_provider": "openai", "model_name": "gpt-5", "id": "resp_1"},
+    ),
+    _result("2", "c2"),
+]
+"""An answer of langchain-openai with `output_version="v0"`: items are beside the content."""
+HOSTS = [
+    _message(
+        "human",
+        [
+            {"type": "file", "base64": "JVBERg==", "mime_type": "application/pdf", "filename": "a.pdf"},
+            {
+                "type": "file",
+                "source_type": "base64",
+                "data": "JVBERg==",
+                "mime_type": "application/pdf",
+                "filename": "b.pdf",
+            },
+        ],
+    ),
+    _answer(
+        [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+            {"type": "text", "text": "Yes."},
+            {"type": "reference", "reference_ids": [1]},
+        ],
+        response_metadata={"model_provider": "mistralai", "model_name": "magistral-medium"},
+    ),
+    _message("human", "Again."),
+    _answer(
+        [
+            {"type": "reasoning_content", "reasoning_content": {"text": "Hm.", "signature": "c2ln"}},
+            {"type": "text", "text": "Yes."},
+        ],
+        response_metadata={
+            "model_provider": "bedrock_converse",
+            "model_name": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        },
+    ),
+]
+"""Named files, and answers of langchain-mistralai and langchain-aws."""
+CODE = [
+    _message("human", "Count."),
+    _answer(
+        [
+            {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+            {"type": "executable_code", "executable_code": "print(1)", "language": "PYTHON", "id": "e1"},
+            {"type": "code_execution_result", "code_execution_result": "1", "outcome": 1, "tool_call_id": ""},
+            {"type": "text", "text": "One."},
+        ],
+        response_metadata={"model_provider": "google_genai", "model_name": "gemini-2.5-pro"},
+    ),
+]
+"""An answer of langchain-google-genai with its code tool."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -216,7 +353,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS]
+CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

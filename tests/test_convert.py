@@ -56,6 +56,10 @@ MISFITS = [
     ),
     ({"contents": "Hi"}, "$.contents: expected array or object as in a request of google-generate-content, got string"),
     ({"input": 3}, "$.input: expected array or string as in a request of openai-responses, got integer"),
+    (
+        {"input": {"messages": []}, "config": {}},
+        "$.input: expected array or string as in a request of openai-responses, got object",
+    ),
     ({"choices": "x"}, "$.choices: expected array as in a response of openai-chat, got string"),
     ({"turns": {}}, "$.turns: expected array as in a request of turn-blocks, got object"),
 ]

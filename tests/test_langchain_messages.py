@@ -51,7 +51,19 @@ from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
-from langchain_payloads import BLOCKS, CONVERSATIONS, LANGCHAIN, NATIVE, PARTNERS, PLAIN, with_data
+from langchain_payloads import (
+    BESIDE,
+    BLOCKS,
+    CODE,
+    CONVERSATIONS,
+    HOSTS,
+    JOINED,
+    LANGCHAIN,
+    NATIVE,
+    PARTNERS,
+    PLAIN,
+    with_data,
+)
 
 API = "langchain-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -203,6 +215,95 @@ def test_edit_of_a_call_changes_each_field_that_has_it() -> None:
     message.contents[at] = msgspec.structs.replace(message.contents[at], arguments={"at": "Bergen"})
     written = ADAPTER.encode_request(request).payload[1]
     assert written["content"][3]["input"] == written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_calls_of_joined_streams_have_their_arguments(target: str) -> None:
+    calls = [one for one in contents_of(ADAPTER.decode_request(JOINED).messages) if hasattr(one, "arguments")]
+    assert [call.arguments for call in calls] == [{"query": "q"}, {"at": "Oslo"}, {"at": "Oslo"}, '{"b": 2}']
+    payload = convert(JOINED, target=target, source=API, kind="request").payload
+    again = contents_of(contentmodel.adapter(target).decode_request(payload).messages)
+    sent = [one for one in again if isinstance(one, FunctionCallContent) and one.name == "look"]
+    assert [call.arguments_object for call in sent] == [{"at": "Oslo"}] * 2
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses"])
+def test_providers_get_no_keys_that_join_streams(target: str) -> None:
+    payload = convert(JOINED, target=target, source=API, kind="request").payload
+    assert not any(f'"{key}"' in json.dumps(payload) for key in ("index", "partial_json", "toolset_name"))
+
+
+def test_items_of_openai_beside_the_content_are_sent_to_it() -> None:
+    beside = BESIDE[1]["additional_kwargs"]
+    encoded = convert(BESIDE, target="openai-responses", source=API, kind="request")
+    items = [without_index(item) for item in (beside["reasoning"], *beside["tool_outputs"])]
+    assert encoded.payload["input"][1:4] == items
+    assert {loss.kind for loss in encoded.losses} == {"insignificant"}
+    encoded = convert(BESIDE, target="openai-chat", source=API, kind="request")
+    path = "$[1].additional_kwargs"
+    assert {f"{path}.reasoning.summary[1]", f"{path}.tool_outputs[1]"} <= {loss.path for loss in encoded.losses}
+
+
+def test_files_have_the_names_of_their_blocks() -> None:
+    payload = convert(HOSTS, target="openai-responses", source=API, kind="request").payload
+    assert [part["filename"] for part in payload["input"][0]["content"]] == ["a.pdf", "b.pdf"]
+
+
+def test_blocks_of_mistral_are_sent_to_it_unchanged() -> None:
+    payload = convert(HOSTS, target="mistral-chat", source=API, kind="request").payload
+    assert payload["messages"][1]["content"] == HOSTS[1]["content"]
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "bedrock-converse"])
+def test_signed_reasoning_of_claude_at_bedrock_is_sent(target: str) -> None:
+    model = HOSTS[3]["response_metadata"]["model_name"]
+    payload = convert(HOSTS, target=target, source=API, kind="request", model=model).payload
+    block = payload["messages"][3]["content"][0]
+    expected = HOSTS[3]["content"][0]["reasoning_content"]
+    assert block == (
+        {"reasoningContent": {"reasoningText": expected}}
+        if target == "bedrock-converse"
+        else {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    )
+
+
+def test_code_tool_of_gemini_is_sent_to_it() -> None:
+    payload = convert(CODE, target="google-generate-content", source=API, kind="request").payload
+    assert payload["contents"][1]["parts"] == [
+        {"thought": True, "text": "Hm.", "thoughtSignature": "c2ln"},
+        {"executableCode": {"code": "print(1)", "language": "PYTHON"}},
+        {"codeExecutionResult": {"id": "call_1", "outcome": "OUTCOME_OK", "output": "1"}},
+        {"text": "One."},
+    ]
+
+
+def without_index(value: Any) -> Any:
+    if isinstance(value, list):
+        return [without_index(item) for item in value]
+    return {k: without_index(v) for k, v in value.items() if k != "index"} if isinstance(value, dict) else value
+
+
+def test_edit_of_a_joined_call_is_encoded() -> None:
+    request = ADAPTER.decode_request(JOINED)
+    contents = request.messages[1].contents
+    contents[3] = msgspec.structs.replace(contents[3], arguments={"at": "Bergen"})
+    written = ADAPTER.encode_request(request).payload[1]
+    assert written["content"][3] == {"type": "tool_use", "id": "tu_1", "name": "look", "input": {"at": "Bergen"}}
+    assert written["content"][:3] == JOINED[1]["content"][:3]
+    assert written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+@pytest.mark.parametrize("block", [{"partial_json": '{"a": 1}', "index": 1}, {"partial_json": "{"}, {"index": 0}])
+@pytest.mark.parametrize("said", [{}, {"b": 1}, '{"c": 1}', "{", None, 3])
+def test_joined_calls_without_a_repetition_are_encoded_unchanged(block: dict[str, Any], said: Any) -> None:
+    payload = [{"type": "ai", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": said, **block}]}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
+@pytest.mark.parametrize("metadata", ["x", ["abcd"], 3, None, []])
+def test_metadata_that_are_no_object_are_encoded_unchanged(metadata: Any) -> None:
+    payload = [{"type": "ai", "content": "x", "tool_calls": [], "response_metadata": metadata}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
 ANTHROPIC = {

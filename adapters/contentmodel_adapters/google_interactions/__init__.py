@@ -180,6 +180,8 @@ class GoogleInteractions(TableAdapter):
         if not isinstance(payload.get("input"), str | list | dict):
             return {}
         own = ("agent", "generation_config", "previous_interaction_id", "system_instruction", "response_modalities")
+        if isinstance(payload["input"], dict) and "type" not in payload["input"]:
+            return {}
         items = payload["input"] if isinstance(payload["input"], list) else []
         if any(key in payload for key in own) or self.recognises_list(items):
             return {"request": 0.95}

@@ -61,7 +61,7 @@ class LangChainMessages(documents.ListAdapter):
         **dict.fromkeys(
             ("lc", "id", "index", "calls_again", "invalid_again", "raw_calls", "call_signatures", "tool_call_chunks")
         ),
-        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type")),
+        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id")),
         "content": "",
         "example": False,
     }

@@ -21,7 +21,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Filled,
     FinishReasons,
-    Gathered,
+    Group,
     Implied,
     Opaque,
     Required,
@@ -121,27 +121,38 @@ REASONING = [
 
 KINDS = {"image": "image", "audio": "audio", "video": "video", "file": "document", "text-plain": "document"}
 MIME_TYPE: dict[str, Spec] = {"mime_type": "media_type", **COMMON}
-NAMED: dict[str, Spec] = {"extras.filename": "name", "extras.detail": "detail", **COMMON}
+DETAIL: dict[str, Spec] = {"extras.detail": "detail", **COMMON}
 BASE64: Spec = ("data", Required())
 PLAIN_TEXT: Spec = ("text", Required())
 DATA_URI: Spec = (("media_type", "data"), DataUri())
+FILENAME: dict[str, Spec] = {"filename": ("name", Required())}
 
 
 def _media(tag: str, kind: str) -> list[Row]:
     """Return the rows of blocks of one kind of media."""
-    named, of_kind = {**MIME_TYPE, **NAMED}, Implied({"kind": kind})
-    rows = [
-        row(tag, DataContent, {"base64": BASE64, **named}, form="base64"),
-        row(tag, DataContent, {"url": DATA_URI, **NAMED}, form="uri"),
-        row(tag, UriContent, {"url": "uri", **named}, of_kind, form="url"),
-        row(tag, HostedFileContent, {"file_id": "file_id", **named}, of_kind, form="file_id"),
-    ]
+    of_kind = Implied({"kind": kind})
+    rows = _newer_media(tag, of_kind, {"extras.filename": "name"})
     if tag == "text-plain":
         return [*rows, row(tag, DataContent, {"text": PLAIN_TEXT, "title": "name", **MIME_TYPE}, form="text")]
-    return [*_older_media(tag, of_kind), *rows]
+    rows = [*_older_media(tag, of_kind, {"metadata.filename": "name"}), *rows]
+    if tag != "file":
+        return rows
+    # The translator of langchain-core (messages/block_translators/openai.py, seen 2026-11-27) prefers this name.
+    return [*_older_media(tag, of_kind, FILENAME, "named."), *_newer_media(tag, of_kind, FILENAME, "named."), *rows]
 
 
-def _older_media(tag: str, of_kind: Implied) -> list[Row]:
+def _newer_media(tag: str, of_kind: Implied, named: dict[str, Spec], prefix: str = "") -> list[Row]:
+    """Return the rows of blocks that have the name in the field `named`."""
+    fields, typed = {**DETAIL, **named}, {**MIME_TYPE, **DETAIL, **named}
+    return [
+        row(tag, DataContent, {"base64": BASE64, **typed}, form=f"{prefix}base64"),
+        row(tag, DataContent, {"url": DATA_URI, **fields}, form=f"{prefix}uri"),
+        row(tag, UriContent, {"url": "uri", **typed}, of_kind, form=f"{prefix}url"),
+        row(tag, HostedFileContent, {"file_id": "file_id", **typed}, of_kind, form=f"{prefix}file_id"),
+    ]
+
+
+def _older_media(tag: str, of_kind: Implied, named: dict[str, Spec], prefix: str = "") -> list[Row]:
     """Return the rows of the same blocks before version 1, in which `source_type` names the form."""
     forms: dict[str, tuple[type[Any], Spec, str]] = {
         "base64": (DataContent, BASE64, "data"),
@@ -151,9 +162,9 @@ def _older_media(tag: str, of_kind: Implied) -> list[Row]:
     }
     return [
         Row(
-            f"{tag}.source.{form}",
+            f"{tag}.source.{prefix}{form}",
             model,
-            {key: spec, "metadata.filename": "name", **MIME_TYPE},
+            {key: spec, **named, **MIME_TYPE},
             *([] if model is DataContent else [of_kind]),
             constants={"type": tag, "source_type": form},
         )
@@ -282,21 +293,56 @@ SERVER_RESULTS = [
     for name, kind in sorted(HOSTED.items(), key=lambda item: item[0] != "other")
 ]
 RESULT_CLASSES = frozenset(result.model for result in SERVER_RESULTS)
+
+
+class _Code(Group):
+    """The arguments of Gemini's code tool, under the names that the API has."""
+
+    keys = ("executable_code", "language")
+    attribute = "arguments"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
+        return {_OF_CODE.get(key, key): wire[key] for key in self.keys if key in wire}
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        arguments = _AS_OBJECT.encode(value, context, owner) if value.__class__ is str else value
+        wire |= {_OF_BLOCK.get(key, key): item for key, item in (arguments or {}).items()}
+
+
+_OF_CODE = {"executable_code": "code"}
+_OF_BLOCK = {name: key for key, name in _OF_CODE.items()}
+_AS_OBJECT = ArgumentsObject("code")
+
+
+class _MadeId(Codec[str]):
+    """An id that LangChain makes for a call, and that its result does not have. It stays in the residue."""
+
+    def holds(self, value: object) -> bool:
+        return False
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
+        return value or None
+
+
+OUTCOMES = {1: "OUTCOME_OK", 2: "OUTCOME_FAILED"}
 # The blocks of langchain-google-genai for its code tool.
 CODE = [
     row(
         "executable_code",
         CodeInterpreterToolCallContent,
-        {"id": "call_id"},
-        Gathered("arguments", "executable_code", "language"),
+        {"id": ("call_id", _MadeId(str))},
+        _Code(),
         Silent("name", "status"),
     ),
     row(
         "code_execution_result",
         CodeInterpreterToolResultContent,
-        {"tool_call_id": "call_id"},
+        {
+            "tool_call_id": ("call_id", _MadeId(str)),
+            "outcome": ("status", Words(OUTCOMES)),
+        },
         Columns("outputs", {"code_execution_result": Column(TextField(TextContent, "text"), TextContent)}),
-        Silent("name", "status", "is_error"),
+        Silent("name", "is_error"),
     ),
 ]
 
@@ -327,6 +373,8 @@ def name_of(block: dict[str, Any]) -> str | None:
     if kind == "text" and ("citations" in block or not _are_standard(block.get("annotations"))):
         return None
     if kind == "reasoning" and "summary" in block:
+        return None
+    if kind == "thinking" and block.get(kind).__class__ is list:
         return None
     if kind == "reasoning_content" and block.get(kind).__class__ is not dict:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
@@ -96,8 +96,12 @@ class ContentBlocks(Union):
         self.encode_list = self._encode_all
 
     def _decode_all(self, wires: list[Any], context: DecodeContext) -> list[Any]:
+        return self.decode_at(wires, range(len(wires)), context)
+
+    def decode_at(self, wires: Any, keys: Iterable[Any], context: DecodeContext) -> list[Any]:
+        """Return the contents of the blocks `wires[key]`."""
         contents: list[Any] = []
-        for key, group in groupby(range(len(wires)), key=lambda index: self._kind(wires[index], context)):
+        for key, group in groupby(keys, key=lambda index: self._kind(wires[index], context)):
             indexes = list(group)
             if isinstance(key, Dialect):
                 made = key.decode(wires, indexes, context)

@@ -16,7 +16,7 @@ from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API
 
-INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses", "bedrock-converse"]](
+INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses", "bedrock-converse", "mistral-chat"]](
     API, "inner", "the API whose block it is"
 )
 RESPONSES = "openai-responses"
@@ -187,6 +187,7 @@ DIALECTS = (
     Anthropic("anthropic-messages", "content block"),
     Responses(RESPONSES, "item"),
     Dialect("openai-chat", "content part"),
+    Dialect("mistral-chat", "part"),
 )
 """The APIs of the blocks, in the order of preference for blocks that several have."""
 BEDROCK = Dialect("bedrock-converse", "content block")

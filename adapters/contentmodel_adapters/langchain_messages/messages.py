@@ -26,22 +26,26 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
-from contentmodel_adapters.langchain_messages.blocks import API, is_invalid
+from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
 from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
+    APIS,
     AROUND,
     CLASSES,
+    GOOGLE,
     MESSAGES,
+    OF_GOOGLE,
     PROVIDER_OF,
-    PROVIDERS,
     REMOVE,
     RESULT_MESSAGE,
     RESULTS,
     RESULTS_OF,
     is_own,
+    issuer_of,
 )
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
@@ -66,7 +70,7 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
 
 
 def expanded(payload: Any) -> Any:
-    """Return a payload for audits: with error flags of results, and Anthropic's names of tools, as in other APIs."""
+    """Return a payload for audits, as other APIs have it: error flags, names of tools and blocks without joints."""
     if payload.__class__ is dict:
         return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
     if payload.__class__ is not list:
@@ -80,13 +84,19 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     changed = body
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
-    elif body.get("content").__class__ is list:
-        changed = {**body, "content": [_with_own_tool(block) for block in body["content"]]}
+    else:
+        changed, _ = without_joints(body)
+        if changed.get("content").__class__ is list:
+            changed = {**changed, "content": [_with_own_words(block) for block in changed["content"]]}
     return changed if key is None else {**wire, key: changed}
 
 
-def _with_own_tool(block: Any) -> Any:
-    is_call = block.__class__ is dict and block.get("type") == "server_tool_call" and "name" in block
+def _with_own_words(block: Any) -> Any:
+    if block.__class__ is not dict:
+        return block
+    if block.get("type") == "code_execution_result" and block.get("outcome").__class__ is int:
+        return {**block, "outcome": OUTCOMES.get(block["outcome"], block["outcome"])}
+    is_call = block.get("type") == "server_tool_call" and "name" in block
     return {**block, "name": own_tool(block["name"])} if is_call else block
 
 
@@ -138,19 +148,18 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
     metadata = object_of(body, "response_metadata")
     provider = metadata.get("model_provider")
     if provider.__class__ is str:
-        model = metadata.get("model_name") or metadata.get("model")
-        context.origin = Origin(
-            api=API,
-            issuer=PROVIDERS.get(provider, provider),
-            model=model if model.__class__ is str else None,
-        )
+        name = metadata.get("model_name") or metadata.get("model") or metadata.get("model_id")
+        model = name if name.__class__ is str else None
+        context.origin = Origin(api=API, issuer=issuer_of(provider, model), model=model)
     copy = body
     fields: dict[str, Any] = {}
     if word in ANSWERS:
-        copy, moved, fields = without_repetitions(body)
-        context.copied(copy, body)
+        joined, joints = without_joints(body, context)
+        copy, moved, fields = without_repetitions(joined)
+        fields |= joints
+        context.copied(copy, joined)
         for move in moved:
-            context.copied(copy, body, move)
+            context.copied(copy, joined, move)
     message = _with_origin(MESSAGES.decode(copy, context), provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
@@ -164,25 +173,28 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
 
     The adapter of the API then sends them unchanged.
     """
-    if message.origin is None or not any(_is_of_api(one) for one in message.contents):
+    api = APIS.get(provider) if provider.__class__ is str else None
+    if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
         return message
-    api = "anthropic-messages" if provider == "anthropic" else RESPONSES if provider == "openai" else API
-    if api == API or any(_is_blank(one) for one in message.contents):
+    if any(_is_blank(one) for one in message.contents):
         return message
     return context.replace(message, origin=replace(message.origin, api=api))
 
 
-def _is_of_api(content: Any) -> bool:
-    """Return whether the adapter of an API decoded a content that other APIs do not have."""
+def _is_of_api(content: Any, of_provider: str) -> bool:
+    """Return whether a content is one that only the API of its provider has."""
+    if of_provider == GOOGLE:
+        return hints.ROW.of(content, API) in OF_GOOGLE
     api = INNER.of(content, API)
     if api is None or content.__class__ in (TextContent, FunctionCallContent):
         return api is not None and bool(content.annotations)
-    # Parts of an item of OpenAI belong together. Each thought of Anthropic has its own signature.
-    return content.__class__ is not ReasoningContent or api == RESPONSES
+    # Parts of an item of OpenAI belong together. Mistral's reasoning is unsigned, and Anthropic's has its signature.
+    return content.__class__ is not ReasoningContent or api in (RESPONSES, "mistral-chat")
 
 
 def _is_blank(content: Any) -> bool:
-    return content.__class__ is TextContent and not content.text.strip()
+    # Mistral's references are decoded as texts without text.
+    return content.__class__ is TextContent and not content.text.strip() and INNER.of(content, API) != "mistral-chat"
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
@@ -229,6 +241,7 @@ class _Writer:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
         if is_answer and body.get("type", "ai") in ANSWERS:
             add_repetitions(body, part)
+            add_joints(body, part)
             _tell_format(body, part, context)
         return self._spelled(body, part)
 
@@ -317,6 +330,8 @@ def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeCont
     issuer = context.issuer if not context.native else origin.issuer if origin is not None else ""
     told = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}
     metadata = body.get("response_metadata") or {}
+    if metadata.__class__ is not dict:
+        return
     if context.native:
         told |= metadata
     else:

@@ -8,6 +8,7 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
+    DecodeContext,
     EncodeContext,
     Filled,
     Hint,
@@ -19,8 +20,10 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
+    hints,
 )
 from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -29,6 +32,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
     CALLS,
+    CODE,
     FINISH,
     INVALID_CALLS,
     STATUS,
@@ -36,6 +40,8 @@ from contentmodel_adapters.langchain_messages.blocks import (
     USAGE,
 )
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES
+from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
@@ -58,9 +64,21 @@ PROVIDERS = {
     "azure": "openai",
     "google_genai": "google",
     "google_vertexai": "google",
+    "mistralai": "mistral",
+    **dict.fromkeys(("bedrock", "bedrock_converse"), "bedrock"),
 }
 """The issuer of the messages of a provider in `response_metadata.model_provider`."""
-PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai"}
+GOOGLE = "google-generate-content"
+OF_GOOGLE = frozenset(made.name for made in CODE)
+"""The rows of Gemini's code tool."""
+APIS = {
+    "anthropic": "anthropic-messages",
+    "openai": RESPONSES,
+    "google_genai": GOOGLE,
+    "mistralai": "mistral-chat",
+}
+"""The API of the provider-specific blocks of a provider."""
+PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
@@ -83,6 +101,36 @@ def _chat(word: str) -> Row:
 _CONTENT_COLUMN = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind is not ErrorContent))
 # The union marks the contents that are usually in another column.
 _CONTENT_COLUMN.spreads = False
+
+
+class _Beside(Blocks[AIContent]):
+    """Items of OpenAI beside the content, as version 0 has them: one, or a list."""
+
+    classes = (dict, list)
+
+    def __init__(self, json_class: type) -> None:
+        super().__init__(BLOCKS)
+        self._class = json_class
+
+    def holds(self, value: Any) -> bool:
+        is_held = value.__class__ is self._class and bool(value)
+        return is_held and (self._class is list or "type" in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        is_list = self._class is list
+        contents = BLOCKS.decode_list(value, context) if is_list else BLOCKS.decode_at(container, [key], context)
+        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        blocks = BLOCKS.encode_list(value, context)
+        return blocks[0] if len(blocks) == 1 and self._class is dict else blocks or None
+
+
+def _beside(json_class: type) -> Column:
+    """Return a column whose contents have the hint of the column, and which is usual for none."""
+    column = Column(_Beside(json_class))
+    column.models, column.spreads = (), False
+    return column
 
 
 class _WithTotal(UsageRecord):
@@ -111,6 +159,7 @@ def _answer(word: str) -> Row:
                 "additional_kwargs.reasoning_content": Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
                 ),
+                **{f"additional_kwargs.{name}": _beside(json_class) for name, json_class in BESIDE.items()},
                 "content": _CONTENT_COLUMN,
                 "refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent),
                 "tool_calls": Column(Blocks(CALLS), FunctionCallContent, hinted=True),
@@ -201,3 +250,10 @@ RESULT_MESSAGE = ResultMessage(RESULTS, {"message_id": "id"})
 def is_own(message: ChatMessage) -> bool:
     """Return whether a message was decoded from this format. Its origin may be the API of its provider."""
     return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})
+
+
+def issuer_of(provider: str, model: str | None) -> str:
+    """Return the issuer of a provider's state. At Bedrock, it is the maker of the model."""
+    issuer = PROVIDERS.get(provider, provider)
+    makers = BEDROCK.adapter.host(model).issuers if issuer == BEDROCK.adapter.issuer else ()
+    return next(iter(makers), issuer)
