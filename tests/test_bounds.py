@@ -115,6 +115,16 @@ def _is_linear(size: int) -> int:
     return len({item: [item] for item in sorted(items)})
 
 
+def _grows(size: int) -> int:
+    items: list[int] = []
+    for number in range(size):
+        items.append(number)
+    by_number: dict[int, int] = {}
+    for number in range(size):
+        by_number[number] = number
+    return len(items) + len(by_number)
+
+
 def growths(work: Callable[[int], Any], *, copies: bool) -> list[Any]:
     return superlinear([partial(work, size) for size in (8, 32, 128)], 4, copies=copies)
 
@@ -130,8 +140,9 @@ def test_superlinear_finds_copies_only_if_copies_are_counted() -> None:
     assert [growth.unit for growth in growths(_copies, copies=True)] == ["bytes allocated by the line"]
 
 
-def test_superlinear_accepts_linear_work() -> None:
-    assert growths(_is_linear, copies=True) == []
+@pytest.mark.parametrize("work", [_is_linear, _grows])
+def test_superlinear_accepts_linear_work(work: Callable[[int], int]) -> None:
+    assert growths(work, copies=True) == []
 
 
 def test_work_counts_are_deterministic() -> None:

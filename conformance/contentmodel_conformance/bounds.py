@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from contentmodel import ChatResponse, ContentModelError
@@ -77,6 +78,7 @@ def stream_work(adapter: Any, other: Any, response: ChatResponse) -> Work:
     The partial arguments of a call are read at each delta. If `other` is None, nothing is encoded.
     """
     raw = encode_stream(adapter, unfold(response, size=_DELTA))[0]
+    pieces = [*_pieces(raw)]
 
     def work() -> None:
         decoder, gathered = adapter.stream_decoder(), Fold()
@@ -90,8 +92,8 @@ def stream_work(adapter: Any, other: Any, response: ChatResponse) -> Work:
                 if encoder is not None:
                     encoder.feed(event)
 
-        for start in range(0, len(raw), _PIECE):
-            take(decoder.feed(raw[start : start + _PIECE]))
+        for piece in pieces:
+            take(decoder.feed(piece))
         take(decoder.close())
         assert gathered.response is not None
         if encoder is not None:
@@ -99,6 +101,16 @@ def stream_work(adapter: Any, other: Any, response: ChatResponse) -> Work:
             _read_losses(encoder)
 
     return work
+
+
+def _pieces(raw: bytes) -> Iterator[bytes]:
+    """Yield a stream in pieces of different sizes: with one size, all frames of a length would be cut in one way."""
+    sizes = random.Random(0)
+    start = 0
+    while start < len(raw):
+        end = start + sizes.randint(1, 2 * _PIECE)
+        yield raw[start:end]
+        start = end
 
 
 def works_of(make: Callable[[Any], Work], values: Sequence[Any]) -> list[Work]:

@@ -48,7 +48,7 @@ RUNS, FREE_RUNS = "runs of the line", 50
 BYTES, FREE_BYTES = "bytes allocated by the line", 6_000
 """Costs up to these limits are free: tables grow in steps."""
 _SMALL = 512
-"""Allocations below this many bytes are ignored: they are not copies of large values."""
+"""Allocations below this many bytes are ignored in the largest input: they are not copies of large values."""
 
 
 def line_runs(work: Work) -> Counts:
@@ -85,11 +85,11 @@ def line_runs(work: Work) -> Counts:
     return counts
 
 
-def allocations(work: Work) -> Counts:
+def allocations(work: Work, least: int = _SMALL) -> Counts:
     """Return how many bytes each line allocates while `work` runs, in this thread.
 
-    Allocations of a C function count for the line that calls it. Small allocations are ignored: Python caches small
-    objects, so their count depends on what ran before.
+    Allocations of a C function count for the line that calls it. Allocations below `least` bytes are ignored: Python
+    caches small objects, so their count depends on what ran before.
     """
     allocated: Counter[tuple[CodeType, int]] = Counter()
     measured, reset = tracemalloc.get_traced_memory, tracemalloc.reset_peak
@@ -99,7 +99,7 @@ def allocations(work: Work) -> Counts:
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal place, before
         grown = measured()[1] - before
-        if place is not None and grown >= _SMALL:
+        if place is not None and grown >= least:
             allocated[place] += grown
         # After a return, allocations belong to the caller.
         after = frame.f_back if event == "return" else frame
@@ -127,8 +127,11 @@ def superlinear(works: Sequence[Work], ratio: int, *, copies: bool = True) -> li
         work()
     growths = list(_growths([line_runs(work) for work in works], ratio, RUNS, FREE_RUNS))
     if copies:
-        # Skip the smallest input: most of its copies are below _SMALL.
-        growths += _growths([allocations(work) for work in works[1:]], ratio, BYTES, FREE_BYTES)
+        # Skip the smallest input: most of its copies are too small. The smaller the input, the smaller are the copies
+        # that count: a list may reach the limit in the largest input only.
+        last = len(works) - 1
+        counts = [allocations(work, _SMALL // ratio ** (last - at)) for at, work in enumerate(works) if at]
+        growths += _growths(counts, ratio, BYTES, FREE_BYTES)
     return sorted(growths, key=lambda growth: growth.limit / growth.after)
 
 

@@ -7,6 +7,7 @@ It holds every value of the model: decoding keeps everything, and encoding never
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -46,10 +47,9 @@ class TurnBlocks:
         request, counts = _read(messages.read_request, wire)
         context = DecodeContext(API, Origin(api=API, issuer=""))
         context.trace(messages.REQUEST, [request], wire, None, spread=False)
-        rest = request.messages
+        rest = iter(request.messages)
         for index, count in enumerate(counts):
-            messages.trace_turn(context, rest[:count], wire["turns"][index], wire["turns"], index)
-            rest = rest[count:]
+            messages.trace_turn(context, [*islice(rest, count)], wire["turns"][index], wire["turns"], index)
         return request, wire, context
 
     def encode_request(
