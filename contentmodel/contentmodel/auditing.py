@@ -230,7 +230,7 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         place.key,
         holder,
         place.is_data or key in _SCHEMAS or key in vocabulary.data,
-        place.is_tool or (key in _TOOLS and len(place.above) <= 2),
+        place.is_tool or ((key in _TOOLS or key in vocabulary.tools) and len(place.above) <= 2),
         place.is_count or key in _COUNTS or _OF_USAGE in key,
         # Converse has the tools beside the choice.
         key in _CHOICES or (place.is_choice and not (key in _TOOLS and place.key == "toolConfig")),

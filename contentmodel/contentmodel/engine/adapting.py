@@ -126,6 +126,8 @@ class TableAdapter:
     """Fields with API-specific values, for audits, that the table does not show: each API has its own such values."""
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
+    answered: frozenset[str] = frozenset()
+    """Fields of a request that belong to its answer: a request of another API ignores them."""
 
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all passes: the message passes for each choice, then the response passes."""
