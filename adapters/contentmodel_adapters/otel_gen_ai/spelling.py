@@ -65,8 +65,8 @@ def as_usual(wire: dict[str, Any], read: Collection[str], context: DecodeContext
     `read` are the attributes whose texts are read.
     """
     usual = {name: other for name, other in OTHER_NAMES.items() if name in wire and other not in wire}
-    values = {name: _value_of(usual.get(name, name), value) for name, value in wire.items()}
-    opened = {name: value for name, value in values.items() if value is not None and usual.get(name, name) in read}
+    texts_read = {name: value for name, value in wire.items() if usual.get(name, name) in read}
+    opened = _values(texts_read)
     texts = {usual.get(name, name): wire[name] for name in opened}
     if opened or usual:
         copy = {usual.get(name, name): opened.get(name, value) for name, value in wire.items()}
@@ -80,8 +80,13 @@ def expanded(payload: Any) -> Any:
     """Return attributes with the values of texts, under their own names. Their inner paths are those of losses."""
     if payload.__class__ is not dict:
         return payload
-    values = {name: _value_of(OTHER_NAMES.get(name, name), value) for name, value in payload.items()}
-    return {**payload, **{name: value for name, value in values.items() if value is not None}}
+    return {**payload, **_values(payload)}
+
+
+def _values(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the attributes that are texts, under their own names."""
+    values = {name: _value_of(OTHER_NAMES.get(name, name), value) for name, value in attributes.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _value_of(name: str, text: Any) -> Any:
