@@ -346,3 +346,20 @@ def test_losses_of_messages_before_1_0_have_paths_in_the_role() -> None:
     made = convert(messages, source=AF, target="openai-chat", kind="request")
     assert audit(messages, made) == []
     assert "$[3].role.value" in {loss.path for loss in made.losses}
+
+
+@pytest.mark.parametrize("role", [{"value": "user"}, {"type": "role", "value": "user"}, {"type": "x", "value": "user"}])
+def test_role_that_is_an_object_is_kept(role: dict[str, Any]) -> None:
+    document = [{"type": "chat_message", "role": role, "contents": [{"type": "text", "text": "Hi."}]}]
+    request = ADAPTER.decode_request(document)
+    assert request.messages[0].role == "user"
+    assert ADAPTER.encode_request(request).payload == document
+    assert audit(document, convert(document, source=AF, target="openai-chat")) == []
+
+
+def test_code_of_the_interpreter_is_an_argument() -> None:
+    call = Content.from_code_interpreter_tool_call(call_id="p1", inputs=[Content.from_text("print(1)")])
+    document = [Message(role="assistant", contents=[call]).to_dict()]
+    request = ADAPTER.decode_request(document)
+    assert request.messages[0].contents[0].arguments == {"code": "print(1)"}  # type: ignore[attr-defined]
+    assert ADAPTER.encode_request(request).payload == document

@@ -44,7 +44,7 @@ FORMATS: dict[str, set[str]] = {
     "hf_messages": {"padding.py"},
     "sharegpt": {"placeholders.py"},
     "meai": set(),
-    "otel_gen_ai": {"hosted.py", "spelling.py", "values.py"},
+    "otel_gen_ai": {"hosted.py", "messages.py", "spelling.py", "values.py"},
     "langchain_messages": {
         "anthropic_forms.py",
         "calls.py",

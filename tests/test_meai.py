@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -27,6 +29,7 @@ from contentmodel import (
 )
 from contentmodel.content import JsonContent, Protected, Span, UnknownContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
+from contentmodel.engine.pipeline.sentinels import LEFT_OUT
 from contentmodel_conformance.strategies.transcripts import transcripts
 from extensions_ai import CALL, CHAT, CONTENTS, FIELDS, RESPONSE, refusals
 
@@ -262,3 +265,99 @@ def test_edited_call_is_written() -> None:
     request.messages[0].contents[0] = FunctionCallContent(call_id="c1", name="now", arguments={})
     written: Any = ADAPTER.encode_request(request).payload
     assert written[0]["contents"] == [{"$type": "functionCall", "callId": "c1", "name": "now", "arguments": {}}]
+
+
+# -- older versions, and code ------------------------------------------------------------------------------------------
+
+
+def _asked(kind: str, **fields: Any) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "contents": [{"$type": kind, **fields}]}]
+
+
+FUNCTION_CALL = {"callId": "c1", "name": "look", "arguments": {"at": 1}}
+SERVER_CALL = {"callId": "m1", "toolName": "look", "serverName": "docs", "arguments": {"at": 1}}
+
+
+@pytest.mark.parametrize("key", ["id", "requestId"])
+def test_older_approvals_are_read(key: str) -> None:
+    document = [
+        {
+            "role": "assistant",
+            "contents": [
+                {key: "r1", "$type": "functionApprovalRequest", "functionCall": FUNCTION_CALL},
+                {key: "m1", "$type": "mcpServerToolApprovalRequest", "toolCall": SERVER_CALL},
+            ],
+        },
+        {
+            "role": "user",
+            "contents": [
+                {key: "r1", "$type": "functionApprovalResponse", "approved": True, "functionCall": FUNCTION_CALL},
+                {key: "m1", "$type": "mcpServerToolApprovalResponse", "approved": False},
+            ],
+        },
+    ]
+    request = ADAPTER.decode_request(document)
+    assert ADAPTER.encode_request(request).payload == document
+    asked, answered = (message.contents for message in request.messages)
+    assert [(one.request_id, one.name, one.server, one.arguments) for one in asked] == [  # type: ignore[attr-defined]
+        ("c1", "look", None, {"at": 1}),
+        ("m1", "look", "docs", {"at": 1}),
+    ]
+    assert [(one.request_id, one.approved) for one in answered] == [  # type: ignore[attr-defined]
+        ("c1", True),
+        ("m1", False),
+    ]
+    made = convert(document, source=MEAI, target="openai-responses", model="gpt-5.2")
+    assert [item["type"] for item in made.payload["input"]] == [
+        *("mcp_approval_request", "mcp_approval_request", "mcp_approval_response", "mcp_approval_response")
+    ]
+    assert audit(document, made) == []
+    assert "types-are-known" in {violation.rule for violation in check(document, api=MEAI)}
+
+
+@pytest.mark.parametrize("code", ["print(1)", "print('\u00e9')"])
+def test_code_of_the_interpreter_is_an_argument(code: str) -> None:
+    uri = "data:text/x-python;base64," + b64encode(code.encode()).decode()
+    document = [
+        {"role": "user", "contents": [{"$type": "text", "text": "Run."}]},
+        *_asked("codeInterpreterToolCall", callId="p", inputs=[{"$type": "data", "uri": uri}]),
+        {"role": "user", "contents": [{"$type": "text", "text": "And?"}]},
+    ]
+    request = ADAPTER.decode_request(document)
+    call = request.messages[1].contents[0]
+    assert call.arguments == {"code": code}  # type: ignore[attr-defined]
+    assert ADAPTER.encode_request(request).payload == document
+    made = convert(document, source=MEAI, target="vercel-ui-messages")
+    assert made.payload[1]["parts"][1]["input"] == {"code": code}
+    assert audit(document, made) == []
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        None,
+        [],
+        "x",
+        [{"$type": "data", "uri": "data:text/x-python;base64,/w=="}],
+        [{"$type": "data", "uri": "data:text/x-python;base64,%"}],
+        [{"$type": "data", "uri": "data:text/x-python;base64,cHJpbnQoMSk"}],
+        [{"$type": "data", "uri": "data:text/plain;base64,cHJpbnQoMSk="}],
+        [{"$type": "data", "uri": "data:text/x-python;base64,cHJpbnQoMSk=", "name": "a.py"}],
+        [{"$type": "text", "text": "print(1)"}] * 2,
+    ],
+)
+def test_other_inputs_of_the_interpreter_are_kept(inputs: Any) -> None:
+    document = _asked("codeInterpreterToolCall", callId="p", inputs=inputs)
+    request = ADAPTER.decode_request(document)
+    assert request.messages[0].contents[0].arguments == {"inputs": inputs}  # type: ignore[attr-defined]
+    assert ADAPTER.encode_request(request).payload == document
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic-messages", "mistral-chat", "inspect-eval-log"])
+def test_answer_to_an_unknown_approval_becomes_a_placeholder(target: str) -> None:
+    answer = {"$type": "toolApprovalResponse", "requestId": "r", "approved": True, "toolCall": FUNCTION_CALL}
+    document = [{"role": "user", "contents": [answer]}]
+    made = convert(document, source=MEAI, target=target)
+    assert LEFT_OUT in json.dumps(made.payload)
+    assert [loss.path for loss in made.losses if loss.kind == "dropped"][:1] == ["$[0].contents[0]"]
+    assert audit(document, made) == []

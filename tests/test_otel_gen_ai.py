@@ -47,7 +47,7 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.outcomes import CompactionContent, ErrorContent, UnknownContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolCallContent
-from contentmodel.errors import EncodeError
+from contentmodel.errors import DetectError, EncodeError
 from contentmodel.message import contents_of
 from contentmodel.request import FunctionTool, HostedTool
 from contentmodel.response import ChatChoice
@@ -498,6 +498,234 @@ def test_edited_instructions_stay_in_their_messages() -> None:
 def test_other_instructions_without_a_type_are_kept(items: list[Any]) -> None:
     span = {"gen_ai.system_instructions": items}
     assert adapter(API).encode_request(adapter(API).decode_request(span)).payload == span
+
+
+CHAT: list[dict[str, Any]] = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "What is it?"}], "name": "Ada"},
+    {
+        "role": "user",
+        "content": [
+            {"type": "image_url", "image_url": {"url": PIXEL, "detail": "low"}},
+            {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+            {"type": "image", "source": {"type": "url", "url": "https://example.org/b.png"}},
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "Look.",
+        "tool_calls": [{"id": "c_1", "type": "function", "function": {"name": "look", "arguments": '{"at": 1}'}}],
+    },
+    {"role": "tool", "tool_call_id": "c_1", "content": "A cat."},
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": "Again."},
+            {"type": "tool_use", "id": "c_2", "name": "look", "input": {"at": 2}},
+        ],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c_2", "content": "A dog."}]},
+    {"role": "model", "content": "Both."},
+    {"role": "model", "parts": [{"type": "text", "content": "Really."}]},
+    {"role": "user", "content": ""},
+]
+
+
+@pytest.mark.parametrize("spelled", [list, json.dumps])
+def test_messages_of_chat_completions_and_messages_are_read(spelled: Any) -> None:
+    span = {INPUT: spelled(CHAT)}
+    request = adapter(API).decode_request(span)
+    assert adapter(API).encode_request(request).payload == span
+    assert [message.role for message in request.messages] == [
+        *("system", "user", "user", "assistant", "tool", "assistant", "user", "assistant", "assistant", "user")
+    ]
+    assert [type(content) for content in request.messages[2].contents] == [
+        *(DataContent, UriContent, UriContent, DataContent)
+    ]
+    assert request.messages[3].contents[1:] == [FunctionCallContent(call_id="c_1", name="look", arguments='{"at": 1}')]
+    encoded = convert(span, source=API, target="openai-chat", kind="request", model="gpt-5.2")
+    assert [message["role"] for message in encoded.payload["messages"]] == [
+        *("system", "user", "user", "assistant", "tool", "assistant", "tool", "assistant", "assistant", "user")
+    ]
+    assert encoded.payload["messages"][4] == {"role": "tool", "tool_call_id": "c_1", "content": "A cat."}
+    assert audit(span, encoded) == []
+
+
+def test_edited_message_keeps_its_form() -> None:
+    request = adapter(API).decode_request({INPUT: CHAT})
+    for at, text in ((0, "Be kind."), (1, "Why?"), (7, "None.")):
+        request.messages[at].contents[:] = [TextContent(text=text)]
+    request.messages[3].contents.insert(1, TextContent(text="I look."))
+    messages = adapter(API).encode_request(request).payload[INPUT]
+    assert [messages[at]["content"] for at in (0, 1, 3, 7)] == ["Be kind.", "Why?", "I look.", "None."]
+    assert [messages[at]["role"] for at in (7, 8)] == ["model", "model"]
+    request.messages[4].contents.append(TextContent(text="It is grey."))
+    message = adapter(API).encode_request(request).payload[INPUT][4]
+    assert [part["type"] for part in message["parts"]] == ["tool_call_response", "text"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "Hi."},
+        {"role": "assistant", "content": [{"type": "text", "text": "Hi."}], "finish_reason": "stop"},
+        {"role": "model", "parts": [{"type": "text", "content": "Hi."}], "finish_reason": "STOP"},
+    ],
+)
+def test_answer_of_chat_completions_or_gemini_is_read(message: dict[str, Any]) -> None:
+    span = {OUTPUT: json.dumps([message])}
+    response = adapter(API).decode_response(span)
+    assert (response.text, response.choices[0].messages[0].role) == ("Hi.", "assistant")
+    assert adapter(API).encode_response(response).payload == span
+    encoded = convert(span, source=API, target="openai-chat", kind="response")
+    assert encoded.payload["choices"][0]["message"]["content"] == "Hi."
+    assert audit(span, encoded) == []
+
+
+def test_call_of_the_role_model_is_sent() -> None:
+    call = {"type": "tool_call", "id": "c", "name": "look", "arguments": {"at": 1}}
+    span = {OUTPUT: [{"role": "model", "parts": [call], "finish_reason": "STOP"}]}
+    encoded = convert(span, source=API, target="openai-chat", kind="response")
+    assert encoded.payload["choices"][0]["message"]["tool_calls"][0]["function"]["name"] == "look"
+    assert [loss for loss in encoded.losses if loss.kind != "insignificant"] == []
+
+
+def test_plain_texts_are_messages_and_instructions() -> None:
+    span = {INPUT: "What is it?", "gen_ai.system_instructions": "Be brief.", OUTPUT: "A cat.", FINISH: ["stop"]}
+    request, response = adapter(API).decode_request(span), adapter(API).decode_response(span)
+    assert adapter(API).encode_request(request).payload == span
+    assert adapter(API).encode_response(response).payload == span
+    assert [message.contents for message in request.messages] == [[TextContent(text="What is it?")]]
+    assert request.instructions == [TextContent(text="Be brief.")]
+    assert response.text == "A cat."
+    encoded = convert(span, source=API, target="openai-chat", kind="request")
+    assert [message["content"] for message in encoded.payload["messages"]] == ["Be brief.", "What is it?"]
+    assert audit(span, encoded) == []
+    request.messages[0].contents[:] = [TextContent(text="Why?")]
+    edited = json.loads(adapter(API).encode_request(request).payload[INPUT])
+    assert edited == [{"role": "user", "parts": [{"type": "text", "content": "Why?"}]}]
+
+
+def test_text_that_is_cut_off_is_no_message() -> None:
+    span = {INPUT: '[{"role": "user", "content": "What', "gen_ai.request.model": "m"}
+    assert adapter(API).decode_request(span).messages == []
+    losses = convert(span, source=API, target="openai-chat", kind="request").losses
+    assert f"$['{INPUT}']" in [loss.path for loss in losses if loss.kind == "dropped"]
+
+
+def test_instructions_may_be_messages_with_content() -> None:
+    items = [{"role": "system", "content": "Be brief."}, {"content": [{"type": "text", "text": "Be kind."}]}]
+    span = {"gen_ai.system_instructions": items, INPUT: CHAT[1:2]}
+    request = adapter(API).decode_request(span)
+    assert [content.text for content in request.instructions] == ["Be brief.", "Be kind."]  # type: ignore[attr-defined]
+    assert adapter(API).encode_request(request).payload == span
+    assert audit(span, convert(span, source=API, target="openai-chat", kind="request")) == []
+    request.instructions.insert(1, TextContent(text="Be quick."))
+    first, second = adapter(API).encode_request(request).payload["gen_ai.system_instructions"]
+    assert [part["text"] for part in first["content"]] == ["Be brief.", "Be quick."]
+    assert second == items[1]
+
+
+# Backends that store attributes as texts.
+TEXTS = {
+    "gen_ai.request.max_tokens": "300",
+    "gen_ai.request.temperature": "0.70",
+    "gen_ai.request.stream": "true",
+    "gen_ai.request.seed": "five",
+    "gen_ai.request.stop_sequences": '["END"]',
+    "gen_ai.usage.input_tokens": "313",
+    "gen_ai.usage.completion_tokens": "9",
+    "gen_ai.usage.reasoning.output_tokens": "unknown",
+}
+
+
+def test_numbers_may_be_texts() -> None:
+    request, response = adapter(API).decode_request(TEXTS), adapter(API).decode_response(TEXTS)
+    options, usage = request.options, response.usage
+    assert (options.max_output_tokens, options.temperature, options.stream) == (300, 0.7, True)
+    assert (options.stop_sequences, options.seed) == (["END"], None)
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens) == (313, 9)
+    assert adapter(API).encode_request(request).payload == TEXTS
+    assert adapter(API).encode_response(response).payload == TEXTS
+    edited = msgspec.structs.replace(response, usage=msgspec.structs.replace(usage, input_tokens=5))
+    payload = adapter(API).encode_response(edited).payload
+    assert payload == {**TEXTS, "gen_ai.usage.input_tokens": "5"}
+
+
+def test_count_that_is_no_number_is_a_significant_loss() -> None:
+    encoded = convert(TEXTS, source=API, target="openai-chat", kind="response")
+    assert [loss.path for loss in encoded.losses if loss.kind == "dropped"] == [
+        "$['gen_ai.usage.reasoning.output_tokens']"
+    ]
+    assert audit(TEXTS, encoded) == []
+    encoded = convert(TEXTS, source=API, target="openai-chat", kind="request", model="gpt-4.1")
+    assert [loss.path for loss in encoded.losses if loss.kind == "dropped"] == ["$['gen_ai.request.seed']"]
+
+
+def test_parts_of_google_genai_are_media() -> None:
+    data, file = parts_of(
+        {"type": "blob", "mime_type": "image/png", "data": "iVBORw0KGgo="},
+        {"type": "file_data", "mime_type": "application/pdf", "uri": "gs://bucket/a.pdf"},
+        role="user",
+    )
+    assert (data.media_type, data.data) == ("image/png", "iVBORw0KGgo=")
+    assert (file.media_type, file.uri) == ("application/pdf", "gs://bucket/a.pdf")
+
+
+@pytest.mark.parametrize(
+    ("modality", "media_type", "kind"),
+    [
+        ("image", "application/pdf", "document"),
+        ("image", "audio/wav", "audio"),
+        ("image", "image/png", "image"),
+        ("image", "application/octet-stream", "image"),
+        ("hologram", "image/png", "hologram"),
+    ],
+)
+def test_media_type_decides_about_the_kind(modality: str, media_type: str, kind: str) -> None:
+    part = {"type": "uri", "modality": modality, "mime_type": media_type, "uri": "https://example.org/a"}
+    span = {INPUT: [{"role": "user", "parts": [part]}]}
+    request = adapter(API).decode_request(span)
+    assert request.messages[0].contents[0].media_kind == kind  # type: ignore[attr-defined]
+    assert adapter(API).encode_request(request).payload == span
+
+
+def test_functions_of_gemini_are_tools() -> None:
+    functions: list[dict[str, Any]] = [LOOK, {"name": "gaze", "parameters_json_schema": SCHEMA}]
+    search: dict[str, Any] = {"function_declarations": [LOOK], "google_search": {}}
+    definitions = [{"function_declarations": functions, "retrieval": None}, search, {"type": "function", **LOOK}]
+    span = {INPUT: CHAT[1:2], "gen_ai.tool.definitions": json.dumps(definitions)}
+    request = adapter(API).decode_request(span)
+    assert [type(one) for one in request.tools] == [FunctionTool, FunctionTool, HostedTool, FunctionTool]
+    assert adapter(API).encode_request(request).payload == span
+    encoded = convert(span, source=API, target="openai-chat", kind="request")
+    assert [one["function"]["name"] for one in encoded.payload["tools"]] == ["look", "gaze", "look"]
+    assert [loss.path for loss in encoded.losses if loss.what == "HostedTool"] == ["$['gen_ai.tool.definitions'][1]"]
+    assert audit(span, encoded) == []
+    request.tools[1:1] = [FunctionTool(name="nod")]
+    payload = json.loads(adapter(API).encode_request(request).payload["gen_ai.tool.definitions"])
+    assert payload[:2] == [{"function_declarations": [LOOK], "retrieval": None}, {"type": "function", "name": "nod"}]
+    assert payload[2]["name"] == "gaze"
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages", "mcp-sampling"])
+def test_error_without_a_message_gets_an_empty_one(target: str) -> None:
+    payload = convert({"error.type": "429"}, source=API, target=target, kind="response").payload
+    assert payload.get("error", payload)["message"] == ""
+
+
+@pytest.mark.parametrize(
+    "messages", ["gen_ai.prompt.0.content", "gen_ai.request.messages", "request_data", "ai.prompt.messages"]
+)
+def test_span_of_other_conventions_is_not_detected(messages: str) -> None:
+    counts = {"gen_ai.usage.input_tokens": 8, "gen_ai.response.model": "m"}
+    assert detect(counts) == (API, "response")
+    with pytest.raises(DetectError):
+        detect({messages: "Hi.", **counts})
+    assert detect({messages: "Hi.", OUTPUT: "[]", **counts}) == (API, "response")
 
 
 # -- the types of opentelemetry-util-genai -----------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         place.key,
         holder,
         place.is_data or key in _SCHEMAS or key in vocabulary.data,
-        place.is_tool or (key in _TOOLS and len(place.above) <= 2),
+        place.is_tool or ((key in _TOOLS or key in vocabulary.tools) and len(place.above) <= 2),
         place.is_count or key in _COUNTS or _OF_USAGE in key,
         # Converse has the tools beside the choice.
         key in _CHOICES or (place.is_choice and not (key in _TOOLS and place.key == "toolConfig")),
@@ -327,6 +327,7 @@ _DEFINED = (None, "function", "custom")
 _SPELLED = (VALUE, DATA, RESULT, NAME)
 """The sorts that a longer text may contain: a title, the id of a missing call, or a joined text."""
 _ID = re.compile("id$|Id$")
+_OF_TEXT = re.compile("^data:text/[^;,]*;base64,")
 _OF_DATA = re.compile("data:[^;,]")
 
 
@@ -461,12 +462,18 @@ class _OutputValues:
         return any(self.take(alias) for alias in OTHER_NAMES.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
-        """Take base64 that the output contains in the standard alphabet, padded, or as the text of its bytes."""
-        standard = standard_base64(text) if isinstance(text, str) else None
+        """Take base64 that the output contains in the standard alphabet, padded, or as the text of its bytes.
+
+        The base64 may be that of a data URL of a text.
+        """
+        data = _OF_TEXT.sub("", text) if isinstance(text, str) else ""
+        standard = standard_base64(data) if data else None
         if not standard:
             return False
         plain = b64decode(standard)
-        return (standard != text and self.take(standard)) or (plain.isascii() and self.take(plain.decode()))
+        return (standard != text and self.take(standard)) or (
+            (plain.isascii() or data != text) and self.take(plain.decode(errors="replace"))
+        )
 
     def look_for(self, values: Iterable[Any]) -> None:
         """Count the occurrences of all values in longer texts that are not taken as values themselves."""

@@ -18,11 +18,12 @@ class Vocabulary(msgspec.Struct, frozen=True):
     fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
     `words`: structure values inside of arguments, each with the keys of its object and of itself. `inner_names`: such
     keys of names. `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result.
-    `numbers`: numbers that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones.
-    `prefixes`: texts before a name in a field. `labels`: texts before a label that is no name, such as that of a
-    server. `known`: values that a field declares, which are no names with such a text before them. `is_store`: the API
-    is a storage format, with its own fields for the values of all APIs. `expanded`: returns a payload with its texts in
-    parts, for APIs that write several values in one text, or with error flags, for APIs that have strings for them.
+    `numbers`: numbers that may be sent as texts. `tools`: lists of tool definitions. `aliases`: other names of top-
+    level fields, mapped to the usual ones. `prefixes`: texts before a name in a field. `labels`: texts before a label
+    that is no name, such as that of a server. `known`: values that a field declares, which are no names with such a
+    text before them. `is_store`: the API is a storage format, with its own fields for the values of all APIs.
+    `expanded`: returns a payload with its texts in parts, for APIs that write several values in one text, or with error
+    flags, for APIs that have strings for them.
     """
 
     structure: frozenset[str] = frozenset()
@@ -34,6 +35,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     calls: frozenset[str] = frozenset()
     pairs: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    tools: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = {}
     prefixes: Mapping[str, str] = {}
     labels: Mapping[str, str] = {}
@@ -108,6 +110,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         expanded=getattr(reader, "expanded", None),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
+        tools=_steps(_holding({"tools"}, [row for row in rows if row["model"] == "ChatRequest"])),
         calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
     )
 

@@ -177,6 +177,10 @@ class Exceptions(Failure):
             context.report_loss(result, "is_error", reasons.FAILURE_MARK)
 
 
+CODE = extensions_ai.Code(
+    lambda code: {"type": "text", "text": code, **NAMES.defaults},
+    lambda content: content["text"] if content.get("text").__class__ is str else None,
+)
 CALL: dict[str, Any] = {"call_id": "call_id", "status": "status"}
 SEARCH = {**CALL, "tool_name": "name"}
 STORED = ("tool_name", ("file_search",))
@@ -213,7 +217,7 @@ CONTENTS = TABLE.union(
             label=".value",
             failure=Exceptions(),
         ),
-        *ROWS.hosted(VALUES, id="image_id", mcp_name="tool_name", mcp_output="output"),
+        *ROWS.hosted(VALUES, code=CODE, id="image_id", mcp_name="tool_name", mcp_output="output"),
         ROWS.row("search_tool_call", WebSearchToolCallContent, {**SEARCH, "arguments": "arguments"}),
         ROWS.row(
             "search_tool_call",
@@ -267,19 +271,13 @@ MESSAGE = TABLE.record(
     {"role": ("role", _ROLES), **_OF_MESSAGE},
     Filled({"contents": [], "additional_properties": {}}),
 )
-OLDER = TABLE.record(
-    "older message",
-    ChatMessage,
-    {"role.value": ("role", _ROLES), **_OF_MESSAGE},
-    Filled({"contents": []}),
-    constants={"role.type": "role"},
-)
-"""A message of a version before 1.0, in which roles were objects (as in the tests of the library, seen 2026-11-26)."""
+_OF_OLDER: dict[str, Spec] = {"role.value": ("role", _ROLES), **_OF_MESSAGE}
+OLDER = TABLE.record("older message", ChatMessage, _OF_OLDER, Filled({"contents": []}), constants={"role.type": "role"})
+OLDEST = TABLE.record("oldest message", ChatMessage, _OF_OLDER, Filled({"contents": []}))
+"""Messages of versions before 1.0, in which roles were objects, with or without a type (seen 2026-11-26)."""
 TABLE.known_values("message.role", *extensions_ai.ROLES)
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {"messages": ("messages", extensions_ai.Messages(MESSAGE, NAMES, defaults={"type": "message"}, older=OLDER))},
-)
+MESSAGES = extensions_ai.Messages(MESSAGE, NAMES, defaults={"type": "message"}, older=(OLDER, OLDEST))
+REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", MESSAGES)})
 TABLE.keep("message", "type", "additional_properties")
 TABLE.keep("older message", "type", "additional_properties")
+TABLE.keep("oldest message", "type", "additional_properties")

@@ -13,6 +13,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Fields,
+    Filled,
     FinishReasons,
     Hint,
     Implied,
@@ -93,7 +94,9 @@ USAGE = TABLE.record(
     Implied({"cached_inside": False}),
     Silent("reasoning_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"type": "code", "message": "message"}, Silent("kind"), Filled({"message": ""})
+)
 
 _AWS_ERROR = TABLE.record(
     "error of Bedrock", ErrorContent, {"message": "message", aws_errors.TYPE: "code"}, Silent("kind")

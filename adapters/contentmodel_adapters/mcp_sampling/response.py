@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Fields,
+    Filled,
     FinishReasons,
     Hint,
     Silent,
@@ -96,7 +97,9 @@ class Code(Codec[str]):
 
 
 ERRORS = Errors(("type",), {kind: {"code": _CODES.get(kind, -32603), "data": {"type": kind}} for kind in STATUSES}, {})
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": ("code", Code())}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"message": "message", "code": ("code", Code())}, Silent("kind"), Filled({"message": ""})
+)
 _ERROR = ErrorBody(ERROR, ERRORS)
 _OF_ERRORS = ("code", "message", "data")
 

@@ -7,6 +7,9 @@ content, `$type`, is its first field: the reader refuses any other order by defa
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from typing import Any
+
 from contentmodel.authoring import (
     ArgumentsObject,
     Blocks,
@@ -14,6 +17,7 @@ from contentmodel.authoring import (
     Filled,
     Gathered,
     Roles,
+    Row,
     Silent,
     Table,
     camel_name,
@@ -29,6 +33,8 @@ from contentmodel.content.tools import (
     HostedToolResultContent,
     InputRequestContent,
     InputResponseContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
@@ -48,6 +54,57 @@ OUTPUTS = ROWS.outputs(
     ROWS.row("data", UriContent, {"uri": "uri", "name": "name", **DETAIL}, label=".link"),
 )
 VALUE = extensions_ai.Value(OUTPUTS)
+_CODE = "data:text/x-python;base64,"
+"""The beginning of code, as the client of OpenAI's Responses in Microsoft.Extensions.AI.OpenAI writes it."""
+
+
+def _input_of(code: str) -> dict[str, Any]:
+    return {NAMES.tag: "data", "uri": _CODE + b64encode(code.encode("utf-8", "surrogatepass")).decode()}
+
+
+def _code_of(content: dict[str, Any]) -> str | None:
+    uri = content.get("uri")
+    if uri.__class__ is not str or not uri.startswith(_CODE):
+        return None
+    try:
+        return b64decode(uri.removeprefix(_CODE)).decode()
+    except ValueError:
+        return None
+
+
+CODE = extensions_ai.Code(_input_of, _code_of)
+
+
+def _older_approvals() -> list[Row]:
+    """Return the rows of approvals before version 10.4, which had one type for each kind of call.
+
+    The call of a function has no `$type`. The field of the request's id was `id` first, and then `requestId`.
+    """
+    function = {
+        "function_call.call_id": "request_id",
+        "function_call.name": "name",
+        "function_call.arguments": "arguments",
+    }
+    call = {"tool_call.tool_name": "name", "tool_call.server_name": "server", "tool_call.arguments": "arguments"}
+    answer = {"approved": "approved", "reason": "reason"}
+    rows = [
+        ROWS.row("function_approval_request", ToolApprovalRequestContent, function),
+        ROWS.row(
+            "function_approval_response",
+            ToolApprovalResponseContent,
+            {"function_call.call_id": "request_id", **answer},
+        ),
+    ]
+    for key in ("id", "request_id"):
+        own, label = {key: "request_id"}, f".{key}"
+        rows += [
+            ROWS.row("mcp_server_tool_approval_request", ToolApprovalRequestContent, {**own, **call}, label=label),
+            ROWS.row("mcp_server_tool_approval_response", ToolApprovalResponseContent, {**own, **answer}, label=label),
+        ]
+    return rows
+
+
+OLDER = _older_approvals()
 CONTENTS = TABLE.union(
     "content",
     [
@@ -68,7 +125,13 @@ CONTENTS = TABLE.union(
             {"call_id": "call_id", "result": ("outputs", VALUE)},
             Silent("name"),
         ),
-        *ROWS.hosted(Blocks(OUTPUTS), id="call_id", mcp_name="name", mcp_output="outputs"),
+        *ROWS.hosted(
+            Blocks(OUTPUTS),
+            code=CODE,
+            id="call_id",
+            mcp_name="name",
+            mcp_output="outputs",
+        ),
         ROWS.row(
             "web_search_tool_call", WebSearchToolCallContent, {"call_id": "call_id"}, Gathered("arguments", "queries")
         ),
@@ -80,6 +143,7 @@ CONTENTS = TABLE.union(
         ROWS.row("tool_call", HostedToolCallContent, {"call_id": "call_id"}),
         ROWS.row("tool_result", HostedToolResultContent, {"call_id": "call_id"}),
         *ROWS.approvals("name", reason="reason"),
+        *OLDER,
         ROWS.row("input_request", InputRequestContent, {"request_id": "request_id"}),
         ROWS.row("input_response", InputResponseContent, {"request_id": "request_id"}),
     ],

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import Broken, Rules
-from contentmodel_adapters.meai.blocks import API, CONTENTS, NAMES
+from contentmodel_adapters.meai.blocks import API, CONTENTS, NAMES, OLDER
 from contentmodel_adapters.shared import contents_rules
 
 RULES = Rules(API)
 SOURCE = "AIContent.cs and the constructors of the contents in dotnet/extensions"
-contents_rules.declare(RULES, NAMES, CONTENTS.tags, SOURCE, refused=True)
+CURRENT = frozenset(CONTENTS.tags) - {one.constants[NAMES.tag] for one in OLDER}
+contents_rules.declare(RULES, NAMES, CURRENT, SOURCE, refused=True)
 REQUIRED = {
     "uri": ("uri", "mediaType"),
     "data": ("uri",),

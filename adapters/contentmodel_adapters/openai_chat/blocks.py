@@ -537,7 +537,9 @@ def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | 
     return next((usage for usage in found if usage.get("prompt_tokens").__class__ is int), None)
 
 
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"), Filled({"message": ""})
+)
 
 
 def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:

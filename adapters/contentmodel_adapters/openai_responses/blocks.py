@@ -366,7 +366,9 @@ USAGE = TABLE.record(
     ReasoningInside("input_tokens", "output_tokens"),
     Silent("cached_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"), Filled({"message": ""})
+)
 
 # Nested strings and objects that stay inside `arguments`, or in the residue, as received.
 TABLE.known_values("web_search.action", "search", "open_page", "find_in_page")

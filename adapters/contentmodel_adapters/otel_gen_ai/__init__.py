@@ -27,7 +27,9 @@ from contentmodel.authoring import (
     without_user_messages,
 )
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.otel_gen_ai.blocks import (
+from contentmodel_adapters.otel_gen_ai.blocks import TABLE, TYPES
+from contentmodel_adapters.otel_gen_ai.messages import (
+    COUNTS,
     ERRORS,
     FINISH_REASONS,
     INPUT,
@@ -35,9 +37,9 @@ from contentmodel_adapters.otel_gen_ai.blocks import (
     OUTPUT,
     REQUEST,
     RESPONSE,
-    TABLE,
+    SETTINGS,
+    STOP,
     TOOLS,
-    TYPES,
 )
 from contentmodel_adapters.otel_gen_ai.rules import RULES
 from contentmodel_adapters.otel_gen_ai.spelling import (
@@ -53,10 +55,18 @@ from contentmodel_adapters.shared import approvals, documents
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
 LISTS = (INPUT, INSTRUCTIONS, TOOLS)
-OF_ANSWERS = (OUTPUT, FINISH_REASONS)
+OF_REQUESTS, OF_ANSWERS = SETTINGS.union(LISTS, (STOP,)), COUNTS.union((OUTPUT, FINISH_REASONS))
 REQUESTS = frozenset(REQUEST.known_keys())
 RESPONSES = frozenset(RESPONSE.known_keys()) - {OUTPUT} | {FINISH_REASONS}
 OF_CALLS = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.system", "server.address", "server.port")
+OF_OTHERS = (
+    *("gen_ai.prompt", "gen_ai.completion", "gen_ai.request.messages", "gen_ai.response.text"),
+    *("request_data", "response_data", "ai.prompt", "ai.response.", "gcp.vertex.agent.llm_"),
+)
+"""The beginnings of attributes with the messages of a span of other conventions, which this adapter does not read.
+
+OpenLLMetry, Sentry, Logfire, the AI SDK before version 7 and ADK write them beside `gen_ai.usage.*` (seen 2026-11-27).
+"""
 _OWN = frozenset({"tool_call", "tool_call_response", "server_tool_call", "server_tool_call_response", "blob", "uri"})
 
 
@@ -84,7 +94,8 @@ class OtelGenAI(TableAdapter):
     takes_json = True
     records = frozenset({"finish_reason"})
     # A span has a request and its response: the response repeats the request, and a request ignores the response.
-    meaningless = dict.fromkeys(("modality", *OF_CALLS, *RESPONSES))
+    meaningless = dict.fromkeys(("modality", *OF_CALLS))
+    answered = RESPONSES
     structure = frozenset({FINISH_REASONS, "gen_ai.output.type"})
     repeated = REQUESTS
     request_passes = (
@@ -104,7 +115,7 @@ class OtelGenAI(TableAdapter):
     response_payload_passes = (payload_pass(with_listed_reasons, native=True), payload_pass(as_read, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        wire, spelling = as_usual(wire, LISTS if row is REQUEST else OF_ANSWERS, context)
+        wire, spelling = as_usual(wire, OF_REQUESTS if row is REQUEST else OF_ANSWERS, context)
         value = super()._decode_row(row, wire, context)
         return spelling.on(with_finish_reasons(value, context) if isinstance(value, ChatResponse) else value)
 
@@ -112,8 +123,8 @@ class OtelGenAI(TableAdapter):
         return wire.__class__ is list
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload in which lists that were JSON text are parsed."""
-        return expanded(payload, (*LISTS, *OF_ANSWERS))
+        """Return a payload with the values of attributes that are texts."""
+        return expanded(payload)
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of the conventions, which have typed `parts`."""
@@ -129,6 +140,8 @@ class OtelGenAI(TableAdapter):
         found = {"request": any(key in payload for key in (*LISTS, ALL_MESSAGES)), "response": OUTPUT in payload}
         if any(found.values()):
             return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in found.items() if is_it}
+        if any(key.startswith(OF_OTHERS) for key in payload):
+            return {}
         if any(key.startswith(("gen_ai.response.", "gen_ai.usage.")) for key in payload):
             return {"response": 0.9}
         return {"request": 0.9} if any(key.startswith("gen_ai.request.") for key in payload) else {}

@@ -1,37 +1,38 @@
-"""The table of OpenTelemetry's GenAI messages: their parts, and the attributes of spans around them.
+"""The table of OpenTelemetry's GenAI messages: their parts and the definitions of tools.
 
 Source: gen-ai-input-messages.json, gen-ai-output-messages.json, gen-ai-system-instructions.json and
 gen-ai-tool-definitions.json of open-telemetry/semantic-conventions-genai, and the types of opentelemetry-util-genai
 1.3b0 (seen 2026-11-23). All objects are open: parts may have any type, and objects may have further fields. Contents
 that the conventions do not define are written as parts with a type of this library, and attributes of the model as
-fields with the attribute's name.
+fields with the attribute's name. `messages.py` has the messages and the attributes of spans around them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Literal
 
 from contentmodel.authoring import (
     ArgumentsObjectOrText,
     Blocks,
+    DataUri,
     DecodeContext,
     EncodeContext,
-    ErrorBody,
-    ErrorTypes,
+    Field,
     Filled,
-    Group,
+    Hint,
     Implied,
+    Place,
     Required,
     Rest,
-    Roles,
     Row,
     Silent,
     Spec,
     Table,
-    dotted_key,
-    passes,
+    TextOrBlocks,
     row,
+    spread,
 )
 from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ErrorContent
@@ -46,10 +47,7 @@ from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
 )
-from contentmodel.failures import STATUSES
-from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest, FunctionTool, HostedTool
-from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.request import FunctionTool, HostedTool
 from contentmodel_adapters.otel_gen_ai.hosted import (
     BUILTIN,
     SERVER_CALL,
@@ -58,24 +56,18 @@ from contentmodel_adapters.otel_gen_ai.hosted import (
     row_of_hosted,
     usual_call,
 )
-from contentmodel_adapters.otel_gen_ai.values import (
-    API,
-    FINISH,
-    Anything,
-    Instructions,
-    Messages,
-    OutputType,
-    Response,
-    modality,
-)
+from contentmodel_adapters.otel_gen_ai.values import API, Anything, Modality, Response, modality
 
 TABLE = Table(API)
 
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 _FILE: dict[str, Spec] = {"name": "name", "detail": "detail"}
-_LINK: dict[str, Spec] = {"mime_type": "media_type", "modality": "kind", **_FILE, "title": "title", "text": "text"}
+_LINK: dict[str, Spec] = {"mime_type": "media_type", **_FILE, "title": "title", "text": "text"}
 _TOOL: dict[str, Spec] = {"id": "call_id", "name": "name", "is_error": "is_error"}
+
+
+_DETAIL: dict[str, Spec] = {"image_url.detail": "detail"}
 
 
 def _url(kind: str) -> Row:
@@ -83,22 +75,38 @@ def _url(kind: str) -> Row:
     return row(f"{kind}-url", UriContent, {"url": ("uri", Required())}, Implied({"kind": kind}))
 
 
+def _part(name: str, model: type[Any], fields: dict[str, Spec], *others: Field, **constants: str) -> Row:
+    """Return the row of a part as a provider writes it. The name begins with its type."""
+    return Row(name, model, fields, *others, constants={"type": name.partition(".")[0], **constants})
+
+
+_IMAGE = Implied({"kind": "image"})
+# Texts and images as MCP, Chat Completions and Messages write them. Instrumentations record them unchanged.
+OF_PROVIDERS = [
+    _part("text.text", TextContent, {"text": "text"}),
+    # The parts of opentelemetry-instrumentation-google-genai.
+    _part("blob.data", DataContent, {"mime_type": "media_type", "data": ("data", Required())}),
+    _part("file_data", UriContent, {"mime_type": "media_type", "uri": "uri"}),
+    _part("image_url.data", DataContent, {"image_url.url": (("media_type", "data"), DataUri()), **_DETAIL}),
+    _part("image_url", UriContent, {"image_url.url": "uri", **_DETAIL}, _IMAGE),
+    _part("image.data", DataContent, {"source.media_type": "media_type", "source.data": ("data", Required())}),
+    _part("image", UriContent, {"source.url": "uri"}, _IMAGE),
+]
 _OUTPUT_ROWS = [
     row("text", TextContent, {"content": "text"}),
-    # The text of a tool's result as MCP and providers write it. Instrumentations record it unchanged.
-    Row("text.text", TextContent, {"text": "text"}, constants={"type": "text"}),
     row(
         "blob",
         DataContent,
         {"mime_type": "media_type", "content": ("data", Required()), **_FILE, "transcript": "transcript"},
         modality(),
     ),
-    row("uri", UriContent, {"uri": "uri", **_LINK}, modality()),
-    row("file", HostedFileContent, {"file_id": "file_id", **_LINK}, modality()),
+    row("uri", UriContent, {"uri": "uri", **_LINK}, Modality(), modality()),
+    row("file", HostedFileContent, {"file_id": "file_id", **_LINK}, Modality(), modality()),
     row("binary", DataContent, {"media_type": "media_type", "content": ("data", Required())}),
     *map(_url, ("image", "audio", "video", "document")),
     row("error", ErrorContent, {name: name for name in ("message", "code", "kind", "details")}),
     row("hosted_vector_store", HostedVectorStoreContent, {"vector_store_id": "vector_store_id"}),
+    *OF_PROVIDERS,
 ]
 _JSON = row("json", JsonContent, {"value": ("value", Anything())})
 """A JSON value among several outputs."""
@@ -117,6 +125,7 @@ PARTS = TABLE.union(
     [
         *_OUTPUT_ROWS,
         row("reasoning", ReasoningContent, {"content": "text"}, Filled({"content": ""})),
+        _part("thinking.thinking", ReasoningContent, {"thinking": ("text", Required(str))}),
         row("thinking", ReasoningContent, {"content": "text"}),
         row("compaction", CompactionContent, {"content": "text"}),
         row(
@@ -138,6 +147,17 @@ PARTS = TABLE.union(
             {**_TOOL, "result": ("outputs", Response(OUTPUTS, _is_output))},
             constants={"type": "tool_call_response"},
         ),
+        # Calls and results of Messages.
+        _part(
+            "tool_use",
+            FunctionCallContent,
+            {"id": "call_id", "name": "name", "input": ("arguments", ArgumentsObjectOrText())},
+        ),
+        _part(
+            "tool_result",
+            FunctionResultContent,
+            {"tool_use_id": "call_id", "content": ("outputs", TextOrBlocks(OUTPUTS, "string")), "is_error": "is_error"},
+        ),
         *hosted_rows(OUTPUTS, _is_output),
         row(
             "tool_approval_request",
@@ -153,11 +173,18 @@ PARTS = TABLE.union(
         row("input_response", InputResponseContent, {"request_id": "request_id", "value": "value"}),
     ],
     find=lambda part: _row_of(part),
-    prefer=lambda content, rows: usual_call(content, rows) if isinstance(content, HostedToolCallContent) else rows[0],
+    prefer=lambda content, rows: _usual_row(content, rows),
 )
-_BY_NAME = {one.name: one for one in (*PARTS.rows, _JSON)}
+_BY_TYPE: dict[str, list[Row]] = {}
+for _row in (*PARTS.rows, _JSON):
+    if _row.constants.keys() == {"type"}:
+        _BY_TYPE.setdefault(_row.constants["type"], []).append(_row)
 TYPES = frozenset(one.constants["type"] for one in PARTS.rows)
 """The types of parts that have rows."""
+
+
+def _usual_row(content: Any, rows: list[Row]) -> Row:
+    return usual_call(content, rows) if isinstance(content, HostedToolCallContent) else rows[0]
 
 
 def _row_of(part: dict[str, Any]) -> str | None:
@@ -171,62 +198,17 @@ def _row_of(part: dict[str, Any]) -> str | None:
         return row_of_hosted(part)
     if tag == "tool_call_response" and "result" in part and "response" not in part:
         return "tool_call_response.result"
-    if tag == "text" and "content" not in part and part.get("text").__class__ is str:
-        return "text.text"
-    found = _BY_NAME.get(tag)
-    return found.name if found is not None and found.fits(part) else None
+    return next((one.name for one in _BY_TYPE.get(tag, ()) if one.fits(part)), None)
 
 
-# -- messages ----------------------------------------------------------------------------------------------------------
-
-ROLES = ("system", "developer", "user", "assistant", "tool")
-_ROLE = Roles(API, {role: role for role in ROLES})
-_MESSAGE: dict[str, Spec] = {"name": "author_name", "parts": ("contents", Blocks(PARTS))}
-MESSAGE = TABLE.record(
-    "message",
-    ChatMessage,
-    {
-        "role": ("role", _ROLE),
-        **_MESSAGE,
-        "finish_reason": ("finish_reason", FINISH),
-    },
-    Filled({"parts": []}),
-    Silent("message_id"),
+# Contents of messages with the fields of Chat Completions: the same parts, but new texts are written as there.
+CONTENTS = TABLE.union(
+    "content part",
+    PARTS.rows,
+    find=_row_of,
+    prefer=lambda content, rows: "text.text" if content.__class__ is TextContent else _usual_row(content, rows),
 )
-ANSWER = TABLE.record(
-    "output message",
-    ChatMessage,
-    {"role": ("role", _ROLE), **_MESSAGE},
-    Filled({"parts": []}),
-    Silent("message_id"),
-)
-TABLE.known_values("message.role", *ROLES)
 
-
-class _Answer(Group):
-    """The message of a choice. Its fields are beside those of the choice."""
-
-    attribute = "messages"
-    keys = ("role", "name", "parts")
-
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatMessage]:
-        own = context.only(wire, self.keys)
-        messages = [ANSWER.decode(own, context)]
-        context.trace(ANSWER, messages, own, None, spread=False)
-        return messages
-
-    def encode(self, value: list[ChatMessage], wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
-        messages = value or [ChatMessage(role="assistant")]
-        made = ANSWER.encode(passes.joined_messages(messages, context) if len(messages) > 1 else messages[0], context)
-        finish = wire.pop("finish_reason", None)
-        wire.update(made if finish is None else {**made, "finish_reason": finish})
-
-
-CHOICES = TABLE.union(
-    "output message",
-    [Row("choice", ChatChoice, {"finish_reason": ("finish_reason", FINISH)}, _Answer(), Silent("index"))],
-    tag=None,
-)
 
 # -- tools -------------------------------------------------------------------------------------------------------------
 
@@ -274,87 +256,74 @@ DEFINITIONS = TABLE.union(
     prefer=lambda tool, rows: rows[0],
     other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings"), Filled({}, _with_kind_and_name)),
 )
-
-# -- attributes --------------------------------------------------------------------------------------------------------
-
-INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
-INSTRUCTIONS, TOOLS = "gen_ai.system_instructions", "gen_ai.tool.definitions"
-FINISH_REASONS = "gen_ai.response.finish_reasons"
-
-
-def _attributes(fields: Mapping[str, Spec]) -> dict[str, Spec]:
-    """Return `fields` with escaped keys: the dots in the name of an attribute do not separate steps of a path."""
-    return {dotted_key(name): spec for name, spec in fields.items()}
-
-
-ERRORS = ErrorTypes(("error.type",), {kind: {"error.type": kind} for kind in STATUSES}, {})
-
-
-class _Error(Group):
-    """The error of a span, in two attributes."""
-
-    attribute = "error"
-    keys = ("error.type", "error.message")
-    row = TABLE.record(
-        "error", ErrorContent, _attributes({"error.type": "code", "error.message": "message"}), Silent("kind")
-    )
-    body = ErrorBody(row, ERRORS)
-
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
-        own = {key: wire[key] for key in self.keys if key in wire}
-        if not own:
-            return None
-        context.copied(own, wire)
-        error = self.body.decode(own, context, wire, "error.type")
-        context.trace(self.row, [error], own, None, spread=False)
-        return error
-
-    def encode(self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
-        if value is not None:
-            wire.update(self.body.encode(value, context, owner))
-
-
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    _attributes(
-        {
-            "gen_ai.request.model": "model",
-            INSTRUCTIONS: ("instructions", Instructions(PARTS)),
-            INPUT: ("messages", Messages(MESSAGE)),
-            TOOLS: ("tools", Blocks(DEFINITIONS)),
-            "gen_ai.request.max_tokens": "options.max_output_tokens",
-            "gen_ai.request.temperature": "options.temperature",
-            "gen_ai.request.top_p": "options.top_p",
-            "gen_ai.request.top_k": "options.top_k",
-            "gen_ai.request.frequency_penalty": "options.frequency_penalty",
-            "gen_ai.request.presence_penalty": "options.presence_penalty",
-            "gen_ai.request.seed": "options.seed",
-            "gen_ai.request.stop_sequences": "options.stop_sequences",
-            "gen_ai.request.choice.count": "options.choices",
-            "gen_ai.request.stream": "options.stream",
-            "gen_ai.request.reasoning.level": "options.reasoning.effort",
-            "gen_ai.output.type": ("options.response_format", OutputType()),
-        }
-    ),
+DECLARATIONS = TABLE.union(
+    "function declaration",
+    [
+        Row("declaration", FunctionTool, {**_NAMED, "parameters": "parameters"}),
+        Row("declaration.schema", FunctionTool, {**_NAMED, "parameters_json_schema": "parameters"}),
+    ],
+    find=lambda wire: "declaration.schema" if "parameters_json_schema" in wire else "declaration",
+    prefer=lambda tool, rows: rows[0],
 )
-RESPONSE = TABLE.record(
-    "response",
-    ChatResponse,
-    _attributes(
-        {
-            "gen_ai.response.id": "id",
-            "gen_ai.response.model": "model",
-            OUTPUT: ("choices", Blocks(CHOICES)),
-            "gen_ai.usage.input_tokens": "usage.input_tokens",
-            "gen_ai.usage.output_tokens": "usage.output_tokens",
-            "gen_ai.usage.cache_read.input_tokens": "usage.cache_read_tokens",
-            "gen_ai.usage.cache_creation.input_tokens": "usage.cache_write_tokens",
-            "gen_ai.usage.reasoning.output_tokens": "usage.reasoning_tokens",
-            "gen_ai.usage.audio.input_tokens": "usage.input_audio_tokens",
-            "gen_ai.usage.audio.output_tokens": "usage.output_audio_tokens",
-        }
-    ),
-    _Error(),
-    Silent("usage.cached_inside", "usage.reasoning_inside"),
+_LIST = "function_declarations"
+AROUND = Hint[dict[str, Any]](
+    API, "declarations", f"on the first function of `{_LIST}`: the other fields of their object", fields=True
 )
+DECLARED = Hint[Literal[True]](API, "declared", f"on a further function of `{_LIST}`: it follows one of them")
+
+
+class Definitions(Blocks[Any]):
+    """The definitions of tools. Each function of an object of Gemini with `function_declarations` is one tool."""
+
+    def __init__(self) -> None:
+        super().__init__(DEFINITIONS)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        if not any(map(_declared, value)):
+            return super().decode(value, context, container, key)
+        return [tool for one in value for tool in self._decode_one(one, context)]
+
+    def _decode_one(self, wire: Any, context: DecodeContext) -> list[Any]:
+        functions = _declared(wire)
+        if not functions:
+            return self.union.decode_list([wire], context)
+        first, *others = DECLARATIONS.decode_list(functions, context)
+        rest = {name: item for name, item in wire.items() if name != _LIST}
+        return [AROUND.on(first, API, rest), *(DECLARED.on(other, API, True) for other in others)]
+
+    def count(self, wire: Any) -> int:
+        return sum(len(_declared(one)) or 1 for one in wire)
+
+    def places(self, value: list[Any], wire: Any, path: str) -> Iterable[Place]:
+        tools = iter(value)
+        for index, one in enumerate(wire):
+            functions = _declared(one)
+            own = list(islice(tools, len(functions) or 1))
+            if functions:
+                yield from spread(own, functions, f"{path}[{index}].{_LIST}", DECLARATIONS)
+            elif own:
+                yield own[0], f"{path}[{index}]", one, self.union
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
+        wires: list[Any] = []
+        functions: list[Any] | None = None
+        for tool in value:
+            rest = AROUND.of(tool, API)
+            if rest is not None:
+                functions = []
+                wires.append({**rest, _LIST: functions})
+            elif functions is None or not DECLARED.of(tool, API):
+                functions = None
+                wires += self.union.encode_list([tool], context)
+            if functions is not None:
+                functions += DECLARATIONS.encode_list([tool], context)
+        return wires or None
+
+
+def _declared(wire: Any) -> list[Any]:
+    """Return the functions of an object of Gemini without other tools; an empty list for any other definition."""
+    functions = wire.get(_LIST) if wire.__class__ is dict else None
+    if functions.__class__ is not list or any(wire[name] is not None for name in wire if name != _LIST):
+        return []
+    is_list = all(one.__class__ is dict and one.get("name").__class__ is str for one in functions)
+    return functions if is_list else []

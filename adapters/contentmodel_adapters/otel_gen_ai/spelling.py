@@ -1,8 +1,8 @@
-"""Attributes with several spellings: lists as JSON text, other names, and finish reasons in messages or in a list."""
+"""Attributes with several spellings: values as texts, other names, and finish reasons in messages or in a list."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 import msgspec
@@ -20,12 +20,21 @@ from contentmodel.authoring import (
 from contentmodel.errors import DecodeError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.otel_gen_ai.blocks import FINISH_REASONS, INPUT, OUTPUT
+from contentmodel_adapters.otel_gen_ai.messages import (
+    COUNTS,
+    FINISH_REASONS,
+    INPUT,
+    INSTRUCTIONS,
+    OUTPUT,
+    SETTINGS,
+    STOP,
+    TOOLS,
+)
 from contentmodel_adapters.otel_gen_ai.values import API, FINISH
 
 ALL_MESSAGES = "pydantic_ai.all_messages"
 NAMES = Hint[list[str]](API, "names", "the attributes that had another name with the same meaning")
-TEXTS = Hint[dict[str, str]](API, "texts", "the attributes that were JSON text, each with its text")
+TEXTS = Hint[dict[str, str]](API, "texts", "the attributes that were texts of other values, each with its text")
 LISTED = Hint[Literal[True]](
     API, "listed", "on a response: it had the list of finish reasons; on a choice: only the list had its reason"
 )
@@ -50,11 +59,14 @@ class Spelling(msgspec.Struct, frozen=True):
         return NAMES.on(value, API, self.names) if self.names else value
 
 
-def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContext) -> tuple[dict[str, Any], Spelling]:
-    """Return the attributes with the names of the rows and with parsed lists, and their original spelling."""
+def as_usual(wire: dict[str, Any], read: Collection[str], context: DecodeContext) -> tuple[dict[str, Any], Spelling]:
+    """Return the attributes with the names of the rows and with the values of texts, and their original spelling.
+
+    `read` are the attributes whose texts are read.
+    """
     usual = {name: other for name, other in OTHER_NAMES.items() if name in wire and other not in wire}
-    items = {name: _list_of_text(value) for name, value in wire.items() if usual.get(name, name) in lists}
-    opened = {name: value for name, value in items.items() if value is not None}
+    texts_read = {name: value for name, value in wire.items() if usual.get(name, name) in read}
+    opened = _values(texts_read)
     texts = {usual.get(name, name): wire[name] for name in opened}
     if opened or usual:
         copy = {usual.get(name, name): opened.get(name, value) for name, value in wire.items()}
@@ -64,31 +76,67 @@ def as_usual(wire: dict[str, Any], lists: Collection[str], context: DecodeContex
     return wire, Spelling(texts, list(usual))
 
 
-def expanded(payload: Any, lists: Collection[str]) -> Any:
-    """Return attributes with parsed lists, under their own names. Their inner paths are those of losses."""
+def expanded(payload: Any) -> Any:
+    """Return attributes with the values of texts, under their own names. Their inner paths are those of losses."""
     if payload.__class__ is not dict:
         return payload
-    texts = {name: value for name, value in payload.items() if OTHER_NAMES.get(name, name) in lists}
-    return {**payload, **{name: items for name, text in texts.items() if (items := _list_of_text(text)) is not None}}
+    return {**payload, **_values(payload)}
 
 
-def _list_of_text(text: Any) -> list[Any] | None:
-    """Return the list that a JSON text has; None for any other value."""
-    if text.__class__ is not str or not text.lstrip().startswith("["):
+def _values(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the attributes that are texts, under their own names."""
+    values = {name: _value_of(OTHER_NAMES.get(name, name), value) for name, value in attributes.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _value_of(name: str, text: Any) -> Any:
+    """Return the value of an attribute that is a text; None for any other value.
+
+    The text is JSON. A text in place of messages or instructions is also the only message or instruction.
+    """
+    if text.__class__ is not str or name not in TEXTS_READ:
+        return None
+    if name in LISTS:
+        items = _json_of(text, "[")
+        if isinstance(items, list) or name not in _ALONE or text.lstrip()[:1] in ("", "[", "{"):
+            return items
+        return _ALONE[name](text)
+    return _json_of(text, "-0123456789tf")
+
+
+def _json_of(text: str, first: str) -> Any:
+    """Return the JSON value of a text that begins with one of the characters `first`; None for any other text."""
+    if text.lstrip()[:1] not in (*first,):
         return None
     try:
-        items = parse(text)
+        return parse(text)
     except DecodeError:
         return None
-    return items if isinstance(items, list) else None
+
+
+def _message(role: str) -> Callable[[str], list[Any]]:
+    return lambda text: [{"role": role, "parts": [_text(text)]}]
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "content": text}
+
+
+LISTS = frozenset({INPUT, INSTRUCTIONS, TOOLS, OUTPUT, FINISH_REASONS, STOP})
+TEXTS_READ = LISTS | SETTINGS | COUNTS
+_ALONE: dict[str, Callable[[str], list[Any]]] = {
+    INPUT: _message("user"),
+    OUTPUT: _message("assistant"),
+    INSTRUCTIONS: lambda text: [_text(text)],
+}
 
 
 def as_read(payload: dict[str, Any], source: ChatRequest | ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload with its original texts and names: the inverse of `as_usual`."""
     for name, text in (TEXTS.of(source, API) or {}).items():
-        items = payload.get(name)
-        if isinstance(items, list):
-            payload[name] = text if _list_of_text(text) == items else write(items).decode("utf-8", "surrogatepass")
+        value = payload.get(name)
+        if value is not None and value.__class__ is not str:
+            payload[name] = text if _value_of(name, text) == value else write(value).decode("utf-8", "surrogatepass")
     for name in NAMES.of(source, API) or ():
         if OTHER_NAMES.get(name) in payload:
             payload[name] = payload.pop(OTHER_NAMES[name])

@@ -1,39 +1,35 @@
-"""The values of fields: arguments and responses of calls, finish reasons, output types, kinds of media."""
+"""The values of fields: responses of calls, roles, finish reasons, output types, kinds of media."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
 
 from contentmodel.authoring import (
-    Blocks,
     Codec,
     DecodeContext,
     EncodeContext,
     Filled,
     FinishReasons,
+    Group,
     Hint,
-    MessageList,
-    Place,
-    Row,
+    Roles,
     TextOrBlocks,
     Union,
     reasons,
     spread,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.media_types import kind_of_media
 from contentmodel.content.text import JsonContent
-from contentmodel.message import ChatMessage, FinishReason
+from contentmodel.message import FinishReason
 from contentmodel.request import ResponseFormat
 from contentmodel_adapters.shared.finish_reasons import OF_GEMINI, OF_PROVIDERS
 
 API = "otel-gen-ai"
-MESSAGE = Hint[dict[str, Any]](
-    API, "message", "on the first part of a message in the instructions: the other fields of the message", fields=True
-)
+ROLE = Hint[str](API, "role", "on a message: the role of a provider that it had")
 IsPart: TypeAlias = Callable[[dict[str, Any]], bool]
 """Return whether an object is a part that has a row."""
 
@@ -80,56 +76,23 @@ def are_parts(value: Any, is_part: IsPart) -> bool:
     return value.__class__ is list and bool(value) and all(item.__class__ is dict and is_part(item) for item in value)
 
 
-class Instructions(Blocks[AIContent]):
-    """The parts of the instructions. Some instrumentations record messages, which have lists of parts, in their place.
-
-    The first part of such a message has the hint `MESSAGE`.
-    """
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        if not _are_messages(value):
-            return super().decode(value, context, container, key)
-        contents: list[AIContent] = []
-        for message in value:
-            first, *others = self.union.decode_list(message["parts"], context)
-            rest = {name: field for name, field in message.items() if name != "parts"}
-            contents += [MESSAGE.on(first, API, rest), *others]
-        return contents
-
-    def count(self, wire: Any) -> int:
-        return sum(len(message["parts"]) for message in wire) if _are_messages(wire) else super().count(wire)
-
-    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
-        if not _are_messages(wire):
-            yield from super().places(value, wire, path)
-            return
-        contents = iter(value)
-        for index, message in enumerate(wire):
-            own = list(islice(contents, len(message["parts"])))
-            yield from spread(own, message["parts"], f"{path}[{index}].parts", self.union)
-
-    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        if not value or MESSAGE.of(value[0], API) is None:
-            return super().encode(value, context, owner)
-        messages: list[dict[str, Any]] = []
-        for content in value:
-            rest = MESSAGE.of(content, API)
-            if rest is not None:
-                messages.append({**rest, "parts": []})
-            messages[-1]["parts"] += self.union.encode_list([content], context)
-        return messages
+ROLES = ("system", "developer", "user", "assistant", "tool")
+OTHER_ROLES = {"model": "assistant"}
+"""Roles of providers that instrumentations record unchanged, each with its role in the model."""
 
 
-def _are_messages(value: Any) -> bool:
-    """Return whether a list has messages with parts instead of parts."""
-    return value.__class__ is list and all(
-        one.__class__ is dict
-        and "type" not in one
-        and one.get("parts").__class__ is list
-        and one["parts"]
-        and all(part.__class__ is dict for part in one["parts"])
-        for one in value
-    )
+class RecordedRoles(Roles):
+    """The role of a message. A message with a role of a provider has the hint `ROLE`."""
+
+    def __init__(self) -> None:
+        own = {role: role for role in ROLES}
+        super().__init__(API, {**own, **OTHER_ROLES}, own)
+
+    def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
+        recorded = ROLE.of(owner, API)
+        if recorded is not None and OTHER_ROLES.get(recorded) == value:
+            return recorded
+        return super().encode(value, context, owner)
 
 
 class Finish(FinishReasons):
@@ -201,6 +164,34 @@ class OutputType(Codec[ResponseFormat]):
         return "json" if value.kind == "json_schema" else value.kind
 
 
+class Modality(Group):
+    """The kind of a medium. If the media type is of another kind, the media type is right.
+
+    `@ai-sdk/otel` writes the modality `image` for each PDF (seen 2026-11-27). That modality stays in the residue.
+    """
+
+    attribute = "kind"
+    keys = ("modality",)
+
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        return self.keys if _kind_of(wire) is not None else ()
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> str | None:
+        return _kind_of(wire)
+
+    def encode(self, value: str | None, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        if value is not None:
+            wire["modality"] = value
+
+
+def _kind_of(wire: Mapping[str, Any]) -> str | None:
+    kind, media_type = wire.get("modality"), wire.get("mime_type")
+    if kind.__class__ is not str:
+        return None
+    is_typed = media_type.__class__ is str and media_type not in ("", "application/octet-stream")
+    return None if is_typed and kind in ("image", "audio", "video") and kind_of_media(media_type) != kind else kind
+
+
 def modality() -> Filled:
     """Return the kind of a medium as a required field."""
     return Filled({}, lambda content, wire: wire.setdefault("modality", content.media_kind or "document"))
@@ -213,22 +204,3 @@ class Anything(Codec[Any]):
 
     def holds(self, value: object) -> bool:
         return value is not None
-
-
-class Messages(MessageList):
-    """The messages of a request. Each wire object is one message."""
-
-    def __init__(self, row: Row) -> None:
-        super().__init__()
-        self._row = row
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = [self._row.decode(wire, context) for _, wire in self.objects(value, context)]
-        context.trace_messages(messages, value, lambda message: self._row)
-        return messages
-
-    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> Any:
-        return [self._row.encode(message, context) for message in value]
-
-    def describe(self) -> str:
-        return "list of message"

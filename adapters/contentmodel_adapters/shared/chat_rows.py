@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextOrBlocks,
+    Union,
     chat,
     row,
 )
@@ -69,23 +70,7 @@ class ChatRows(ChatMessages):
         # A result of another API may have only texts, if its media follow in a user message.
         foreign = (TextContent,) if detached else None
         outputs = table.union("tool result part", union.rows, prefer=prefer, foreign_types=foreign)
-        call: dict[str, Spec] = {"function.name": "name", "function.arguments": ("arguments", arguments)}
-        empty = Filled({"function.arguments": "{}" if dict not in arguments.classes else {}})
-        calls = table.union(
-            "tool call",
-            [
-                row("function", FunctionCallContent, {"id": "call_id", **call}, empty),
-                # Some data has neither types nor ids.
-                Row("untyped", FunctionCallContent, {"id": "call_id", **call}, empty),
-                Row(
-                    "bare",
-                    FunctionCallContent,
-                    {"id": "call_id", "name": "name", "arguments": ("arguments", arguments)},
-                ),
-            ],
-            find=_form_of_call,
-            prefer=lambda content, rows: rows[0],
-        )
+        calls = calls_of(table, arguments)
         result: dict[str, Spec] = {
             "tool_call_id": "call_id",
             "name": ("name", Codec(str) if names else ProviderOnly("name", str, silent=True)),
@@ -114,6 +99,23 @@ class ChatRows(ChatMessages):
             for result in message.contents:
                 report_citations(getattr(result, "outputs", ()), context)
         return super().encode_message(message, context)
+
+
+def calls_of(table: Table, arguments: Codec[Any]) -> Union:
+    """Return the union of calls. Some data has neither types nor ids, or the fields of the function without it."""
+    call: dict[str, Spec] = {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", arguments)}
+    bare: dict[str, Spec] = {"id": "call_id", "name": "name", "arguments": ("arguments", arguments)}
+    empty = Filled({"function.arguments": "{}" if dict not in arguments.classes else {}})
+    return table.union(
+        "tool call",
+        [
+            row("function", FunctionCallContent, call, empty),
+            Row("untyped", FunctionCallContent, call, empty),
+            Row("bare", FunctionCallContent, bare),
+        ],
+        find=_form_of_call,
+        prefer=lambda content, rows: rows[0],
+    )
 
 
 def _form_of_call(wire: dict[str, Any]) -> str | None:

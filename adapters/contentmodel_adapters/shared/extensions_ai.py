@@ -12,13 +12,14 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    ArgumentsObject,
     Blocks,
     Codec,
     DecodeContext,
     EncodeContext,
     Field,
     Filled,
-    Gathered,
+    Group,
     MessageList,
     Opaque,
     Record,
@@ -235,6 +236,35 @@ class InformationalOnly(Codec[str]):
         return True if value == "provider" else None
 
 
+class Code(Group):
+    """The inputs of a call of the code interpreter. One input with code is the argument `code`, as in other APIs.
+
+    `write` returns the content with a code, and `read` the code of such a content; None for other contents. Any other
+    inputs are the argument `inputs`.
+    """
+
+    attribute = "arguments"
+    keys = ("inputs",)
+
+    def __init__(self, write: Callable[[str], dict[str, Any]], read: Callable[[Any], str | None]) -> None:
+        self._write, self._read = write, read
+        self._as_object = ArgumentsObject("inputs").encode
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        inputs = wire.get("inputs")
+        if inputs.__class__ is list and len(inputs) == 1 and inputs[0].__class__ is dict:
+            code = self._read(inputs[0])
+            if code is not None and self._write(code) == inputs[0]:
+                return {"code": code}
+        return {"inputs": inputs} if "inputs" in wire else None
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        fields = dict((self._as_object(value, context, owner) if value.__class__ is str else value) or {})
+        if fields.get("code").__class__ is str and "inputs" not in fields:
+            fields["inputs"] = [self._write(fields.pop("code"))]
+        wire.update(fields)
+
+
 class Rows:
     """The rows of one format, made from the names that the formats share."""
 
@@ -308,17 +338,16 @@ class Rows:
         ]
         return self.table.union("output", rows, tag=self.names.tag, accepts_untyped=True)
 
-    def hosted(self, outputs: Codec[Any], *, id: str, mcp_name: str, mcp_output: str) -> list[Row]:
+    def hosted(self, outputs: Codec[Any], *, code: Code, id: str, mcp_name: str, mcp_output: str) -> list[Row]:
         """Return the rows of hosted tools.
 
-        `id` is the field with the id of an image, `mcp_name` and `mcp_output` those of the calls of MCP servers.
+        `code` reads the inputs of a code interpreter. `id` is the field with the id of an image, `mcp_name` and
+        `mcp_output` those of the calls of MCP servers.
         """
         named, server = {"call_id": "call_id"}, {"call_id": "call_id", "server_name": "server"}
         made: dict[str, Spec] = {"outputs": ("outputs", outputs)}
         return [
-            self.row(
-                "code_interpreter_tool_call", CodeInterpreterToolCallContent, named, Gathered("arguments", "inputs")
-            ),
+            self.row("code_interpreter_tool_call", CodeInterpreterToolCallContent, named, code),
             self.row("code_interpreter_tool_result", CodeInterpreterToolResultContent, {**named, **made}),
             self.row("image_generation_tool_call", ImageGenerationToolCallContent, {id: "call_id"}),
             self.row("image_generation_tool_result", ImageGenerationToolResultContent, {id: "call_id", **made}),
@@ -376,7 +405,7 @@ class Messages(MessageList):
 
     - `defaults`: the fields that each message has, with their values.
     - `mark`: changes a content before it is encoded. `read`: changes a content after it was decoded.
-    - `older`: the record of a message of an older version, whose role is an object.
+    - `older`: the records of messages of older versions, whose role is an object. The last one takes any such role.
     """
 
     def __init__(
@@ -387,11 +416,11 @@ class Messages(MessageList):
         defaults: Mapping[str, Any] | None = None,
         mark: Callable[[AIContent, EncodeContext], AIContent] | None = None,
         read: Callable[[AIContent], AIContent] | None = None,
-        older: Row | None = None,
+        older: tuple[Row, ...] = (),
     ) -> None:
         super().__init__()
         self._row, self._names, self._defaults, self._mark, self._read = row, names, defaults or {}, mark, read
-        self._older = older
+        self._older = {one.name: one for one in older}
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is list
@@ -399,21 +428,25 @@ class Messages(MessageList):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages: list[ChatMessage] = []
         for _, wire in self.objects(value, context):
-            message: ChatMessage
-            if self._older is not None and wire.get("role").__class__ is dict:
-                message = self._older.decode(wire, context)
-                message = hints.ROW.on(message, self._older.api, self._older.name)
-            else:
-                message = self._row.decode(wire, context)
+            older = self._older_of(wire.get("role"))
+            message: ChatMessage = (older or self._row).decode(wire, context)
+            if older is not None:
+                message = hints.ROW.on(message, older.api, older.name)
             if self._read is not None:
                 message.contents[:] = map(self._read, message.contents)
             messages.append(message)
         context.trace_messages(messages, value, self._row_of)
         return messages
 
+    def _older_of(self, role: object) -> Row | None:
+        """Return the record of the older version that a role belongs to; None if the role is no object."""
+        if not isinstance(role, dict):
+            return None
+        kinds = (None, role.get("type"))
+        return next((one for one in self._older.values() if one.constants.get("role.type") in kinds), None)
+
     def _row_of(self, message: ChatMessage) -> Row:
-        older = self._older
-        return older if older is not None and hints.ROW.of(message, older.api) == older.name else self._row
+        return self._older.get(hints.ROW.of(message, self._row.api) or "", self._row)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = [wire for message in value for wire in self._encode_message(message, context)]

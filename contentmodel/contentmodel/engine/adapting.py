@@ -19,7 +19,7 @@ from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.passes import with_finish_for_calls
+from contentmodel.engine.pipeline.passes import APPROVALS, with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
@@ -126,6 +126,8 @@ class TableAdapter:
     """Fields with API-specific values, for audits, that the table does not show: each API has its own such values."""
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
+    answered: frozenset[str] = frozenset()
+    """Fields of a request that belong to its answer: a request of another API ignores them."""
 
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all passes: the message passes for each choice, then the response passes."""
@@ -165,6 +167,7 @@ class TableAdapter:
     def _aim(self, context: EncodeContext, model: str | None) -> None:
         """Set what a context holds of the target: the format's features, the model, and the host that serves it."""
         context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
+        context.lacks_approvals = self._lacks_approvals
         context.reasoning_fields = self.reasoning_fields
         context.host = host = self.host(model, context.policies)
         context.issuers = host.issuers | {self.issuer}
@@ -172,6 +175,11 @@ class TableAdapter:
             context.policies = {**host.policies, **context.policies}
         if host.cache_points and not context.known.capabilities.cache_points:
             context.known = replace(context.known, capabilities=replace(context.known.capabilities, cache_points=True))
+
+    @cached_property
+    def _lacks_approvals(self) -> bool:
+        rows = (row for union in self.table.unions.values() for row in union.rows)
+        return not self.keeps_approvals and not any(issubclass(row.model, APPROVALS) for row in rows)
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         """Return what the host of a model adds to the API. An API of several hosts overrides this."""

@@ -221,6 +221,7 @@ class EncodeContext:
         "keeps_state",
         "kind",
         "known",
+        "lacks_approvals",
         "maps",
         "model",
         "native",
@@ -273,6 +274,8 @@ class EncodeContext:
         """The host of the model, if the API has several."""
         self.keeps_approvals = False
         """True if the target stores approvals of the application's own calls."""
+        self.lacks_approvals = False
+        """True if the target has no approvals at all."""
         self.keeps_state = False
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None

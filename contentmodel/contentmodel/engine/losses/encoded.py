@@ -332,7 +332,7 @@ def _is_empty(value: object) -> bool:
 
 def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     """Return the reason why a field of another API is lost. Its adapter declares fields without meaning elsewhere."""
-    meaningless, repeated = _declared(api)
+    meaningless, repeated, answered = _declared(api)
     if name in meaningless:
         values = meaningless[name]
         if values is None or value in (values if values.__class__ is tuple else (values,)):
@@ -340,20 +340,26 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     kind = type(owner).__name__
     if kind == "CachePoint":
         return MEANINGLESS_FIELD
+    if name in answered and kind == "ChatRequest":
+        return MEANINGLESS_FIELD
     if name in repeated and kind == "ChatResponse":
         return REPEATED_SETTING
     return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD
 
 
 @cache
-def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str]]:
+def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str], Collection[str]]:
     from contentmodel.adapter import adapter
 
     try:
         source_adapter = adapter(api)
     except UnknownApiError:
-        return {}, ()
-    return getattr(source_adapter, "meaningless", {}), getattr(source_adapter, "repeated", ())
+        return {}, (), ()
+    return (
+        getattr(source_adapter, "meaningless", {}),
+        getattr(source_adapter, "repeated", ()),
+        getattr(source_adapter, "answered", ()),
+    )
 
 
 @cache

@@ -23,6 +23,7 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     ToolCallContent,
     ToolResultContent,
@@ -423,6 +424,7 @@ def _without_state(
 
 
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 _SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 
 
@@ -438,10 +440,16 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
         if not lowered:
             context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
         return lowered
-    if isinstance(content, _SERVER_ONLY) or (isinstance(content, UnknownContent) and content.api != context.api):
+    if _is_unsupported(content, context):
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
     return (content,)
+
+
+def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
+    if isinstance(content, UnknownContent):
+        return content.api != context.api
+    return isinstance(content, _SERVER_ONLY) or (context.lacks_approvals and isinstance(content, APPROVALS))
 
 
 def _readable(content: AIContent, context: EncodeContext) -> bool:
