@@ -74,7 +74,7 @@ from contentmodel_adapters.bedrock_converse.rules import (
 from contentmodel_adapters.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
 from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT
-from contentmodel_adapters.shared.aws_errors import ERRORS
+from contentmodel_adapters.shared.aws_errors import ERRORS, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
@@ -434,7 +434,7 @@ class BedrockConverse(TableAdapter):
                 return {"request": 1.0}
             if self.recognises_list(messages):
                 return {"request": 0.95}
-        return {"response": 0.1} if payload.keys() == {"message"} and isinstance(payload["message"], str) else {}
+        return {"response": 0.1} if len(payload) == 1 and is_error(payload) else {}
 
 
 OWN_FIELDS = frozenset(

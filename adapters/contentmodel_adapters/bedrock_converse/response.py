@@ -75,7 +75,9 @@ USAGE = TABLE.record(
 # -- errors --------------------------------------------------------------------------------------------------------
 
 
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"), *aws_errors.OTHER_NAMES
+)
 TABLE.keep("error", "originalStatusCode", "originalMessage", "resourceName")
 TABLE.known_values("error.__type", *ERRORS.types)
 
@@ -130,7 +132,7 @@ class Answer(OnlyChoice):
     ) -> None:
         super().encode(value, wire, context, owner)
         if owner.error is not None:
-            wire.update(_ERROR.encode(owner.error, context, owner))
+            wire.update(_ERROR.encode_object(owner.error, context, owner))
 
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext

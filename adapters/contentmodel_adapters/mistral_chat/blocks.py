@@ -15,7 +15,9 @@ from contentmodel import (
     Usage,
 )
 from contentmodel.authoring import (
+    Aliases,
     ArgumentsText,
+    AsSent,
     DecodeContext,
     EncodeContext,
     Filled,
@@ -23,12 +25,14 @@ from contentmodel.authoring import (
     Implied,
     One,
     Opaque,
+    ProtobufJson,
     Required,
     Row,
     Silent,
     Spec,
     Table,
     TextOrBlocks,
+    TextOrJson,
     TextParts,
     chat,
     list_of,
@@ -123,6 +127,11 @@ USAGES = TABLE.union(
     tag=None,
     prefer=lambda usage, rows: rows[1],
 )
+# The errors of validation have a list in place of the message, or are FastAPI's own, whose only field is `detail`.
 ERROR = TABLE.record(
-    "error", ErrorContent, {"message": "message", "type": "code"}, Silent("kind"), Filled({"message": ""})
+    "error",
+    ErrorContent,
+    {"message": ("message", TextOrJson()), "type": "code"},
+    *(Silent("kind"), Filled({"message": ""}), ProtobufJson(), Aliases({"detail": "message"})),
+    as_sent=AsSent("message"),
 )

@@ -95,6 +95,6 @@ RESPONSE = TABLE.record(
         "created": "created",
         "choices": ("choices", Choices()),
         "usage": ("usage", OneOf(USAGE)),
-        "error": ("error", ErrorBody(ERROR, ERRORS)),
+        "error": ("error", ErrorBody(ERROR, ERRORS, or_text=True)),
     },
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.json import Json, JsonObject, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
 
@@ -24,6 +24,19 @@ class NonEmpty(Codec[str]):
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != ""
+
+
+class TextOrJson(Codec[str]):
+    """A text, or an object or a list in its place, which becomes JSON text. `AsSent` writes it back."""
+
+    classes = (str, dict, list)
+    identity = False
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return value if value.__class__ is str else write(value).decode()
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        return value
 
 
 class Affixed(Codec[str]):
