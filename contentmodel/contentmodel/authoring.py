@@ -104,7 +104,7 @@ from contentmodel.engine.table.codecs import (
     spread,
 )
 from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorTypes
-from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel.engine.table.finish_reasons import FinishReasons, finished_by_calls
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.message_lists import MessageList
@@ -343,6 +343,7 @@ __all__ = [
     "extended_list",
     "family_of",
     "fields_of",
+    "finished_by_calls",
     "first_fitting",
     "growing",
     "growing_event",

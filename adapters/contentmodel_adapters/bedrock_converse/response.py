@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Record,
     Row,
     Silent,
+    finished_by_calls,
     object_of,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -123,7 +124,8 @@ class Answer(OnlyChoice):
             kept["output"] = output if output.__class__ is not dict else _known(output, has_blocks=bool(contents))
         rest = _rest(outer, inner)
         extra = {API: {**ENDED.entry(kept), **misfits(wire, stopReason=str), **({"output": rest} if rest else {})}}
-        choice = ChatChoice(messages=[message], finish_reason=finish, extra=extra)
+        # gpt-oss and Claude end some answers with calls with "end_turn".
+        choice = finished_by_calls(ChatChoice(messages=[message], finish_reason=finish, extra=extra))
         context.trace(ENDING, [choice], wire, None, spread=False)
         return [choice]
 

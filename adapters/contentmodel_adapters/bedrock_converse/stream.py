@@ -40,6 +40,8 @@ EVENTS = frozenset(
     }
 )
 PLACEHOLDER = {"text": ""}
+CALL = {"toolUse": {"toolUseId": "", "name": "", "input": {}}}
+"""The placeholder of an answer with calls. The finish reason depends on them."""
 
 
 class Decoder(StreamDecoder):
@@ -49,6 +51,7 @@ class Decoder(StreamDecoder):
         super().__init__(adapter, deltas=deltas)
         self._open: dict[int, BlockState] = {}
         self._role: dict[str, Any] = {"role": "assistant"}
+        self._has_calls = False
         self._unnamed: list[BlockState] = []
         """Finished reasoning. A prompt router names the model, which made its state, at the end of the stream."""
 
@@ -85,7 +88,7 @@ class Decoder(StreamDecoder):
             self.wire_event(name, wire)
 
     def _answer(self) -> dict[str, Any]:
-        content = [PLACEHOLDER] * min(self._blocks, 1)
+        content = [CALL if self._has_calls else PLACEHOLDER] * min(self._blocks, 1)
         return {**self.answer, "output": {"message": {**self._role, "content": content}}}
 
     def _finish_if_known(self) -> None:
@@ -187,6 +190,7 @@ class Decoder(StreamDecoder):
         is_cut = typed and wire["toolUse"]["input"] is typed
         content = self._decode({**wire, "toolUse": {**wire["toolUse"], "input": {}}} if is_cut else wire, context)
         context.finish(wire)
+        self._has_calls = self._has_calls or getattr(content, "executor", None) == "client"
         if is_cut and isinstance(content, ToolCallContent):
             # Mostly truncated arguments (max_tokens). An answer without streaming cannot have them.
             return msgspec.structs.replace(content, arguments=typed)

@@ -13,6 +13,7 @@ from contentmodel.authoring import (
     FinishReasons,
     Hint,
     Record,
+    finished_by_calls,
     with_date,
 )
 from contentmodel.response import ChatChoice, ChatResponse
@@ -111,7 +112,8 @@ class Answer(OnlyChoice):
         if "status" in wire and status is None:
             own["status"] = None
         finish = FINISH.decode(status, context, wire, "status") if status.__class__ is str else None
-        choices = [ChatChoice(messages=messages, finish_reason=finish, extra={API: own} if own else None)]
+        choice = ChatChoice(messages=messages, finish_reason=finish, extra={API: own} if own else None)
+        choices = [finished_by_calls(choice)]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 

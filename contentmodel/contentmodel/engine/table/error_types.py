@@ -142,7 +142,10 @@ class ErrorBody(Record[ErrorContent]):
 
 
 class ErrorFields(Group):
-    """An error whose `fields` are at the top of the body. The first one, or an alias, shows that the body is an error."""
+    """An error whose `fields` are at the top of the body. The first one shows that the body is an error.
+
+    An alias of the first one does, too.
+    """
 
     attribute = "error"
 
