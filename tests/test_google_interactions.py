@@ -13,6 +13,8 @@ from contentmodel import ChatMessage, ChatRequest, FunctionTool, Origin, Reasoni
 from contentmodel.content import JsonContent, UnknownContent, UriContent, WebSearchToolCallContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolResultContent
 from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError
+from contentmodel.streams import encode_stream, fold_stream
+from contentmodel.unfolding import unfold
 from providers import PROVIDERS
 
 API, OTHER = "google-interactions", "google-generate-content"
@@ -604,3 +606,32 @@ def test_answer_that_ended_in_spite_of_an_error_keeps_its_status() -> None:
     encoded = convert(answer, source="openai-responses", target=API, kind="response")
     assert encoded.payload["status"] == "completed"
     assert encoded.payload["errors"] == [{"code": "api_error", "message": "late"}]
+
+
+QUOTA = {"code": "quota_exceeded", "message": "No quota is left."}
+
+
+@pytest.mark.parametrize("errors", [[QUOTA], [QUOTA, {"code": "api_error", "message": "Late."}]])
+@pytest.mark.parametrize("steps", [[], [{"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}]])
+def test_errors_of_a_failed_interaction_are_its_error(
+    errors: list[dict[str, Any]], steps: list[dict[str, Any]]
+) -> None:
+    answer = {"id": "v", "object": "interaction", "status": "failed", "steps": steps, "errors": errors}
+    response = INTERACTIONS.decode_response(answer)
+    assert response.error is not None
+    assert (response.error.kind, response.error.message) == ("rate_limit", QUOTA["message"])
+    assert INTERACTIONS.encode_response(response).payload == answer
+    assert fold_stream([*encode_stream(unfold(response), API)], API) == response
+    for target in PROVIDERS.keys() - {API}:
+        encoded = convert(answer, source=API, target=target, kind="response")
+        # An answer of Cohere or Ollama that has contents has no error.
+        lost = {loss.path for loss in encoded.losses if loss.kind == "dropped"}
+        assert QUOTA["message"] in str(encoded.payload) or lost & {"$.errors", "$.errors[0].message"}
+        assert contentmodel.audit(answer, encoded) == []
+
+
+def test_errors_of_a_completed_interaction_are_kept() -> None:
+    answer = {"id": "v", "object": "interaction", "status": "completed", "steps": [], "errors": [QUOTA]}
+    response = INTERACTIONS.decode_response(answer)
+    assert response.error is None
+    assert INTERACTIONS.encode_response(response).payload == answer

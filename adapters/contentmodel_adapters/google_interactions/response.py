@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
@@ -11,11 +12,15 @@ from contentmodel.authoring import (
     ErrorTypes,
     Fields,
     FinishReasons,
+    Group,
     Hint,
     Record,
     finished_by_calls,
+    hints,
+    list_of,
     with_date,
 )
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.google_interactions.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.google_interactions.messages import decode_steps, encode_steps
@@ -129,6 +134,53 @@ class Answer(OnlyChoice):
             wire["status"] = FINISH.encode(choice.finish_reason, context, choice)
 
 
+ERROR_BODY = ErrorBody(ERROR, ERRORS)
+
+
+class Failed(Group):
+    """The error of a body, or the first error of a failed interaction, which has a list of them.
+
+    The other ones stay in the residue. The errors of an interaction that did not fail are diagnostics.
+    """
+
+    attribute = "error"
+    keys = ("error", "errors")
+
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        if wire.get("error").__class__ is dict:
+            return ("error",)
+        return ("errors",) if len(_errors(wire)) == 1 else ()
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
+        error, errors = wire.get("error"), _errors(wire)
+        if error.__class__ is dict:
+            made = ERROR_BODY.decode(error, context, wire, "error")
+            context.trace(ERROR, [made], wire, "error", spread=False)
+        elif errors:
+            made = hints.FORM.on(ERROR_BODY.decode(errors[0], context, wire, "errors"), API, "list")
+            context.trace(ERROR, [made], errors, 0, spread=False)
+        else:
+            return None
+        return made
+
+    def encode(
+        self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
+    ) -> None:
+        if value is None:
+            return
+        made = ERROR_BODY.encode_object(value, context, owner)
+        if context.native and hints.FORM.of(value, API) == "list":
+            wire["errors"] = [made, *list_of((owner.extra or {}).get(API, {}), "errors")[1:]]
+        else:
+            wire["error"] = made
+
+
+def _errors(wire: Mapping[str, Any]) -> list[Any]:
+    """Return the errors of a failed interaction; [] if they have another form."""
+    errors = list_of(wire, "errors") if wire.get("status") == "failed" else []
+    return errors if all(error.__class__ is dict for error in errors) else []
+
+
 RESPONSE = TABLE.record(
     "response",
     ChatResponse,
@@ -137,9 +189,9 @@ RESPONSE = TABLE.record(
         "model": "model",
         "created": "created",
         "usage": ("usage", Record(USAGE)),
-        "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
     Answer(),
+    Failed(),
 )
 
 
