@@ -665,3 +665,25 @@ def test_exception_in_a_stream_is_an_error() -> None:
     assert response.text == "Hel"
     assert response.error is not None
     assert (response.error.code, response.error.kind) == ("ThrottlingException", "rate_limit")
+
+
+@pytest.mark.parametrize(("first", "second", "whole"), [("iVBO", "Rw0K", "iVBORw0K"), ("QUI=", "Qw==", "QUJD")])
+def test_pieces_of_bytes_in_a_stream_are_joined(first: str, second: str, whole: str) -> None:
+    def delta(place: int, value: dict[str, Any]) -> bytes:
+        data = json.dumps({"contentBlockIndex": place, "delta": value}).encode()
+        return BEDROCK.stream_format.write(data, "contentBlockDelta")
+
+    start = {"contentBlockIndex": 0, "start": {"image": {"format": "png"}}}
+    frames = [
+        BEDROCK.stream_format.write(b'{"role":"assistant"}', "messageStart"),
+        BEDROCK.stream_format.write(json.dumps(start).encode(), "contentBlockStart"),
+        *(delta(0, {"image": {"source": {"bytes": piece}}}) for piece in (first, second)),
+        *(delta(1, {"reasoningContent": {"redactedContent": piece}}) for piece in (first, second)),
+        BEDROCK.stream_format.write(b'{"stopReason":"end_turn"}', "messageStop"),
+        BEDROCK.stream_format.write(b'{"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}', "metadata"),
+    ]
+    response = fold_stream(frames, API)
+    assert BEDROCK.encode_response(response).payload["output"]["message"]["content"] == [
+        {"image": {"format": "png", "source": {"bytes": whole}}},
+        {"reasoningContent": {"redactedContent": whole}},
+    ]

@@ -71,7 +71,7 @@ from contentmodel.engine.streams.decoder import (
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
-from contentmodel.engine.streams.merging import append_text, extended, extended_list, merge_into
+from contentmodel.engine.streams.merging import append_text, extended, extended_list, join_base64, merge_into
 from contentmodel.engine.streams.outgoing import (
     TEXT_HERE,
     OutgoingBlock,
@@ -354,6 +354,7 @@ __all__ = [
     "is_data_uri",
     "is_incomplete_call",
     "is_native",
+    "join_base64",
     "kind_of",
     "layout_of",
     "list_of",
