@@ -635,3 +635,33 @@ def test_errors_of_a_completed_interaction_are_kept() -> None:
     response = INTERACTIONS.decode_response(answer)
     assert response.error is None
     assert INTERACTIONS.encode_response(response).payload == answer
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [{"type": "text", "text": "Hello"}],
+        [THOUGHT, {"type": "text", "text": "He"}, {"type": "text", "text": "llo", "annotations": []}, CALL],
+        [{"type": "text", "text": "Hello"}, {"type": "image", "data": "iVBORw0K", "mime_type": "image/png"}],
+        [{"type": "text", "text": "Hello"}, {"type": "novelty", "value": 1}],
+    ],
+)
+def test_outputs_are_the_contents_of_an_answer_without_steps(outputs: list[dict[str, Any]]) -> None:
+    answer = {"id": "v", "object": "interaction", "status": "completed", "outputs": outputs}
+    response = INTERACTIONS.decode_response(answer)
+    assert response.text == "Hello"
+    assert INTERACTIONS.encode_response(response).payload == answer
+    event = {"event_type": "interaction.completed", "interaction": answer}
+    assert fold_stream([f"data: {json.dumps(event)}\n\n".encode()], API) == response
+    streamed = fold_stream([*encode_stream(unfold(response), API)], API)
+    assert (streamed.text, streamed.extra) == ("Hello", response.extra)
+    for target in PROVIDERS.keys() - {API}:
+        encoded = convert(answer, source=API, target=target, kind="response")
+        assert "lo" in encoded.to_json().decode()
+        assert contentmodel.audit(answer, encoded) == []
+
+
+@pytest.mark.parametrize("outputs", [[], None, "a", [1], [{}], [{"type": 1}], [said("a")]])
+def test_outputs_of_another_form_are_kept(outputs: Any) -> None:
+    answer = {"id": "v", "object": "interaction", "status": "completed", "outputs": outputs}
+    assert INTERACTIONS.encode_response(INTERACTIONS.decode_response(answer)).payload == answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from contentmodel.authoring import (
     DecodeContext,
@@ -23,7 +23,13 @@ from contentmodel.authoring import (
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.google_interactions.blocks import API, ERROR, TABLE, USAGE
-from contentmodel_adapters.google_interactions.messages import decode_steps, encode_steps
+from contentmodel_adapters.google_interactions.messages import (
+    decode_outputs,
+    decode_steps,
+    encode_outputs,
+    encode_steps,
+    is_outputs,
+)
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 
 FINISH = FinishReasons(
@@ -94,6 +100,7 @@ ERRORS = ErrorTypes(
 )
 TABLE.known_values("error.code", *ERRORS.types)
 
+OUTPUTS = Hint[Literal[True]](API, "outputs", "the answer has the field `outputs`, which was there before `steps`")
 NO_STEPS = Hint[list[Any] | None](API, "steps", "the steps of an answer that has none: null or empty")
 ENDING = Fields({"finish_reason": "status", "messages": "steps"})
 
@@ -101,17 +108,25 @@ ENDING = Fields({"finish_reason": "status", "messages": "steps"})
 class Answer(OnlyChoice):
     """The only choice of an answer: its messages are the steps, its finish reason is the status."""
 
-    keys = ("steps", "status")
+    keys = ("steps", "status", "outputs")
     parts = {"status": "choices.finish_reason"}
 
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        has_outputs = "steps" not in wire and is_outputs(wire.get("outputs"))
+        return [key for key in self.keys if key in wire and (key != "outputs" or has_outputs)]
+
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        if not any(key in wire for key in self.keys):
+        taken = self.taken(wire)
+        if not taken:
             return []
         steps, status = wire.get("steps"), wire.get("status")
         if steps is not None and steps.__class__ is not list:
             context.expected(wire, "steps", "array", steps)
         messages = decode_steps(steps, context) if steps.__class__ is list else []
         own = misfits(wire, status=str)
+        if "outputs" in taken:
+            messages = decode_outputs(wire["outputs"], context)
+            own |= OUTPUTS.entry(True)
         if "steps" in wire and not steps:
             own |= NO_STEPS.entry(steps)
         if "status" in wire and status is None:
@@ -125,7 +140,11 @@ class Answer(OnlyChoice):
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        steps = encode_steps(choice.messages, context)
+        # A stream has its contents in steps.
+        has_outputs = OUTPUTS.read(own) is True and any(message.contents for message in choice.messages)
+        if has_outputs:
+            wire["outputs"] = encode_outputs(choice.messages, context)
+        steps = [] if has_outputs else encode_steps(choice.messages, context)
         if steps or NO_STEPS.is_in(own):
             wire["steps"] = steps or NO_STEPS.read(own)
         if "status" in own:
