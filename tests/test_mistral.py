@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from mistralai.client import models
 
@@ -301,3 +302,13 @@ def test_answer_to_continue_has_no_white_space_at_its_end_at_claude(text: str) -
         "messages": [messages[0], {"role": "assistant", "content": text}],
     }
     assert claude.encode_request(claude.decode_request(own)).payload == own
+
+
+def test_stop_sequence_that_is_a_text_is_read() -> None:
+    payload = request({"role": "user", "content": "Count."}, stop="END")
+    decoded = MISTRAL.decode_request(payload)
+    assert decoded.options.stop_sequences == ["END"]
+    assert MISTRAL.encode_request(decoded).payload == payload
+    assert convert(payload, source=API, target="openai-chat").payload["stop"] == ["END"]
+    edited = msgspec.structs.replace(decoded, options=msgspec.structs.replace(decoded.options, stop_sequences=["STOP"]))
+    assert MISTRAL.encode_request(edited).payload["stop"] == ["STOP"]

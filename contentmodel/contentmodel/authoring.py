@@ -127,7 +127,7 @@ from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
 from contentmodel.engine.table.signs import has_explicit_error
-from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, TextOrJson, Words
+from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, TextOrJson, TextOrTexts, Words
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -310,6 +310,7 @@ __all__ = [
     "TextField",
     "TextOrBlocks",
     "TextOrJson",
+    "TextOrTexts",
     "TextParts",
     "TokenCounting",
     "ToolOrMode",

@@ -39,6 +39,22 @@ class TextOrJson(Codec[str]):
         return value
 
 
+class TextOrTexts(Codec[list[str]]):
+    """A list of texts, or one text in its place. `AsSent` writes the text back."""
+
+    classes = (list, str)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str or (value.__class__ is list and all(item.__class__ is str for item in value))
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[str]:
+        return [value] if value.__class__ is str else value
+
+    def encode(self, value: list[str], context: EncodeContext, owner: object) -> list[str]:
+        return value
+
+
 class Affixed(Codec[str]):
     """A text between two constant texts, such as the name of a tool in the type `tool-weather`.
 
