@@ -34,7 +34,6 @@ from contentmodel import (
     unfold,
     user,
 )
-from contentmodel.auditing import audit
 from contentmodel.content import DocumentContent, ErrorContent, Span
 from contentmodel.events import BlockCatchUp, BlockStop, CitationDelta, ReasoningDelta, TurnComplete, TurnError
 from contentmodel.request import ChatOptions, ResponseFormat, ToolChoice

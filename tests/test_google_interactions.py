@@ -665,3 +665,46 @@ def test_outputs_are_the_contents_of_an_answer_without_steps(outputs: list[dict[
 def test_outputs_of_another_form_are_kept(outputs: Any) -> None:
     answer = {"id": "v", "object": "interaction", "status": "completed", "outputs": outputs}
     assert INTERACTIONS.encode_response(INTERACTIONS.decode_response(answer)).payload == answer
+
+
+TOOLS_OF_GOOGLE = [
+    {"googleMaps": {"enableWidget": True}},
+    {"fileSearch": {"fileSearchStoreNames": ["stores/1"], "topK": 3, "metadataFilter": "a = 1"}},
+    {"computerUse": {"environment": "ENVIRONMENT_BROWSER", "excludedPredefinedFunctions": ["drag"]}},
+]
+TOOLS_OF_INTERACTIONS = [
+    {"type": "google_maps", "enable_widget": True},
+    {
+        "type": "file_search",
+        "file_search_store_names": ["stores/1"],
+        "top_k": 3,
+        "metadata_filter": "a = 1",
+    },
+    {"type": "computer_use", "environment": "browser", "excluded_predefined_functions": ["drag"]},
+]
+
+
+def test_hosted_tools_keep_their_settings_in_the_other_api_of_google() -> None:
+    asked = {"model": "gemini-3-pro", "input": "Hi", "tools": TOOLS_OF_INTERACTIONS}
+    encoded = convert(asked, source=API, target=OTHER)
+    assert encoded.payload["tools"] == [{name: value for tool in TOOLS_OF_GOOGLE for name, value in tool.items()}]
+    lost = {loss.path for loss in encoded.losses if "tools" in loss.path}
+    assert lost == {"$.tools[2].environment"}
+    assert contentmodel.audit(asked, encoded) == []
+    contents = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": TOOLS_OF_GOOGLE}
+    encoded = convert(contents, source=OTHER, target=API)
+    assert encoded.payload["tools"] == TOOLS_OF_INTERACTIONS
+    assert contentmodel.audit(contents, encoded) == []
+
+
+def test_setting_that_the_other_api_of_google_lacks_is_the_only_loss() -> None:
+    tool = {"type": "google_maps", "enable_widget": True, "latitude": 52.5}
+    encoded = convert({"model": "gemini-3-pro", "input": "Hi", "tools": [tool]}, source=API, target=OTHER)
+    assert encoded.payload["tools"] == [{"googleMaps": {"enableWidget": True}}]
+    assert [loss.path for loss in encoded.losses if "tools" in loss.path] == ["$.tools[0].latitude"]
+
+
+def test_file_search_of_another_provider_is_not_sent_to_google() -> None:
+    tool = {"type": "file_search", "vector_store_ids": ["vs_1"]}
+    encoded = convert({"model": "gpt-5", "input": "Hi", "tools": [tool]}, source="openai-responses", target=API)
+    assert "tools" not in encoded.payload

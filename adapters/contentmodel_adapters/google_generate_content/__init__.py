@@ -64,7 +64,7 @@ from contentmodel_adapters.google_generate_content.tools import (
     with_level,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
-from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts
+from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
@@ -180,6 +180,7 @@ REQUEST_PASSES = (
     request_pass(settings.with_fitting_settings, native=True, form=settings.GOOGLE),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_counted_calls),
+    request_pass(with_tools_of_kin),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     request_pass(with_media_type),
