@@ -687,3 +687,13 @@ def test_pieces_of_bytes_in_a_stream_are_joined(first: str, second: str, whole: 
         {"image": {"format": "png", "source": {"bytes": whole}}},
         {"reasoningContent": {"redactedContent": whole}},
     ]
+
+
+@pytest.mark.parametrize("target", ["cohere-chat", "ollama-chat"])
+@pytest.mark.parametrize("source", [{"text": "BODY"}, {"bytes": "Qk9EWQ=="}])
+def test_text_document_is_a_text_for_apis_without_documents(target: str, source: dict[str, Any]) -> None:
+    payload = asked({"text": "?"}, {"document": {"name": "d", "format": "txt", "source": source}})
+    encoded = convert(payload, source=API, target=target)
+    assert "BODY" in encoded.to_json().decode()
+    assert {loss.code for loss in encoded.losses} & {"document-as-text", "document-text"}
+    assert contentmodel.audit(payload, encoded) == []

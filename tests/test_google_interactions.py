@@ -708,3 +708,12 @@ def test_file_search_of_another_provider_is_not_sent_to_google() -> None:
     tool = {"type": "file_search", "vector_store_ids": ["vs_1"]}
     encoded = convert({"model": "gpt-5", "input": "Hi", "tools": [tool]}, source="openai-responses", target=API)
     assert "tools" not in encoded.payload
+
+
+def test_service_tier_is_the_same_in_both_apis_of_google() -> None:
+    asked = {"model": "gemini-3-pro", "input": "Hi", "service_tier": "flex"}
+    assert convert(asked, source=API, target=OTHER).payload["serviceTier"] == "flex"
+    contents = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "serviceTier": "flex"}
+    assert convert(contents, source=OTHER, target=API).payload["service_tier"] == "flex"
+    other = {**contents, "serviceTier": "FLEX"}
+    assert adapter(OTHER).encode_request(adapter(OTHER).decode_request(other)).payload == other

@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     TableAdapter,
+    enum_at,
     hoist_instructions,
     media,
     message_pass,
@@ -95,6 +96,7 @@ REQUEST = TABLE.record(
         "generationConfig.responseMimeType": "options.response_format.media_type",
         "generationConfig.responseJsonSchema": "options.response_format.schema",
         "generationConfig.thinkingConfig.includeThoughts": "options.reasoning.include",
+        "serviceTier": enum_at("options.service_tier", "flex", "standard", "priority"),
         "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
         "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
     },
@@ -115,7 +117,7 @@ TABLE.keep(
 )
 TABLE.keep(
     "request",
-    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "serviceTier", "store", "model", "outputConfig"),
+    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "store", "model", "outputConfig"),
     *("automaticFunctionCalling", "httpOptions", "shouldReturnHttpResponse"),
 )
 
