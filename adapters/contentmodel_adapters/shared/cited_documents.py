@@ -34,9 +34,10 @@ def _moved(content: Any, context: EncodeContext) -> Any:
         is_same = all(new is old for new, old in zip(outputs, content.outputs, strict=True))
         return content if is_same else context.replace(content, outputs=outputs)
     source = CLAUDE if context.api == CONVERSE else CONVERSE
-    if not isinstance(content, TYPES) or source not in (content.extra or {}):
+    extra = content.extra or {}
+    if not isinstance(content, TYPES) or source not in extra:
         return content
-    own = content.extra[source]
+    own = extra[source]
     member = None if source == CLAUDE else next((name for name in _MEMBERS if own.get(name).__class__ is dict), None)
     fields = own if member is None else object_of(own, member)
     kinds = {"citations": dict} if _is_result(content) else _SETTINGS
@@ -49,7 +50,7 @@ def _moved(content: Any, context: EncodeContext) -> Any:
     rest = {name: value for name, value in fields.items() if name not in settings}
     left = rest if member is None else {**own, member: rest} if rest else {k: v for k, v in own.items() if k != member}
     made = settings if context.api == CLAUDE else {_MEMBERS[_is_result(content)]: settings}
-    return context.replace(content, extra={**content.extra, source: left, context.api: made})
+    return context.replace(content, extra={**extra, source: left, context.api: made})
 
 
 def _is_result(content: Any) -> bool:

@@ -80,10 +80,11 @@ class ErrorBody(Record[ErrorContent]):
     def __init__(self, row: Row, types: ErrorTypes, *, or_text: bool = False) -> None:
         super().__init__(row)
         self.types = types
+        self._or_text = or_text
         self.classes = (dict, str) if or_text else (dict,)
 
     def holds(self, value: object) -> bool:
-        return value.__class__ in self.classes and value != ""
+        return value.__class__ is dict or (self._or_text and value.__class__ is str and bool(value))
 
     def places(self, value: ErrorContent, wire: Json, path: str) -> Iterable[Place]:
         return super().places(value, wire, path) if wire.__class__ is dict else [(value, path, wire, None)]
@@ -102,7 +103,7 @@ class ErrorBody(Record[ErrorContent]):
 
     def text_of(self, error: ErrorContent, context: EncodeContext) -> str | None:
         """Return the message if the error was a text and nothing was added; else None."""
-        is_text = str in self.classes and context.native and FORM.of(error, context.api) == "string"
+        is_text = self._or_text and context.native and FORM.of(error, context.api) == "string"
         if not is_text or error.kind is not None or error.code is not None or error.details is not None:
             return None
         context.status = self.types.status_of(None)
