@@ -665,3 +665,67 @@ def test_exception_in_a_stream_is_an_error() -> None:
     assert response.text == "Hel"
     assert response.error is not None
     assert (response.error.code, response.error.kind) == ("ThrottlingException", "rate_limit")
+
+
+@pytest.mark.parametrize(("first", "second", "whole"), [("iVBO", "Rw0K", "iVBORw0K"), ("QUI=", "Qw==", "QUJD")])
+def test_pieces_of_bytes_in_a_stream_are_joined(first: str, second: str, whole: str) -> None:
+    def delta(place: int, value: dict[str, Any]) -> bytes:
+        data = json.dumps({"contentBlockIndex": place, "delta": value}).encode()
+        return BEDROCK.stream_format.write(data, "contentBlockDelta")
+
+    start = {"contentBlockIndex": 0, "start": {"image": {"format": "png"}}}
+    frames = [
+        BEDROCK.stream_format.write(b'{"role":"assistant"}', "messageStart"),
+        BEDROCK.stream_format.write(json.dumps(start).encode(), "contentBlockStart"),
+        *(delta(0, {"image": {"source": {"bytes": piece}}}) for piece in (first, second)),
+        *(delta(1, {"reasoningContent": {"redactedContent": piece}}) for piece in (first, second)),
+        BEDROCK.stream_format.write(b'{"stopReason":"end_turn"}', "messageStop"),
+        BEDROCK.stream_format.write(b'{"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}', "metadata"),
+    ]
+    response = fold_stream(frames, API)
+    assert BEDROCK.encode_response(response).payload["output"]["message"]["content"] == [
+        {"image": {"format": "png", "source": {"bytes": whole}}},
+        {"reasoningContent": {"redactedContent": whole}},
+    ]
+
+
+@pytest.mark.parametrize("target", ["cohere-chat", "ollama-chat"])
+@pytest.mark.parametrize("source", [{"text": "BODY"}, {"bytes": "Qk9EWQ=="}])
+def test_text_document_is_a_text_for_apis_without_documents(target: str, source: dict[str, Any]) -> None:
+    payload = asked({"text": "?"}, {"document": {"name": "d", "format": "txt", "source": source}})
+    encoded = convert(payload, source=API, target=target)
+    assert "BODY" in encoded.to_json().decode()
+    assert {loss.code for loss in encoded.losses} & {"document-as-text", "document-text"}
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_documents_keep_their_citations_and_context_at_the_messages_api() -> None:
+    cited = {"citations": {"enabled": True}}
+    both = {**cited, "context": "About cats."}
+    parts = {"name": "e", "format": "txt", "source": {"content": [{"text": "PART"}]}}
+    result = {"source": "https://a", "title": "t", "content": [{"text": "x"}], **cited}
+    payload = asked(
+        {"text": "?"},
+        {"document": {"name": "d", "format": "txt", "source": {"text": "BODY"}, **both}},
+        {"document": {**parts, **both}},
+        {"searchResult": result},
+    )
+    encoded = convert(payload, source=API, target="anthropic-messages")
+    blocks = encoded.payload["messages"][0]["content"]
+    assert [{name: block[name] for name in both if name in block} for block in blocks[1:]] == [both, both, cited]
+    assert not [loss.path for loss in encoded.losses if "citations" in loss.path or "context" in loss.path]
+    assert contentmodel.audit(payload, encoded) == []
+    back = convert(encoded.payload, source="anthropic-messages", target=API)
+    members = [next(iter(block.values())) for block in back.payload["messages"][0]["content"][1:]]
+    assert [{name: member[name] for name in both if name in member} for member in members] == [both, both, cited]
+    assert contentmodel.audit(encoded.payload, back) == []
+
+
+@pytest.mark.parametrize("damaged", [{"citations": True}, {"context": 1}, {"citations": {}, "context": ""}])
+def test_damaged_settings_of_documents_are_not_sent_to_the_messages_api(damaged: dict[str, Any]) -> None:
+    document = {"name": "d", "format": "txt", "source": {"text": "BODY"}, **damaged}
+    payload = asked({"text": "?"}, {"document": document})
+    encoded = convert(payload, source=API, target="anthropic-messages")
+    assert damaged.keys().isdisjoint(encoded.payload["messages"][0]["content"][1])
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
+    assert contentmodel.audit(payload, encoded) == []

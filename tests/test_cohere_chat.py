@@ -632,3 +632,20 @@ def test_failed_result_is_marked_in_its_text() -> None:
     again = COHERE.decode_request(payload).messages[-1].contents[0]
     assert again.error is not None
     assert "No such file." in payload["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("field", ["json_schema", "schema"])
+def test_schema_of_the_answer_has_two_names(field: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    payload = {
+        "model": "command-a-03-2025",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "response_format": {"type": "json_object", field: schema},
+    }
+    request = COHERE.decode_request(payload)
+    assert request.options.response_format is not None
+    assert request.options.response_format.schema == schema
+    assert COHERE.encode_request(request).payload == payload
+    encoded = convert(payload, source=API, target="openai-chat")
+    assert encoded.payload["response_format"]["json_schema"]["schema"]["properties"] == schema["properties"]
+    assert audit(payload, encoded) == []

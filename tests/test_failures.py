@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from anthropic.types.shared.error_object import ErrorObject
+from msgspec.structs import replace
 
 from conftest import APIS
 from contentmodel import (
@@ -19,6 +20,7 @@ from contentmodel import (
     TextContent,
     adapter,
     convert,
+    fold_stream,
 )
 from contentmodel.auditing import audit
 from contentmodel.engine.json import parse
@@ -312,3 +314,61 @@ def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
         assert encoded.payload["status"] == "failed"
         assert (again.error.kind == kind) is ("no-error-type" not in [loss.code for loss in encoded.losses])
         assert ("no-finish-reason" in [loss.code for loss in encoded.losses]) is (finish is not None)
+
+
+@pytest.mark.parametrize(
+    ("api", "body", "status"),
+    [
+        ("bedrock-converse", {"Message": "No access."}, 500),
+        ("bedrock-converse", {"Message": "No access.", "__type": "AccessDeniedException"}, 403),
+        ("anthropic-messages", {"Message": "No access."}, 500),
+        ("anthropic-messages", {"error": {"code": 429, "message": "No access.", "status": "RESOURCE_EXHAUSTED"}}, 429),
+        ("mistral-chat", {"detail": "No access."}, 500),
+        ("openai-chat", {"code": "Not allowed", "error": "No access."}, 500),
+    ],
+)
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_error_body_of_another_form_is_an_error(api: str, body: dict[str, Any], status: int, target: str) -> None:
+    response = adapter(api).decode_response(body)
+    assert response.error is not None
+    assert response.error.message == "No access."
+    encoded = convert(body, source=api, target=target, kind="response")
+    assert (encoded.status or 0) >= 400
+    assert "No access." in str(encoded.payload)
+    assert audit(body, encoded) == []
+    own = adapter(api).encode_response(response)
+    assert (own.payload, own.status) == (body, status)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"detail": [{"loc": ["body"], "msg": "Field required", "type": "missing"}]},
+        {"object": "error", "message": {"detail": [{"msg": "Field required"}]}, "type": "invalid_request_error"},
+    ],
+)
+def test_validation_error_of_mistral_keeps_its_message_as_json(body: dict[str, Any]) -> None:
+    mistral = adapter("mistral-chat")
+    response = mistral.decode_response(body)
+    assert response.error is not None
+    assert json.loads(response.error.message) == body.get("message", body.get("detail"))
+    assert mistral.encode_response(response).payload == body
+    encoded = convert(body, source="mistral-chat", target="anthropic-messages", kind="response")
+    assert "Field required" in encoded.payload["error"]["message"]
+    assert audit(body, encoded) == []
+    edited = replace(response, error=replace(response.error, message="Other"))
+    assert "Other" in mistral.encode_response(edited).payload.values()
+
+
+def test_error_of_bedrock_gets_the_usual_names_at_another_host() -> None:
+    claude = adapter("anthropic-messages")
+    response = claude.decode_response({"Message": "No access.", "__type": "AccessDeniedException"})
+    encoded = claude.encode_response(response, policies={"dialect": "anthropic"})
+    error = {"type": "permission_error", "message": "No access."}
+    assert encoded.payload == {"type": "error", "error": error}
+
+
+def test_text_of_an_error_in_a_stream_of_chat_is_its_message() -> None:
+    response = fold_stream([b'data: {"error":"No access.","code":"Not allowed"}\n\n'], CHAT)
+    assert response.error is not None
+    assert response.error.message == "No access."

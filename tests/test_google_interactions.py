@@ -13,6 +13,8 @@ from contentmodel import ChatMessage, ChatRequest, FunctionTool, Origin, Reasoni
 from contentmodel.content import JsonContent, UnknownContent, UriContent, WebSearchToolCallContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolResultContent
 from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError
+from contentmodel.streams import encode_stream, fold_stream
+from contentmodel.unfolding import unfold
 from providers import PROVIDERS
 
 API, OTHER = "google-interactions", "google-generate-content"
@@ -604,3 +606,114 @@ def test_answer_that_ended_in_spite_of_an_error_keeps_its_status() -> None:
     encoded = convert(answer, source="openai-responses", target=API, kind="response")
     assert encoded.payload["status"] == "completed"
     assert encoded.payload["errors"] == [{"code": "api_error", "message": "late"}]
+
+
+QUOTA = {"code": "quota_exceeded", "message": "No quota is left."}
+
+
+@pytest.mark.parametrize("errors", [[QUOTA], [QUOTA, {"code": "api_error", "message": "Late."}]])
+@pytest.mark.parametrize("steps", [[], [{"type": "model_output", "content": [{"type": "text", "text": "Hi"}]}]])
+def test_errors_of_a_failed_interaction_are_its_error(
+    errors: list[dict[str, Any]], steps: list[dict[str, Any]]
+) -> None:
+    answer = {"id": "v", "object": "interaction", "status": "failed", "steps": steps, "errors": errors}
+    response = INTERACTIONS.decode_response(answer)
+    assert response.error is not None
+    assert (response.error.kind, response.error.message) == ("rate_limit", QUOTA["message"])
+    assert INTERACTIONS.encode_response(response).payload == answer
+    assert fold_stream([*encode_stream(unfold(response), API)], API) == response
+    for target in PROVIDERS.keys() - {API}:
+        encoded = convert(answer, source=API, target=target, kind="response")
+        # An answer of Cohere or Ollama that has contents has no error.
+        lost = {loss.path for loss in encoded.losses if loss.kind == "dropped"}
+        assert QUOTA["message"] in str(encoded.payload) or lost & {"$.errors", "$.errors[0].message"}
+        assert contentmodel.audit(answer, encoded) == []
+
+
+def test_errors_of_a_completed_interaction_are_kept() -> None:
+    answer = {"id": "v", "object": "interaction", "status": "completed", "steps": [], "errors": [QUOTA]}
+    response = INTERACTIONS.decode_response(answer)
+    assert response.error is None
+    assert INTERACTIONS.encode_response(response).payload == answer
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [{"type": "text", "text": "Hello"}],
+        [THOUGHT, {"type": "text", "text": "He"}, {"type": "text", "text": "llo", "annotations": []}, CALL],
+        [{"type": "text", "text": "Hello"}, {"type": "image", "data": "iVBORw0K", "mime_type": "image/png"}],
+        [{"type": "text", "text": "Hello"}, {"type": "novelty", "value": 1}],
+    ],
+)
+def test_outputs_are_the_contents_of_an_answer_without_steps(outputs: list[dict[str, Any]]) -> None:
+    answer = {"id": "v", "object": "interaction", "status": "completed", "outputs": outputs}
+    response = INTERACTIONS.decode_response(answer)
+    assert response.text == "Hello"
+    assert INTERACTIONS.encode_response(response).payload == answer
+    event = {"event_type": "interaction.completed", "interaction": answer}
+    assert fold_stream([f"data: {json.dumps(event)}\n\n".encode()], API) == response
+    streamed = fold_stream([*encode_stream(unfold(response), API)], API)
+    assert (streamed.text, streamed.extra) == ("Hello", response.extra)
+    for target in PROVIDERS.keys() - {API}:
+        encoded = convert(answer, source=API, target=target, kind="response")
+        assert "lo" in encoded.to_json().decode()
+        assert contentmodel.audit(answer, encoded) == []
+
+
+@pytest.mark.parametrize("outputs", [[], None, "a", [1], [{}], [{"type": 1}], [said("a")]])
+def test_outputs_of_another_form_are_kept(outputs: Any) -> None:
+    answer = {"id": "v", "object": "interaction", "status": "completed", "outputs": outputs}
+    assert INTERACTIONS.encode_response(INTERACTIONS.decode_response(answer)).payload == answer
+
+
+TOOLS_OF_GOOGLE = [
+    {"googleMaps": {"enableWidget": True}},
+    {"fileSearch": {"fileSearchStoreNames": ["stores/1"], "topK": 3, "metadataFilter": "a = 1"}},
+    {"computerUse": {"environment": "ENVIRONMENT_BROWSER", "excludedPredefinedFunctions": ["drag"]}},
+]
+TOOLS_OF_INTERACTIONS = [
+    {"type": "google_maps", "enable_widget": True},
+    {
+        "type": "file_search",
+        "file_search_store_names": ["stores/1"],
+        "top_k": 3,
+        "metadata_filter": "a = 1",
+    },
+    {"type": "computer_use", "environment": "browser", "excluded_predefined_functions": ["drag"]},
+]
+
+
+def test_hosted_tools_keep_their_settings_in_the_other_api_of_google() -> None:
+    asked = {"model": "gemini-3-pro", "input": "Hi", "tools": TOOLS_OF_INTERACTIONS}
+    encoded = convert(asked, source=API, target=OTHER)
+    assert encoded.payload["tools"] == [{name: value for tool in TOOLS_OF_GOOGLE for name, value in tool.items()}]
+    lost = {loss.path for loss in encoded.losses if "tools" in loss.path}
+    assert lost == {"$.tools[2].environment"}
+    assert contentmodel.audit(asked, encoded) == []
+    contents = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": TOOLS_OF_GOOGLE}
+    encoded = convert(contents, source=OTHER, target=API)
+    assert encoded.payload["tools"] == TOOLS_OF_INTERACTIONS
+    assert contentmodel.audit(contents, encoded) == []
+
+
+def test_setting_that_the_other_api_of_google_lacks_is_the_only_loss() -> None:
+    tool = {"type": "google_maps", "enable_widget": True, "latitude": 52.5}
+    encoded = convert({"model": "gemini-3-pro", "input": "Hi", "tools": [tool]}, source=API, target=OTHER)
+    assert encoded.payload["tools"] == [{"googleMaps": {"enableWidget": True}}]
+    assert [loss.path for loss in encoded.losses if "tools" in loss.path] == ["$.tools[0].latitude"]
+
+
+def test_file_search_of_another_provider_is_not_sent_to_google() -> None:
+    tool = {"type": "file_search", "vector_store_ids": ["vs_1"]}
+    encoded = convert({"model": "gpt-5", "input": "Hi", "tools": [tool]}, source="openai-responses", target=API)
+    assert "tools" not in encoded.payload
+
+
+def test_service_tier_is_the_same_in_both_apis_of_google() -> None:
+    asked = {"model": "gemini-3-pro", "input": "Hi", "service_tier": "flex"}
+    assert convert(asked, source=API, target=OTHER).payload["serviceTier"] == "flex"
+    contents = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "serviceTier": "flex"}
+    assert convert(contents, source=OTHER, target=API).payload["service_tier"] == "flex"
+    other = {**contents, "serviceTier": "FLEX"}
+    assert adapter(OTHER).encode_request(adapter(OTHER).decode_request(other)).payload == other

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from mistralai.client import models
 
@@ -301,3 +302,30 @@ def test_answer_to_continue_has_no_white_space_at_its_end_at_claude(text: str) -
         "messages": [messages[0], {"role": "assistant", "content": text}],
     }
     assert claude.encode_request(claude.decode_request(own)).payload == own
+
+
+def test_stop_sequence_that_is_a_text_is_read() -> None:
+    payload = request({"role": "user", "content": "Count."}, stop="END")
+    decoded = MISTRAL.decode_request(payload)
+    assert decoded.options.stop_sequences == ["END"]
+    assert MISTRAL.encode_request(decoded).payload == payload
+    assert convert(payload, source=API, target="openai-chat").payload["stop"] == ["END"]
+    edited = msgspec.structs.replace(decoded, options=msgspec.structs.replace(decoded.options, stop_sequences=["STOP"]))
+    assert MISTRAL.encode_request(edited).payload["stop"] == ["STOP"]
+
+
+AUDIO = ["SUQzBAA=", {"data": "SUQzBAA=", "format": "mp3"}, "https://example.org/a.mp3", {"data": 1}, {}]
+
+
+@pytest.mark.parametrize("audio", AUDIO)
+def test_audio_is_base64_an_object_or_an_address(audio: Any) -> None:
+    part = {"type": "input_audio", "input_audio": audio}
+    payload = request({"role": "user", "content": [{"type": "text", "text": "Listen."}, part]})
+    assert MISTRAL.encode_request(MISTRAL.decode_request(payload)).payload == payload
+    encoded = convert(payload, source=API, target="openai-chat")
+    assert contentmodel.audit(payload, encoded) == []
+    if audio in AUDIO[:2]:
+        heard = {"type": "input_audio", "input_audio": {"data": "SUQzBAA=", "format": "mp3"}}
+        assert encoded.payload["messages"][0]["content"][1] == heard
+    if audio == AUDIO[2]:
+        assert audio in encoded.to_json().decode()

@@ -9,7 +9,8 @@ import pytest
 
 from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, detect, fold_stream
 from contentmodel.engine.json import parse
-from contentmodel.streams import convert_stream
+from contentmodel.streams import convert_stream, encode_stream
+from contentmodel.unfolding import unfold
 from providers import PROVIDERS
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (
@@ -373,3 +374,54 @@ def test_answer_in_progress_has_no_finish_reason_if_its_stream_breaks_off(source
     assert answer.error is not None
     # Cohere has no other place for an error than the finish reason.
     assert answer.finish_reason is None or answer.finish_reason.reason == "error"
+
+
+CALLED: dict[str, dict[str, Any]] = {
+    "bedrock-converse": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [{"text": "Look."}, {"toolUse": {"toolUseId": "call1call", "name": "f", "input": {}}}],
+            }
+        },
+        "stopReason": "end_turn",
+        "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        "metrics": {"latencyMs": 1},
+    },
+    "mistral-chat": {
+        "id": "a",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": "Look.",
+                    "tool_calls": [{"id": "call1call", "function": {"name": "f", "arguments": "{}"}}],
+                },
+                "finish_reason": "stop",
+            }
+        ],
+    },
+    "google-interactions": {
+        "id": "v",
+        "object": "interaction",
+        "status": "completed",
+        "steps": [{"type": "function_call", "id": "call1call", "name": "f", "arguments": {}}],
+    },
+}
+"""Answers with calls that ended in the usual way."""
+
+
+@pytest.mark.parametrize("api", CALLED)
+def test_answer_with_calls_is_finished_by_them(api: str) -> None:
+    body = CALLED[api]
+    response = adapter(api).decode_response(body)
+    assert response.finish_reason is not None
+    assert response.finish_reason.reason == "tool_calls"
+    assert adapter(api).encode_response(response).payload == body
+    assert fold_stream([*encode_stream(unfold(response), api)], api) == response
+    encoded = convert(body, source=api, target="openai-chat", kind="response")
+    assert encoded.payload["choices"][0]["finish_reason"] == "tool_calls"

@@ -71,7 +71,7 @@ from contentmodel.engine.streams.decoder import (
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
-from contentmodel.engine.streams.merging import append_text, extended, extended_list, merge_into
+from contentmodel.engine.streams.merging import append_text, extended, extended_list, join_base64, merge_into
 from contentmodel.engine.streams.outgoing import (
     TEXT_HERE,
     OutgoingBlock,
@@ -104,7 +104,7 @@ from contentmodel.engine.table.codecs import (
     spread,
 )
 from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorTypes
-from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel.engine.table.finish_reasons import FinishReasons, finished_by_calls
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.message_lists import MessageList
@@ -127,7 +127,7 @@ from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
 from contentmodel.engine.table.signs import has_explicit_error
-from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, Words
+from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, TextOrJson, TextOrTexts, Words
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -309,6 +309,8 @@ __all__ = [
     "TextDelta",
     "TextField",
     "TextOrBlocks",
+    "TextOrJson",
+    "TextOrTexts",
     "TextParts",
     "TokenCounting",
     "ToolOrMode",
@@ -342,6 +344,7 @@ __all__ = [
     "extended_list",
     "family_of",
     "fields_of",
+    "finished_by_calls",
     "first_fitting",
     "growing",
     "growing_event",
@@ -352,6 +355,7 @@ __all__ = [
     "is_data_uri",
     "is_incomplete_call",
     "is_native",
+    "join_base64",
     "kind_of",
     "layout_of",
     "list_of",

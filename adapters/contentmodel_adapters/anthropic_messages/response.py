@@ -56,7 +56,8 @@ FINISH = FinishReasons(
 
 # docs.claude.com/en/api/errors, and _exceptions.py of anthropic 2.12 for 529. Seen 2026-11-22.
 ERRORS = ErrorTypes(
-    ("type",),
+    # Vertex has Google's errors: their code is an HTTP status.
+    ("type", "code"),
     {
         "invalid_request": {"type": "invalid_request_error"},
         "context_length": {"type": "invalid_request_error"},
@@ -95,11 +96,20 @@ USAGE = TABLE.record(
     Silent("reasoning_inside"),
 )
 ERROR = TABLE.record(
-    "error", ErrorContent, {"type": "code", "message": "message"}, Silent("kind"), Filled({"message": ""})
+    "error",
+    ErrorContent,
+    {"type": "code", "message": "message"},
+    Silent("kind"),
+    Filled({"message": ""}),
+    *aws_errors.OTHER_NAMES,
 )
 
 _AWS_ERROR = TABLE.record(
-    "error of Bedrock", ErrorContent, {"message": "message", aws_errors.TYPE: "code"}, Silent("kind")
+    "error of Bedrock",
+    ErrorContent,
+    {"message": "message", aws_errors.TYPE: "code"},
+    Silent("kind"),
+    *aws_errors.OTHER_NAMES,
 )
 AT_TOP = Hint[Literal[True]](
     API, "error_at_top", "an error whose fields are at the top of the body, as Bedrock sends it"
@@ -227,5 +237,5 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
             context.report_loss(response.error, "code", reasons.NO_ERROR_TYPE)
     error = error if name is None else {key: name, **error}
     if not at_top:
-        return {"type": "error", **payload, "error": error}
+        return {"type": "error", **payload, "error": aws_errors.with_usual_names(error)}
     return {**{field: value for field, value in payload.items() if field not in ("type", "error")}, **error}

@@ -74,8 +74,10 @@ from contentmodel_adapters.bedrock_converse.rules import (
 from contentmodel_adapters.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
 from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT
-from contentmodel_adapters.shared.aws_errors import ERRORS
+from contentmodel_adapters.shared import cited_documents
+from contentmodel_adapters.shared.aws_errors import ERRORS, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
+from contentmodel_adapters.shared.cited_documents import with_cited_documents
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
@@ -309,6 +311,7 @@ REQUEST_PASSES = (
     request_pass(without_empty_texts),
     message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
+    message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(instructions_as_text),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
@@ -434,7 +437,7 @@ class BedrockConverse(TableAdapter):
                 return {"request": 1.0}
             if self.recognises_list(messages):
                 return {"request": 0.95}
-        return {"response": 0.1} if payload.keys() == {"message"} and isinstance(payload["message"], str) else {}
+        return {"response": 0.1} if len(payload) == 1 and is_error(payload) else {}
 
 
 OWN_FIELDS = frozenset(

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Record,
     Row,
     Silent,
+    finished_by_calls,
     object_of,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -75,7 +76,9 @@ USAGE = TABLE.record(
 # -- errors --------------------------------------------------------------------------------------------------------
 
 
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"))
+ERROR = TABLE.record(
+    "error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"), *aws_errors.OTHER_NAMES
+)
 TABLE.keep("error", "originalStatusCode", "originalMessage", "resourceName")
 TABLE.known_values("error.__type", *ERRORS.types)
 
@@ -121,7 +124,8 @@ class Answer(OnlyChoice):
             kept["output"] = output if output.__class__ is not dict else _known(output, has_blocks=bool(contents))
         rest = _rest(outer, inner)
         extra = {API: {**ENDED.entry(kept), **misfits(wire, stopReason=str), **({"output": rest} if rest else {})}}
-        choice = ChatChoice(messages=[message], finish_reason=finish, extra=extra)
+        # gpt-oss and Claude end some answers with calls with "end_turn".
+        choice = finished_by_calls(ChatChoice(messages=[message], finish_reason=finish, extra=extra))
         context.trace(ENDING, [choice], wire, None, spread=False)
         return [choice]
 
@@ -130,7 +134,7 @@ class Answer(OnlyChoice):
     ) -> None:
         super().encode(value, wire, context, owner)
         if owner.error is not None:
-            wire.update(_ERROR.encode(owner.error, context, owner))
+            wire.update(_ERROR.encode_object(owner.error, context, owner))
 
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext

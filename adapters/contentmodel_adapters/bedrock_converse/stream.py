@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     TextDelta,
     UnknownDelta,
+    join_base64,
     merge_into,
     object_at,
     object_of,
@@ -40,6 +41,8 @@ EVENTS = frozenset(
     }
 )
 PLACEHOLDER = {"text": ""}
+CALL = {"toolUse": {"toolUseId": "", "name": "", "input": {}}}
+"""The placeholder of an answer with calls. The finish reason depends on them."""
 
 
 class Decoder(StreamDecoder):
@@ -49,6 +52,7 @@ class Decoder(StreamDecoder):
         super().__init__(adapter, deltas=deltas)
         self._open: dict[int, BlockState] = {}
         self._role: dict[str, Any] = {"role": "assistant"}
+        self._has_calls = False
         self._unnamed: list[BlockState] = []
         """Finished reasoning. A prompt router names the model, which made its state, at the end of the stream."""
 
@@ -85,7 +89,7 @@ class Decoder(StreamDecoder):
             self.wire_event(name, wire)
 
     def _answer(self) -> dict[str, Any]:
-        content = [PLACEHOLDER] * min(self._blocks, 1)
+        content = [CALL if self._has_calls else PLACEHOLDER] * min(self._blocks, 1)
         return {**self.answer, "output": {"message": {**self._role, "content": content}}}
 
     def _finish_if_known(self) -> None:
@@ -138,10 +142,22 @@ class Decoder(StreamDecoder):
         elif key == "toolResult" and value.__class__ is list:
             _extend(block.wire.setdefault("toolResult", {}).setdefault("content", []), value)
         elif key == "image" and value.__class__ is dict:
-            block.wire["image"] = {**object_of(block.wire, "image"), **value}
+            self._append_image(block, value)
         else:
             return False
         return True
+
+    def _append_image(self, block: BlockState, value: dict[str, Any]) -> None:
+        """Merge a part of an image. Its bytes arrive in pieces, each encoded by itself."""
+        image, source = object_of(block.wire, "image"), object_of(value, "source")
+        if source:
+            before = object_of(image, "source")
+            known = {**before, **source}
+            if source.get("bytes").__class__ is str:
+                block.grow("bytes", source["bytes"])
+                known["bytes"] = before.get("bytes", "")
+            value = {**value, "source": known}
+        block.wire["image"] = {**image, **value}
 
     def _reason(self, block: BlockState, value: dict[str, Any]) -> bool:
         reasoning = block.wire.setdefault("reasoningContent", {})
@@ -155,7 +171,8 @@ class Decoder(StreamDecoder):
                 if protected is not None:
                     self.emit(SignatureDelta(index=block.index, protected=protected))
             elif key == "redactedContent" and part.__class__ is str:
-                reasoning["redactedContent"] = reasoning.get("redactedContent", "") + part
+                reasoning.setdefault("redactedContent", "")
+                block.grow("redactedContent", part)
             else:
                 return False
         return True
@@ -168,6 +185,7 @@ class Decoder(StreamDecoder):
                 self._unnamed.append(block)
 
     def _finished(self, block: BlockState) -> Any:
+        _join_bytes(block)
         texts = {field: "".join(pieces) for field, pieces in block.pieces.items()}
         block.joined = next(iter(texts.values()), "")
         block.pieces = {}
@@ -187,6 +205,7 @@ class Decoder(StreamDecoder):
         is_cut = typed and wire["toolUse"]["input"] is typed
         content = self._decode({**wire, "toolUse": {**wire["toolUse"], "input": {}}} if is_cut else wire, context)
         context.finish(wire)
+        self._has_calls = self._has_calls or getattr(content, "executor", None) == "client"
         if is_cut and isinstance(content, ToolCallContent):
             # Mostly truncated arguments (max_tokens). An answer without streaming cannot have them.
             return msgspec.structs.replace(content, arguments=typed)
@@ -225,6 +244,14 @@ def _beginning(delta: dict[str, Any]) -> dict[str, Any]:
     if "reasoningContent" in delta:
         return {"reasoningContent": {"reasoningText": {"text": ""}}}
     return {"text": ""} if "text" in delta or "citation" in delta else {}
+
+
+def _join_bytes(block: BlockState) -> None:
+    """Write the pieces of an image or of redacted reasoning into the wire object."""
+    source, reasoning = object_of(object_of(block.wire, "image"), "source"), object_of(block.wire, "reasoningContent")
+    for owner, key in ((source, "bytes"), (reasoning, "redactedContent")):
+        if key in block.pieces:
+            owner[key] = join_base64([owner.get(key) or "", *block.pieces.pop(key)])
 
 
 def _extend(content: list[Any], deltas: list[Any]) -> None:

@@ -59,8 +59,8 @@ TABLE.keep("request", "citation_options", "priority", "safety_mode")
 SETTINGS = settings.Form(
     off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"}, efforts_as_budgets=True
 )
-READS = media.MediaSupport(("image/*",), ("image/*",), ("http", "https", "data"), GOOGLE_FILES)
-READS_NOTHING = media.MediaSupport((), ())
+READS = media.MediaSupport(("image/*",), ("image/*",), ("http", "https", "data"), GOOGLE_FILES, texts=True)
+READS_NOTHING = media.MediaSupport((), (), texts=True)
 
 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, Required, Spec, chat, reasons
+from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, Required, Row, Spec, chat, reasons
 from contentmodel.request import FunctionTool, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 
@@ -91,7 +91,13 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> str | None:
 TABLE.known_values("tool_choice", *MODES)
 TOOL_CHOICE = OwnChoice(lambda value: None, write_choice, modes=MODES, fallback=None)
 
-SCHEMA: dict[str, Spec] = {"json_schema": ("schema", Required(dict))}
+
+def _schema_row(field: str, form: str) -> Row:
+    fields: dict[str, Spec] = {field: ("schema", Required(dict))}
+    return chat.format_row("json_schema", f"json_object.{form}", fields, tag="json_object")
+
+
+# The SDK has `json_schema`, the guide and the API before version 2 `schema` (docs.cohere.com, "Structured Outputs").
 RESPONSE_FORMAT = chat.response_formats(
-    TABLE, "response_format", chat.format_row("json_schema", "json_object.schema", SCHEMA, tag="json_object")
+    TABLE, "response_format", _schema_row("json_schema", "schema"), _schema_row("schema", "old_schema")
 )

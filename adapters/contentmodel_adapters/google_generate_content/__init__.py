@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     TableAdapter,
+    enum_at,
     hoist_instructions,
     media,
     message_pass,
@@ -64,7 +65,7 @@ from contentmodel_adapters.google_generate_content.tools import (
     with_level,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
-from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts
+from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
@@ -95,6 +96,7 @@ REQUEST = TABLE.record(
         "generationConfig.responseMimeType": "options.response_format.media_type",
         "generationConfig.responseJsonSchema": "options.response_format.schema",
         "generationConfig.thinkingConfig.includeThoughts": "options.reasoning.include",
+        "serviceTier": enum_at("options.service_tier", "flex", "standard", "priority"),
         "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
         "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
     },
@@ -115,7 +117,7 @@ TABLE.keep(
 )
 TABLE.keep(
     "request",
-    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "serviceTier", "store", "model", "outputConfig"),
+    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "store", "model", "outputConfig"),
     *("automaticFunctionCalling", "httpOptions", "shouldReturnHttpResponse"),
 )
 
@@ -180,6 +182,7 @@ REQUEST_PASSES = (
     request_pass(settings.with_fitting_settings, native=True, form=settings.GOOGLE),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_counted_calls),
+    request_pass(with_tools_of_kin),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     request_pass(with_media_type),

@@ -24,6 +24,7 @@ from contentmodel.authoring import (
     Record,
     canonical,
     escaped,
+    finished_by_calls,
     list_of,
     reasons,
     spread,
@@ -51,7 +52,6 @@ from contentmodel_adapters.google_generate_content.blocks import (
     USAGE,
 )
 from contentmodel_adapters.google_generate_content.messages import Answer, without_grounding
-from contentmodel_adapters.shared.answer import finished_by_calls
 
 # The meaning of each value, and its number, which the wire has if enums are requested as integers
 # (google.ai.generativelanguage.v1beta, Candidate.FinishReason, seen 2026-11-22; Vertex AI has other numbers from 6 on).

@@ -24,6 +24,7 @@ INPUT = Hint[Literal["string", "content", "contents"]](
 )
 # The list of contents of a step, and the union of its contents.
 LISTS = {"user_input": ("content", CONTENT), "model_output": ("content", CONTENT), "thought": ("summary", SUMMARY)}
+_SPEAKERS = ("user_input", "model_output")
 _ROLES = {"user_input": "user", "function_result": "tool"}
 _SIGNATURE: Any = SIGNED["signature"][1]
 
@@ -94,6 +95,26 @@ def decode_steps(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
             # A copy: the list of one step's contents was traced, and must not grow.
             runs.append((role, [*contents]))
     return [ChatMessage(role=role, contents=contents, origin=context.origin) for role, contents in runs]
+
+
+def is_outputs(value: Any) -> bool:
+    """Return whether a value is the list that answers had before they had steps: contents, thoughts and calls."""
+    if value.__class__ is not list or not value or any(item.__class__ is not dict for item in value):
+        return False
+    return all(item.get("type").__class__ is str and item["type"] not in _SPEAKERS for item in value)
+
+
+def decode_outputs(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
+    """Return the message of `outputs`. Each content is a step of its own."""
+    made: list[Any] = []
+    for index, item in enumerate(items):
+        if CONTENT.knows(item):
+            content = STEP.on(CONTENT.decode(item, context), API, {})
+            context.trace(CONTENT, [content], items, index, spread=False)
+            made.append(content)
+        else:
+            made += decode_step(item, items, index, context)[1]
+    return [ChatMessage(role="assistant", contents=made, origin=context.origin)]
 
 
 # -- encoding ------------------------------------------------------------------------------------------------------
@@ -167,6 +188,14 @@ def encode_steps(messages: list[ChatMessage], context: EncodeContext) -> list[di
     for message in messages:
         writer.write(message)
     return writer.steps
+
+
+def encode_outputs(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+    """Return the `outputs` of messages: the contents of their steps, and the steps without contents."""
+    outputs: list[dict[str, Any]] = []
+    for step in encode_steps(messages, context):
+        outputs += step["content"] if step["type"] in _SPEAKERS and "content" in step else [step]
+    return outputs
 
 
 class Steps(MessageList):

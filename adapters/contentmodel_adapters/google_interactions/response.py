@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
 
 from contentmodel.authoring import (
     DecodeContext,
@@ -11,13 +12,24 @@ from contentmodel.authoring import (
     ErrorTypes,
     Fields,
     FinishReasons,
+    Group,
     Hint,
     Record,
+    finished_by_calls,
+    hints,
+    list_of,
     with_date,
 )
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.google_interactions.blocks import API, ERROR, TABLE, USAGE
-from contentmodel_adapters.google_interactions.messages import decode_steps, encode_steps
+from contentmodel_adapters.google_interactions.messages import (
+    decode_outputs,
+    decode_steps,
+    encode_outputs,
+    encode_steps,
+    is_outputs,
+)
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 
 FINISH = FinishReasons(
@@ -88,6 +100,7 @@ ERRORS = ErrorTypes(
 )
 TABLE.known_values("error.code", *ERRORS.types)
 
+OUTPUTS = Hint[Literal[True]](API, "outputs", "the answer has the field `outputs`, which was there before `steps`")
 NO_STEPS = Hint[list[Any] | None](API, "steps", "the steps of an answer that has none: null or empty")
 ENDING = Fields({"finish_reason": "status", "messages": "steps"})
 
@@ -95,36 +108,96 @@ ENDING = Fields({"finish_reason": "status", "messages": "steps"})
 class Answer(OnlyChoice):
     """The only choice of an answer: its messages are the steps, its finish reason is the status."""
 
-    keys = ("steps", "status")
+    keys = ("steps", "status", "outputs")
     parts = {"status": "choices.finish_reason"}
 
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        has_outputs = "steps" not in wire and is_outputs(wire.get("outputs"))
+        return [key for key in self.keys if key in wire and (key != "outputs" or has_outputs)]
+
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        if not any(key in wire for key in self.keys):
+        taken = self.taken(wire)
+        if not taken:
             return []
         steps, status = wire.get("steps"), wire.get("status")
         if steps is not None and steps.__class__ is not list:
             context.expected(wire, "steps", "array", steps)
         messages = decode_steps(steps, context) if steps.__class__ is list else []
         own = misfits(wire, status=str)
+        if "outputs" in taken:
+            messages = decode_outputs(wire["outputs"], context)
+            own |= OUTPUTS.entry(True)
         if "steps" in wire and not steps:
             own |= NO_STEPS.entry(steps)
         if "status" in wire and status is None:
             own["status"] = None
         finish = FINISH.decode(status, context, wire, "status") if status.__class__ is str else None
-        choices = [ChatChoice(messages=messages, finish_reason=finish, extra={API: own} if own else None)]
+        choice = ChatChoice(messages=messages, finish_reason=finish, extra={API: own} if own else None)
+        choices = [finished_by_calls(choice)]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        steps = encode_steps(choice.messages, context)
+        # A stream has its contents in steps.
+        has_outputs = OUTPUTS.read(own) is True and any(message.contents for message in choice.messages)
+        if has_outputs:
+            wire["outputs"] = encode_outputs(choice.messages, context)
+        steps = [] if has_outputs else encode_steps(choice.messages, context)
         if steps or NO_STEPS.is_in(own):
             wire["steps"] = steps or NO_STEPS.read(own)
         if "status" in own:
             wire["status"] = own["status"]
         if choice.finish_reason is not None:
             wire["status"] = FINISH.encode(choice.finish_reason, context, choice)
+
+
+ERROR_BODY = ErrorBody(ERROR, ERRORS)
+
+
+class Failed(Group):
+    """The error of a body, or the first error of a failed interaction, which has a list of them.
+
+    The other ones stay in the residue. The errors of an interaction that did not fail are diagnostics.
+    """
+
+    attribute = "error"
+    keys = ("error", "errors")
+
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        if wire.get("error").__class__ is dict:
+            return ("error",)
+        return ("errors",) if len(_errors(wire)) == 1 else ()
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
+        error, errors = wire.get("error"), _errors(wire)
+        if error.__class__ is dict:
+            made = ERROR_BODY.decode(error, context, wire, "error")
+            context.trace(ERROR, [made], wire, "error", spread=False)
+        elif errors:
+            made = hints.FORM.on(ERROR_BODY.decode(errors[0], context, wire, "errors"), API, "list")
+            context.trace(ERROR, [made], errors, 0, spread=False)
+        else:
+            return None
+        return made
+
+    def encode(
+        self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
+    ) -> None:
+        if value is None:
+            return
+        made = ERROR_BODY.encode_object(value, context, owner)
+        if context.native and hints.FORM.of(value, API) == "list":
+            wire["errors"] = [made, *list_of((owner.extra or {}).get(API, {}), "errors")[1:]]
+        else:
+            wire["error"] = made
+
+
+def _errors(wire: Mapping[str, Any]) -> list[Any]:
+    """Return the errors of a failed interaction; [] if they have another form."""
+    errors = list_of(wire, "errors") if wire.get("status") == "failed" else []
+    return errors if all(error.__class__ is dict for error in errors) else []
 
 
 RESPONSE = TABLE.record(
@@ -135,9 +208,9 @@ RESPONSE = TABLE.record(
         "model": "model",
         "created": "created",
         "usage": ("usage", Record(USAGE)),
-        "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
     Answer(),
+    Failed(),
 )
 
 

@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     TextDelta,
     UnknownDelta,
+    contents_of,
     extended,
     layout_of,
     list_of,
@@ -35,7 +36,7 @@ from contentmodel.authoring import (
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel_adapters.google_interactions.blocks import API, CITATIONS, TABLE, USAGE
-from contentmodel_adapters.google_interactions.messages import LISTS, STEP, decode_step
+from contentmodel_adapters.google_interactions.messages import LISTS, STEP, decode_step, is_outputs
 
 EVENTS = (
     *("interaction.created", "interaction.status_update", "interaction.completed"),
@@ -216,6 +217,9 @@ class Decoder(StreamDecoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def _complete_with(self, interaction: dict[str, Any]) -> None:
+        if not self._steps and is_outputs(interaction.get("outputs")):
+            self._complete_with_outputs(interaction)
+            return
         for place, wire in enumerate(list_of(interaction, "steps")):
             if place not in self._steps and wire.__class__ is dict:
                 self._begin_step(place, wire)
@@ -227,6 +231,14 @@ class Decoder(StreamDecoder):
             self._stop_step(step)
         wire, layout = self.broken()
         self.complete(self._read_answer(wire), layout)
+
+    def _complete_with_outputs(self, interaction: dict[str, Any]) -> None:
+        """Complete an answer in the form that it had before steps. Its contents had no events."""
+        self._merge(interaction)
+        self.begin({key: value for key, value in self.answer.items() if key != "outputs"})
+        response = self.adapter.read_response(self.answer)
+        blocks = [self.whole(content).index for content in contents_of(response.messages)]
+        self.complete(response, [[blocks]])
 
     def _read_answer(self, wire: dict[str, Any]) -> Any:
         return self.adapter.read_response(wire, {id(s.wire): s.decoded for s in self._steps.values() if s.decoded})

@@ -145,12 +145,18 @@ class Encoder(SequentialEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
+        self._complete(self.encode_envelope(event))
+
+    def _complete(self, interaction: dict[str, Any]) -> None:
         self._stop_last()
-        payload = self.encode_envelope(event)
-        payload.pop("steps", None)
-        self._put("interaction.completed", interaction={"id": "", "status": "completed", **payload})
+        interaction.pop("steps", None)
+        self._put("interaction.completed", interaction={"id": "", "status": "completed", **interaction})
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        if "errors" in payload:
+            # A failed interaction is complete: its last event has its errors.
+            self._complete({**payload, **self.encode_envelope(event)})
+            return
         self._stop_last()
         self._put("error", error=object_of(payload, "error"))
 

@@ -15,20 +15,26 @@ from contentmodel import (
     Usage,
 )
 from contentmodel.authoring import (
+    Aliases,
     ArgumentsText,
+    AsSent,
+    Codec,
     DecodeContext,
     EncodeContext,
     Filled,
     Group,
     Implied,
+    MappedEnum,
     One,
     Opaque,
+    ProtobufJson,
     Required,
     Row,
     Silent,
     Spec,
     Table,
     TextOrBlocks,
+    TextOrJson,
     TextParts,
     chat,
     list_of,
@@ -72,7 +78,17 @@ def usual_row(content: Any, rows: list[Row]) -> Row | None:
     """Return the row for a content of another API. Media other than images and audio become documents."""
     kind = getattr(content, "media_kind", None)
     wanted = {"image": "image_url", "audio": "input_audio"}.get(str(kind), "document_url") if kind else rows[0].name
-    return next((one for one in rows if one.name.startswith(wanted)), rows[0])
+    return min((one for one in rows if one.name.startswith(wanted)), key=lambda one: len(one.name), default=rows[0])
+
+
+class Link(Codec[str]):
+    """The address of audio. Any other text is base64."""
+
+    classes = (str,)
+    mandatory = True
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str) and value.startswith(("http://", "https://"))
 
 
 THINKING: dict[str, Spec] = {"signature": ("protected", Opaque("mistral", "signature"))}
@@ -82,6 +98,11 @@ IMAGES = [
     row("image_url", UriContent, {"image_url": "uri"}, Implied({"kind": "image"}), form="short"),
 ]
 TEXT = row("text", TextContent, {"text": "text"})
+# The service also takes the object of Chat Completions, and addresses.
+AUDIO: dict[str, Spec] = {
+    "input_audio.data": ("data", Required(str)),
+    "input_audio.format": ("media_type", MappedEnum({"mp3": "audio/mpeg", "wav": "audio/wav"})),
+}
 RESOURCE_PARTS = TABLE.union("resource content", [TEXT, *IMAGES], prefer=usual_row)
 DOCUMENT = {"document_url": "uri", "document_name": "name"}
 PARTS = TABLE.union(
@@ -95,6 +116,8 @@ PARTS = TABLE.union(
         row("document_url", DataContent, {"document_url": chat.DATA, "document_name": "name"}, form="data"),
         row("document_url", UriContent, DOCUMENT, Implied({"kind": "document"})),
         row("file", HostedFileContent, {"file_id": "file_id"}, Implied({"kind": "document"})),
+        row("input_audio", UriContent, {"input_audio": ("uri", Link())}, Implied({"kind": "audio"}), form="link"),
+        row("input_audio", DataContent, AUDIO, form="object"),
         row("input_audio", DataContent, {"input_audio": "data"}),
         row("resource", DocumentContent, {"uri": "uri", "content": ("parts", One(RESOURCE_PARTS))}),
         row("resource_link", UriContent, {"uri": "uri"}),
@@ -123,6 +146,11 @@ USAGES = TABLE.union(
     tag=None,
     prefer=lambda usage, rows: rows[1],
 )
+# The errors of validation have a list in place of the message, or are FastAPI's own, whose only field is `detail`.
 ERROR = TABLE.record(
-    "error", ErrorContent, {"message": "message", "type": "code"}, Silent("kind"), Filled({"message": ""})
+    "error",
+    ErrorContent,
+    {"message": ("message", TextOrJson()), "type": "code"},
+    *(Silent("kind"), Filled({"message": ""}), ProtobufJson(), Aliases({"detail": "message"})),
+    as_sent=AsSent("message"),
 )

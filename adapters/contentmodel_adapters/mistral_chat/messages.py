@@ -7,6 +7,7 @@ from contentmodel import (
     ChatRequest,
 )
 from contentmodel.authoring import (
+    AsSent,
     Blocks,
     ChatMessages,
     Column,
@@ -15,6 +16,7 @@ from contentmodel.authoring import (
     OneOf,
     Roles,
     Silent,
+    TextOrTexts,
     WholeNumber,
     chat,
     enum_at,
@@ -51,11 +53,12 @@ REQUEST = TABLE.record(
         "max_tokens": "options.max_output_tokens",
         "top_k": ("options.top_k", WholeNumber("options.top_k")),
         "random_seed": "options.seed",
-        "stop": "options.stop_sequences",
+        "stop": ("options.stop_sequences", TextOrTexts()),
         "n": "options.choices",
         "service_tier": enum_at("options.service_tier", "auto", "standard_only"),
         "reasoning_effort": enum_at("options.reasoning.effort", *EFFORTS),
     },
+    as_sent=AsSent("stop"),
 )
 TABLE.keep(
     "request",

@@ -8,6 +8,7 @@ from contentmodel import ChatChoice, ChatResponse
 from contentmodel.authoring import (
     AnswerMessage,
     Blocks,
+    DecodeContext,
     EncodeContext,
     ErrorBody,
     ErrorFields,
@@ -18,6 +19,7 @@ from contentmodel.authoring import (
     ProviderOnly,
     Row,
     Spec,
+    finished_by_calls,
     whole_seconds,
 )
 from contentmodel_adapters.mistral_chat.blocks import ERROR, TABLE, USAGES
@@ -43,6 +45,14 @@ CHOICE: dict[str, Spec] = {
 DEFAULTS = Filled({"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"})
 CHOICES = TABLE.union("choice", [Row("choice", ChatChoice, CHOICE, DEFAULTS)], tag=None)
 
+
+class Choices(Blocks[ChatChoice]):
+    """The choices. Some models finish an answer with calls with `stop`."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
+        return [finished_by_calls(choice) for choice in super().decode(value, context, container, key)]
+
+
 # The types and codes of recorded errors, and of docs.mistral.ai/api, seen 2026-11-23.
 ERRORS = ErrorTypes(
     ("type", "code"),
@@ -62,7 +72,7 @@ RESPONSE = TABLE.record(
         "id": "id",
         "model": "model",
         "created": "created",
-        "choices": ("choices", Blocks(CHOICES)),
+        "choices": ("choices", Choices(CHOICES)),
         "usage": ("usage", OneOf(USAGES)),
     },
     ErrorFields(ErrorBody(ERROR, ERRORS), "message", "type"),

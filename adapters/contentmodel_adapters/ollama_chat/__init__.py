@@ -70,7 +70,7 @@ TABLE.keep(
     *("mirostat", "mirostat_tau", "mirostat_eta", "numa", "f16_kv", "logits_all", "vocab_only", "embedding_only"),
 )
 THINKING = settings.Form(off={"mode": "disabled"}, auto={"mode": "adaptive"})
-READS = media.MediaSupport(media_types=("image/*",), links=(), in_answers=True)
+READS = media.MediaSupport(media_types=("image/*",), links=(), texts=True, in_answers=True)
 STREAMED = Hint[dict[str, Any]](API, "stream", "the field `stream` of a request that streams by default")
 
 

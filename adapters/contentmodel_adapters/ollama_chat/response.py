@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     Inlined,
     ProviderOnly,
     Silent,
+    finished_by_calls,
     reasons,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -20,7 +21,6 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.ollama_chat.blocks import TABLE
 from contentmodel_adapters.ollama_chat.messages import ANSWER
-from contentmodel_adapters.shared.answer import finished_by_calls
 
 # "stop" also ends an answer with calls. "load" and "unload" answer requests without messages (server/routes.go).
 FINISH = FinishReasons(

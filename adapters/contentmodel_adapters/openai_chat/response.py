@@ -15,12 +15,12 @@ from contentmodel.authoring import (
     OneOf,
     Place,
     ProviderOnly,
+    finished_by_calls,
     spread,
 )
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
-from contentmodel_adapters.shared.answer import finished_by_calls
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
 FINISH = FinishReasons(
@@ -95,6 +95,6 @@ RESPONSE = TABLE.record(
         "created": "created",
         "choices": ("choices", Choices()),
         "usage": ("usage", OneOf(USAGE)),
-        "error": ("error", ErrorBody(ERROR, ERRORS)),
+        "error": ("error", ErrorBody(ERROR, ERRORS, or_text=True)),
     },
 )

@@ -159,7 +159,7 @@ class Decoder(StreamDecoder):
         choices = wire.pop("choices", None)
         if choices.__class__ is not list:
             if "error" in wire or name == "error":
-                self.fail_with(wire if wire.get("error").__class__ is dict else {"error": wire})
+                self.fail_with(wire if wire.get("error").__class__ in (dict, str) else {"error": wire})
                 return
             choices = self._read_without_choices(name, wire, choices)
         wire.pop("obfuscation", None)

@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import EncodeContext, Group, reasons
 from contentmodel.response import ChatChoice, ChatResponse
-
-
-def finished_by_calls(choice: ChatChoice) -> ChatChoice:
-    """Return a complete choice that has tool calls with the finish reason "tool_calls".
-
-    Gemini has one value for both cases. Chat sends "stop" if the request named the function to call; some hosts always
-    send "stop" or "". The API's own value is kept.
-    """
-    finish = choice.finish_reason
-    if finish is None or (finish.reason != "stop" and finish.raw != ""):
-        return choice
-    if not any(message.tool_calls for message in choice.messages):
-        return choice
-    return msgspec.structs.replace(choice, finish_reason=msgspec.structs.replace(finish, reason="tool_calls"))
 
 
 def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import DecodeContext, ErrorBody, ErrorTypes
+from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson
 
 
 def type_of(name: str) -> str:
@@ -59,13 +59,16 @@ STREAMED = {"ThrottlingException", "ValidationException", "ServiceUnavailableExc
 """The exceptions that streams can have. Any other one is sent as an InternalServerException."""
 
 
-FIELDS = ("message", TYPE, "originalStatusCode", "originalMessage", "resourceName")
+ALIASES = {"Message": "message"}
+"""The other name of the message, which the services in front of a model use (botocore 1.43.117, parsers.py)."""
+OTHER_NAMES: tuple[Field, ...] = (ProtobufJson(), Aliases(ALIASES))
+FIELDS = ("message", *ALIASES, TYPE, "originalStatusCode", "originalMessage", "resourceName")
 """The fields of an exception."""
 
 
 def is_error(wire: Mapping[str, Any]) -> bool:
     """Return whether an object has the fields of an error at the top."""
-    return isinstance(wire.get("message"), str) or isinstance(wire.get(TYPE), str)
+    return any(isinstance(wire.get(key), str) for key in ("message", *ALIASES, TYPE))
 
 
 def with_error(
@@ -76,9 +79,14 @@ def with_error(
     rest = {key: value for key, value in wire.items() if key not in own}
     for copy in (own, rest):
         context.copied(copy, wire)
-    error = body.decode(own, context, wire, "message")
+    error = body.decode(own, context, wire, "message" if "message" in own else "Message")
     context.trace(body.row, [error], wire, None, spread=False)
     return msgspec.structs.replace(decode(rest), error=error)
+
+
+def with_usual_names(wire: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an error with their usual names."""
+    return {ALIASES.get(key, key): value for key, value in wire.items()}
 
 
 def wire_of_exception(name: str, wire: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,13 +7,24 @@ thought has it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, is_native, reasons
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Opaque,
+    camel_name,
+    is_native,
+    reasons,
+    snake_name,
+)
 from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, HostedToolCallContent, HostedToolResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, HostedTool
 
 ISSUER = "google"
 SKIP = "skip_thought_signature_validator"
@@ -131,3 +142,44 @@ def _signed(call: Any, context: EncodeContext) -> Any:
     context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
     sealed = Protected(issuer=ISSUER, kind="signature", data=SKIP)
     return context.replace(call, protected=sealed)
+
+
+# -- hosted tools --------------------------------------------------------------------------------------------------
+
+APIS = frozenset({"google-generate-content", "google-interactions"})
+SAME_SETTINGS = {
+    "maps": ("enableWidget",),
+    "file_search": ("fileSearchStoreNames", "topK", "metadataFilter"),
+    "computer": ("environment", "excludedPredefinedFunctions", "enablePromptInjectionDetection"),
+}
+"""The settings that the tools of both APIs have (google-genai 3.4, types.py and _gaos, seen 2026-11-27).
+
+generateContent spells them in camel case and environments in capitals, Interactions in snake case and in small letters.
+"""
+_PREFIX = "ENVIRONMENT_"
+SPELLING = reasons.insignificant("google-environment", "{target} spells the environment of a computer in another way")
+
+
+def with_tools_of_kin(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose hosted tools of the other API have their settings in the spelling of this one."""
+    origin = context.origin
+    if origin is None or origin.api not in APIS or context.native:
+        return request
+    tools = [_respelled(tool, context) for tool in request.tools]
+    return request if all(map(is_, tools, request.tools)) else context.replace(request, tools=tools)
+
+
+def _respelled(tool: Any, context: EncodeContext) -> Any:
+    names = SAME_SETTINGS.get(tool.kind, ()) if tool.__class__ is HostedTool else ()
+    known = {name: value for name, value in tool.settings.items() if camel_name(name) in names} if names else {}
+    if not names or (tool.settings and not known):
+        return tool
+    for name in tool.settings.keys() - known.keys():
+        context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=tool.kind)
+    is_snake = context.api == "google-interactions"
+    settings = {snake_name(name) if is_snake else camel_name(name): value for name, value in known.items()}
+    where = settings.get("environment")
+    if where.__class__ is str:
+        settings["environment"] = where.removeprefix(_PREFIX).lower() if is_snake else f"{_PREFIX}{where.upper()}"
+        context.report_loss(tool, "settings.environment", SPELLING)
+    return context.replace(tool, settings=settings, extra={**(tool.extra or {}), context.api: {}})

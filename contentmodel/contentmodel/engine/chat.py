@@ -68,11 +68,11 @@ def named_schema_row() -> Row:
     return format_row("json_schema", "json_schema", fields, Filled({"json_schema.name": "response"}))
 
 
-def response_formats(table: Table, name: str, schema: Row) -> Union:
-    """Return the union of response formats: a JSON Schema, JSON, and text."""
+def response_formats(table: Table, name: str, *schemas: Row) -> Union:
+    """Return the union of response formats: a JSON Schema, JSON, and text. The first of `schemas` is the usual row."""
     return table.union(
         name,
-        [schema, format_row("json", "json_object", {}), format_row("text", "text", {})],
+        [*schemas, format_row("json", "json_object", {}), format_row("text", "text", {})],
         other=Row("other", ResponseFormat, {"type": "kind"}),
         prefer=lambda made, rows: next((one for one in rows if one.implied.get("kind") == made.kind), None),
     )

@@ -282,9 +282,9 @@ class EncodeContext:
         """The HTTP status of the encoded error."""
 
     def is_ours(self, tool: object) -> bool:
-        """Return whether a hosted tool has settings of this API: same origin, or built by hand for it."""
+        """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
-        return self.native or (self.has_no_origin and (extra is None or self.api in extra))
+        return self.native or (self.has_no_origin if extra is None else self.api in extra)
 
     def replaced(self, old: object, new: _V) -> _V:
         """Record that `new` is encoded in place of `old`: losses of `new` are losses of `old`. Return `new`."""

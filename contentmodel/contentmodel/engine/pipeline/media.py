@@ -48,7 +48,8 @@ class MediaSupport(msgspec.Struct, frozen=True):
 
     - `schemes`: the URI schemes of links; "" for paths of files, which have none.
     - `private`: prefixes of links that only their provider can fetch.
-    - `texts`: whether an inline document may be plain text instead of base64.
+    - `texts`: whether an inline document may be plain text instead of base64. If `media_types` has no
+      documents of text, it becomes a text of the message.
     - `named`: whether an inline document requires a file name.
     - `in_answers`: whether assistant messages may contain media.
     - `files`: whether messages may refer to files that the provider stores.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from contentmodel.engine.json import Json, JsonObject, put_at, wire_at
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
+from contentmodel.engine.table.respelling import respell
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
@@ -50,6 +51,8 @@ class AsSent:
                     and _read(leaf, raw) == get_attribute(value, leaf.attribute)
                 ):
                     put_at(wire, leaf.wire, raw)
+            if kept and row.aliases:
+                respell(row, wire, value.extra[row.api])
             return wire
 
         return decode_and_keep, encode_as_sent

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import JsonObject, whole_number
+from contentmodel.engine.json import Json, JsonObject, whole_number
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.codecs import Place
 from contentmodel.engine.table.fields import Group
+from contentmodel.engine.table.hints import FORM
 from contentmodel.engine.table.nested import Record
 from contentmodel.failures import STATUSES, error_kind, kind_of_status
 
@@ -70,20 +72,45 @@ class ErrorTypes:
 
 
 class ErrorBody(Record[ErrorContent]):
-    """An error object. Values of the same API are kept. An error of another API gets the error type of its kind."""
+    """An error object. Values of the same API are kept. An error of another API gets the error type of its kind.
 
-    def __init__(self, row: Row, types: ErrorTypes) -> None:
+    If `or_text`, a text that is not empty is an error, too: its message, without a type.
+    """
+
+    def __init__(self, row: Row, types: ErrorTypes, *, or_text: bool = False) -> None:
         super().__init__(row)
         self.types = types
+        self._or_text = or_text
+        self.classes = (dict, str) if or_text else (dict,)
 
-    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> ErrorContent:
+    def holds(self, value: object) -> bool:
+        return value.__class__ is dict or (self._or_text and value.__class__ is str and bool(value))
+
+    def places(self, value: ErrorContent, wire: Json, path: str) -> Iterable[Place]:
+        return super().places(value, wire, path) if wire.__class__ is dict else [(value, path, wire, None)]
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> ErrorContent:
+        if value.__class__ is str:
+            return FORM.on(ErrorContent(message=value), context.api, "string")
         error = super().decode(value, context, container, key)
         kind = self.types.kind_of(value)
         if kind is None or error.__class__ is not ErrorContent:
             return error
         return msgspec.structs.replace(error, kind=kind)
 
-    def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> JsonObject:
+    def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> Json:
+        return self.text_of(value, context) or self.encode_object(value, context, owner)
+
+    def text_of(self, error: ErrorContent, context: EncodeContext) -> str | None:
+        """Return the message if the error was a text and nothing was added; else None."""
+        is_text = self._or_text and context.native and FORM.of(error, context.api) == "string"
+        if not is_text or error.kind is not None or error.code is not None or error.details is not None:
+            return None
+        context.status = self.types.status_of(None)
+        return error.message
+
+    def encode_object(self, value: ErrorContent, context: EncodeContext, owner: object) -> JsonObject:
+        """Return the error object."""
         if not context.native:
             return self._encode_foreign(value, context, getattr(owner, "origin", None))
         wire = self.row.encode(value, context)
@@ -116,13 +143,17 @@ class ErrorBody(Record[ErrorContent]):
 
 
 class ErrorFields(Group):
-    """An error whose `fields` are at the top of the body. The first one shows that the body is an error."""
+    """An error whose `fields` are at the top of the body. The first one shows that the body is an error.
+
+    An alias of the first one does, too.
+    """
 
     attribute = "error"
 
     def __init__(self, body: ErrorBody, *fields: str) -> None:
-        self.keys = fields[:1]
-        self._body, self._fields = body, fields
+        aliases = body.row.aliases
+        self.keys = (fields[0], *(alias for alias, usual in aliases.items() if usual == fields[0]))
+        self._body, self._fields = body, (*fields, *aliases)
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> ErrorContent | None:
         if not self.taken(wire):
@@ -133,7 +164,7 @@ class ErrorFields(Group):
 
     def encode(self, value: ErrorContent | None, wire: JsonObject, context: EncodeContext, owner: object) -> None:
         if value is not None:
-            wire.update(self._body.encode(value, context, owner))
+            wire.update(self._body.encode_object(value, context, owner))
 
 
 _TYPE_KEYS = ("type", "code")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.message import FinishReason
+from contentmodel.response import ChatChoice
 
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 
@@ -53,3 +56,17 @@ class FinishReasons(Codec[FinishReason]):
 
     def describe(self) -> str:
         return "finish reason"
+
+
+def finished_by_calls(choice: ChatChoice) -> ChatChoice:
+    """Return a complete choice that has tool calls with the finish reason "tool_calls".
+
+    Gemini has one value for both cases. Chat sends "stop" if the request named the function to call; some hosts and
+    models always send "stop" or "". The API's own value is kept.
+    """
+    finish = choice.finish_reason
+    if finish is None or (finish.reason != "stop" and finish.raw != ""):
+        return choice
+    if not any(message.tool_calls for message in choice.messages):
+        return choice
+    return msgspec.structs.replace(choice, finish_reason=msgspec.structs.replace(finish, reason="tool_calls"))

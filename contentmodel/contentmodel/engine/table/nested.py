@@ -28,7 +28,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 class Record(Codec[S]):
     """A nested object with its own row. If `provider_only`, other APIs do not get it, with a loss."""
 
-    classes = (dict,)
+    classes: tuple[type, ...] = (dict,)
     identity = False
 
     def __init__(self, row: Row, *, provider_only: bool = False) -> None:

@@ -316,6 +316,9 @@ class Row:
         In order of preference: the fields of the whole attribute, the fields of its `parts`, the field of an attribute
         that contains it as a whole.
         """
+        only = _key_in(self.rest, attribute, wire)
+        if only is not None:
+            return [dotted_key(only)]
         leaves = list(self.root.leaves())
         fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
         inside = f"{attribute}."
@@ -471,6 +474,9 @@ class Fields:
 
     def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
         """Return the wire fields of an attribute: of itself or its parts, else of an attribute that contains it."""
+        only = _key_in(self._rest, attribute, wire)
+        if only is not None:
+            return [only]
         if attribute == self._rest:
             return [key for key in wire if key not in self._paths.values()]
         fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
@@ -502,6 +508,12 @@ def _paths_in(residue: Mapping[str, Json], wire: Mapping[str, Json]) -> Iterator
             yield dotted_key(key)
         else:
             yield from (f"{dotted_key(key)}.{path}" for path in _paths_in(value, whole))
+
+
+def _key_in(rest: str | None, attribute: str, wire: Mapping[str, Json]) -> str | None:
+    """Return the key that `attribute` names in the attribute `rest`, which has all other fields; else None."""
+    key = attribute.removeprefix(f"{rest}.") if rest is not None else attribute
+    return key if key != attribute and key in wire else None
 
 
 def _wanted(root: Nested, path: str) -> str:

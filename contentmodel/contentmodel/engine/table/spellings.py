@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.json import Json, JsonObject, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
 
@@ -24,6 +24,35 @@ class NonEmpty(Codec[str]):
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != ""
+
+
+class TextOrJson(Codec[str]):
+    """A text, or an object or a list in its place, which becomes JSON text. `AsSent` writes it back."""
+
+    classes = (str, dict, list)
+    identity = False
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return value if value.__class__ is str else write(value).decode()
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        return value
+
+
+class TextOrTexts(Codec[list[str]]):
+    """A list of texts, or one text in its place. `AsSent` writes the text back."""
+
+    classes = (list, str)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str or (value.__class__ is list and all(item.__class__ is str for item in value))
+
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[str]:
+        return [value] if value.__class__ is str else value
+
+    def encode(self, value: list[str], context: EncodeContext, owner: object) -> list[str]:
+        return value
 
 
 class Affixed(Codec[str]):
