@@ -442,13 +442,12 @@ def _made_key(line: JsonObject, reader: BatchFormat) -> str:
 
 def _with_kind(encoded: Encoded, item: BatchItem, target: str) -> Encoded:
     """Return an error that names no type, or a body that is no error of its API, with the kind of the HTTP status."""
-    error = encoded.value.error if isinstance(encoded.value, ChatResponse) else None
-    if error is None:
-        error = ErrorContent(message=write(item.payload).decode())
-    elif error.code is not None or error.kind is not None or error.extra:
+    response = encoded.value if isinstance(encoded.value, ChatResponse) else ChatResponse()
+    error = response.error or ErrorContent(message=write(item.payload).decode())
+    if error.code is not None or error.kind is not None or (error.extra and item.api == target):
         return encoded
-    made = ErrorContent(message=error.message, kind=kind_of_status(item.status))
-    return adapter(target).encode_response(ChatResponse(error=made))
+    made = msgspec.structs.replace(error, kind=kind_of_status(item.status))
+    return adapter(target).encode_response(msgspec.structs.replace(response, error=made))
 
 
 def check_line(

@@ -92,7 +92,7 @@ def with_state_of_items(messages: list[ChatMessage], context: EncodeContext) -> 
 def _with_state(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
     made: list[AIContent] = []
     for content, after in pairwise(message.contents):
-        if _has_state_of(content, after):
+        if _item_id(content) is not None and _are_of_one_item(content, after):
             context.report_loss(content, "protected", reasons.REPEATED_STATE)
     for item_id, group in groupby(message.contents, _item_id):
         parts = list(group)
@@ -116,17 +116,24 @@ def with_state_at_end(messages: list[ChatMessage], context: EncodeContext) -> li
 
 
 def _at_end(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
-    return [
-        context.replace(one, protected=None) if _has_state_of(one, after) else one
-        for one, after in zip(contents, [*contents[1:], None], strict=False)
-    ]
+    made: list[AIContent] = []
+    for one, after in zip(contents, [*contents[1:], None], strict=False):
+        if not _are_of_one_item(one, after):
+            made.append(one)
+            continue
+        if _item_id(one) is None:
+            # With an id, the loss is reported before: the part may have got the state from another one.
+            context.report_loss(one, "protected", reasons.REPEATED_STATE)
+        made.append(context.replace(one, protected=None))
+    return made
 
 
-def _has_state_of(content: AIContent, after: AIContent | None) -> bool:
-    """Return whether reasoning, and the reasoning after it, have the same encrypted content."""
+def _are_of_one_item(content: AIContent, after: AIContent | None) -> bool:
+    """Return whether reasoning, and the reasoning after it, have the same encrypted content and the same id."""
     if not isinstance(content, ReasoningContent) or not isinstance(after, ReasoningContent):
         return False
-    return content.protected is not None and content.protected == after.protected
+    is_same = content.protected is not None and content.protected == after.protected
+    return is_same and _item_id(content) == _item_id(after)
 
 
 def with_standard_base64(content: AIContent, context: EncodeContext) -> AIContent:
