@@ -312,3 +312,36 @@ def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
         assert encoded.payload["status"] == "failed"
         assert (again.error.kind == kind) is ("no-error-type" not in [loss.code for loss in encoded.losses])
         assert ("no-finish-reason" in [loss.code for loss in encoded.losses]) is (finish is not None)
+
+
+@pytest.mark.parametrize("usage", [None, {"input_tokens": 3, "output_tokens": 0, "total_tokens": 3}])
+@pytest.mark.parametrize("target", [api for api in PROVIDERS if not adapter(api).has_failed_answers])
+def test_failed_answer_without_contents_becomes_body_of_an_error(target: str, usage: dict[str, int] | None) -> None:
+    error = {"code": "rate_limit_exceeded", "message": "Slow down."}
+    wire = {"id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m", "output": []}
+    failed = {**wire, "error": error, "usage": usage, "incomplete_details": None}
+    converted = convert(failed, source=RESPONSES, target=target, kind="response")
+    again = adapter(target).decode_response(converted.payload)
+    assert again.choices == [] and again.error is not None
+    assert again.error.kind == error_kind(again.error) and converted.status == adapter(target).errors.status_of(
+        "rate_limit"
+    )
+    assert audit(failed, converted) == []
+
+
+def test_failed_answer_stays_an_answer_where_answers_can_fail() -> None:
+    failed = {"status": "failed", "output": [], "error": {"code": "server_error", "message": "No."}}
+    converted = convert(failed, source=RESPONSES, target="google-interactions", kind="response")
+    assert converted.payload["status"] == "failed" and converted.status == 200
+
+
+def test_failed_answer_with_a_text_keeps_its_text() -> None:
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Half", "annotations": []}],
+    }
+    failed = {"status": "failed", "output": [item], "error": {"code": "server_error", "message": "No."}}
+    converted = convert(failed, source=RESPONSES, target=CHAT, kind="response")
+    assert converted.payload["choices"][0]["message"]["content"] == "Half"
+    assert converted.payload["error"]["message"] == "No." and converted.status == 200

@@ -182,6 +182,7 @@ class OpenAIResponses(TableAdapter):
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
     repeated = frozenset(REPEATED)
+    has_failed_answers = True
     request_passes = REQUEST_PASSES
     answer_passes = (message_pass(passes.normalize_answer, cites=True), message_pass(media.without_media))
     token_counts = {"cached_inside": True, "reasoning_inside": True}
