@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from anthropic.types.shared.error_object import ErrorObject
+from msgspec.structs import replace
 
 from conftest import APIS
 from contentmodel import (
@@ -19,6 +20,7 @@ from contentmodel import (
     TextContent,
     adapter,
     convert,
+    fold_stream,
 )
 from contentmodel.auditing import audit
 from contentmodel.engine.json import parse
@@ -345,3 +347,48 @@ def test_failed_answer_with_a_text_keeps_its_text() -> None:
     converted = convert(failed, source=RESPONSES, target=CHAT, kind="response")
     assert converted.payload["choices"][0]["message"]["content"] == "Half"
     assert converted.payload["error"]["message"] == "No." and converted.status == 200
+
+
+from contentmodel import adapter, convert, fold_stream, audit, check
+import json
+
+b = {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 10, "messages": [{"role": "user", "content": "q"}]}
+c = convert(b, target="anthropic-messages", policies={"dialect": "anthropic"}, model="claude-sonnet-4-5")
+print(c.payload, c.losses, audit(b, c))
+c = convert(b, target="anthropic-messages", model="anthropic.claude-sonnet-4-5-20250929-v1:0")
+print(c.payload, c.losses, audit(b, c))
+
+
+BLOCKED = {
+    "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
+    "usageMetadata": {"promptTokenCount": 3, "totalTokenCount": 3},
+    "modelVersion": "g",
+}
+
+
+@pytest.mark.parametrize("payload", [BLOCKED, {**BLOCKED, "candidates": []}, {**BLOCKED, "candidates": 5}])
+def test_blocked_prompt_of_gemini_is_a_finish_reason(payload: dict[str, Any]) -> None:
+    response = adapter(GEMINI).decode_response(payload)
+    assert response.finish_reason is not None and response.finish_reason.reason == "content_filter"
+    assert adapter(GEMINI).encode_response(response).payload == payload
+    converted = convert(payload, source=GEMINI, target=ANTHROPIC, kind="response")
+    assert converted.payload["stop_reason"] == "refusal" and audit(payload, converted) == []
+    assert convert(payload, source=GEMINI, target=CHAT, kind="response").payload["choices"][0]["finish_reason"] == (
+        "content_filter"
+    )
+
+
+def test_changed_finish_reason_of_blocked_prompt_is_written() -> None:
+    response = adapter(GEMINI).decode_response(BLOCKED)
+    changed = replace(response, choices=[replace(response.choices[0], finish_reason=FinishReason(reason="stop"))])
+    assert adapter(GEMINI).encode_response(changed).payload["candidates"] == [{"finishReason": "STOP"}]
+
+
+@pytest.mark.parametrize(
+    ("target", "end"), [(ANTHROPIC, '"refusal"'), (CHAT, '"content_filter"'), (GEMINI, "blockReason")]
+)
+def test_stream_of_blocked_prompt_has_a_finish_reason(target: str, end: str) -> None:
+    stream = b"data: " + json.dumps(BLOCKED).encode() + b"\n\n"
+    converted = convert(stream, source=GEMINI, target=target, kind="stream").payload
+    assert end in converted.decode()
+    assert fold_stream(stream, GEMINI) == adapter(GEMINI).decode_response(BLOCKED)

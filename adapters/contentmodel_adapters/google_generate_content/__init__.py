@@ -26,6 +26,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    response_pass,
     settings,
     with_counted_calls,
     with_custom_calls,
@@ -47,7 +48,13 @@ from contentmodel_adapters.google_generate_content.messages import (
     id_of_answer,
     with_failures,
 )
-from contentmodel_adapters.google_generate_content.response import ERRORS, RESPONSE, encode_answer
+from contentmodel_adapters.google_generate_content.response import (
+    ERRORS,
+    RESPONSE,
+    encode_answer,
+    with_block_reason,
+    without_blocked,
+)
 from contentmodel_adapters.google_generate_content.rules import (
     CALL_IDS,
     RULES,
@@ -242,6 +249,7 @@ class GoogleGenerateContent(TableAdapter):
         message_pass(with_failures),
         message_pass(with_normalized_texts, native=True, blocks=PARTS),
     )
+    response_passes = (response_pass(without_blocked, native=True),)
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
     response_payload_passes = (payload_pass(completed),)
 
@@ -267,6 +275,8 @@ class GoogleGenerateContent(TableAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         context.answer_id = id_of_answer(wire) if row is RESPONSE else None
         value = super()._decode_row(row, wire, context)
+        if isinstance(value, ChatResponse):
+            return with_block_reason(value, wire, context)
         if not isinstance(value, ChatRequest):
             return value
         return with_custom_calls(with_level(with_format_kind(value), context), context)

@@ -7,7 +7,7 @@ message, and citations on the texts that they ground.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,7 +17,9 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     ErrorTypes,
+    Fields,
     FinishReasons,
+    Hint,
     Pieces,
     Place,
     ProviderOnly,
@@ -25,6 +27,7 @@ from contentmodel.authoring import (
     canonical,
     escaped,
     list_of,
+    object_of,
     reasons,
     spread,
     wire_fields,
@@ -38,7 +41,7 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
@@ -345,6 +348,39 @@ class Candidates(Codec[list[ChatChoice]]):
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         return [encode_candidate(choice, context) for choice in value]
+
+
+# -- a refused prompt ------------------------------------------------------------------------------------------------
+
+BLOCKED = Hint[Literal[True]](API, "blocked", "the choice of an answer without candidates: the prompt was blocked")
+_BLOCK_REASON = Fields({"finish_reason": "promptFeedback.blockReason"})
+
+
+def with_block_reason(response: ChatResponse, wire: dict[str, Any], context: DecodeContext) -> ChatResponse:
+    """Return an answer. If its prompt was blocked, it has an empty choice whose finish reason is the reason of that."""
+    raw = object_of(wire, "promptFeedback").get("blockReason")
+    if response.choices or raw.__class__ is not str:
+        return response
+    finish = FinishReason(reason="content_filter", raw=raw)
+    choice = ChatChoice(finish_reason=finish, extra=BLOCKED.extra(API, True))
+    context.trace(_BLOCK_REASON, [choice], wire, None, spread=False)
+    return msgspec.structs.replace(response, choices=[choice])
+
+
+def without_blocked(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """Return an answer without the choice that stands for the feedback to the prompt, unless it was changed."""
+    reason = object_of((response.extra or {}).get(API, {}), "promptFeedback").get("blockReason")
+    choices = [choice for choice in response.choices if not _is_feedback(choice, reason)]
+    if not context.native or len(choices) == len(response.choices):
+        return response
+    changed: ChatResponse = context.replace(response, choices=choices)
+    return changed
+
+
+def _is_feedback(choice: ChatChoice, reason: Any) -> bool:
+    finish = choice.finish_reason
+    is_unchanged = finish is not None and (finish.reason, finish.raw) == ("content_filter", reason)
+    return is_unchanged and not choice.messages and BLOCKED.of(choice, API) is True
 
 
 # google/rpc/code.proto and ai.google.dev/gemini-api/docs/troubleshooting (seen 2026-11-22). A lack of credit (402) and
