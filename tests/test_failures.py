@@ -20,6 +20,7 @@ from contentmodel import (
     TextContent,
     adapter,
     convert,
+    detect,
     fold_stream,
 )
 from contentmodel.auditing import audit
@@ -326,9 +327,7 @@ def test_failed_answer_without_contents_becomes_body_of_an_error(target: str, us
     again = adapter(target).decode_response(converted.payload)
     assert again.choices == []
     assert again.error is not None
-    assert again.error.kind == error_kind(again.error) and converted.status == adapter(target).errors.status_of(
-        "rate_limit"
-    )
+    assert converted.status == adapter(target).errors.status_of("rate_limit")
     assert audit(failed, converted) == []
 
 
@@ -387,3 +386,30 @@ def test_stream_of_blocked_prompt_has_a_finish_reason(target: str, end: str) -> 
     converted = convert(stream, source=GEMINI, target=target, kind="stream").payload
     assert end in converted.decode()
     assert fold_stream(stream, GEMINI) == adapter(GEMINI).decode_response(BLOCKED)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "status"),
+    [
+        ({"code": "content_filter", "type": None, "param": "prompt", "status": 400}, "invalid_request", 400),
+        ({"code": "DeploymentNotFound"}, "not_found", 404),
+    ],
+)
+def test_error_of_azure_is_an_error_of_the_caller(fields: dict[str, Any], kind: str, status: int) -> None:
+    body = {"error": {"message": "No.", **fields}}
+    assert detect(body) == (CHAT, "response")
+    assert adapter(CHAT).decode_response(body).error.kind == kind
+    assert convert(body, source=CHAT, target=ANTHROPIC, kind="response").status == status
+
+
+def test_error_of_google_has_a_name_as_its_status() -> None:
+    assert detect({"error": {"code": 400, "message": "No.", "status": "INVALID_ARGUMENT"}})[0] == GEMINI
+
+
+def test_param_of_error_is_kept_within_openai_apis() -> None:
+    fields = b'"sequence_number":0,"code":"invalid_prompt","message":"m","param":"input"'
+    event = b'event: error\ndata: {"type":"error",' + fields + b"}\n\n"
+    assert convert(event, source=RESPONSES, target=RESPONSES, kind="stream").payload == event
+    converted = convert(event, source=RESPONSES, target=CHAT, kind="stream")
+    assert b'"param":"input"' in converted.payload
+    assert not converted.losses

@@ -303,7 +303,9 @@ class GoogleGenerateContent(TableAdapter):
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):
             return {"response": 1.0, "stream": 0.9}
         error = payload.get("error")
-        return {"response": 0.9, "stream": 0.9} if isinstance(error, dict) and "status" in error else {}
+        return (
+            {"response": 0.9, "stream": 0.9} if isinstance(error, dict) and isinstance(error.get("status"), str) else {}
+        )
 
 
 adapter = GoogleGenerateContent()

@@ -7,6 +7,7 @@ message, and citations on the texts that they ground.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, Literal
 
 import msgspec
@@ -124,6 +125,7 @@ CHOICE = TABLE.record(
         "logprobsResult": ("logprobs", ProviderOnly("logprobs")),
     },
 )
+SAME_SUPPORT = Hint[Literal[True]](API, "same_support", "a citation of a further source of the support before it")
 SEARCH_ID, URLS_ID = "grounding", "url_context"
 
 
@@ -184,7 +186,7 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
     """Convert supports to citations of their texts. Return False, and change nothing, if one does not fit."""
     if not _objects(supports):
         return False
-    by_index: dict[int, list[Citation]] = {}
+    by_index: dict[int, list[list[Citation]]] = {}
     latest = 0
     for support in supports:
         segment = support.get("segment")
@@ -194,22 +196,32 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
         if contents[index].__class__ is not TextContent:
             return False
         latest = index
-        by_index.setdefault(index, []).append(SUPPORT.decode(support, context))
-    all_citations = [_titled(citation, chunks) for citations in by_index.values() for citation in citations]
-    context.trace(SUPPORT, all_citations, grounding, "groundingSupports", spread=True)
-    titled = iter(all_citations)
-    for index, citations in by_index.items():
-        annotations = [next(titled) for _ in citations]
+        by_index.setdefault(index, []).append(_by_source(SUPPORT.decode(support, context), chunks))
+    groups = list(chain.from_iterable(by_index.values()))
+    for number in range(max(map(len, groups))):
+        # The citations of one support have the same path.
+        column = [group[min(number, len(group) - 1)] for group in groups]
+        context.trace(SUPPORT, column, grounding, "groundingSupports", spread=True)
+    for index, lists in by_index.items():
+        annotations = list(chain.from_iterable(lists))
         contents[index] = msgspec.structs.replace(contents[index], annotations=annotations)
     return True
 
 
-def _titled(citation: Citation, chunks: list[Any]) -> Citation:
-    """Set the address and title of the first source, for readers. Encoding takes them from the chunks."""
-    for index in citation.source_indices or ():
-        if 0 <= index < len(chunks) and isinstance(chunks[index], UriContent):
-            return msgspec.structs.replace(citation, url=chunks[index].uri, title=chunks[index].title)
-    return citation
+def _by_source(citation: Citation, chunks: list[Any]) -> list[Citation]:
+    """Return a citation for each source of a support, with its address and title, for readers and other APIs.
+
+    Encoding takes the addresses from the chunks, and writes only the first citation, which has the indices of all.
+    """
+    listed = dict.fromkeys(citation.source_indices or ())
+    indices = [i for i in listed if 0 <= i < len(chunks) and isinstance(chunks[i], UriContent)]
+    named = [msgspec.structs.replace(citation, url=chunks[i].uri, title=chunks[i].title) for i in indices]
+    span = citation.span
+    more = [
+        Citation(span=span, url=one.url, title=one.title, source_indices=[index], extra=SAME_SUPPORT.extra(API, True))
+        for index, one in zip(indices[1:], named[1:], strict=True)
+    ]
+    return [*(named[:1] or [citation]), *more]
 
 
 def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -306,11 +318,21 @@ class Chunks:
         return self._places[key]
 
 
+def _is_written(citation: Citation, before: Citation | None) -> bool:
+    """Return whether the support of the citation `before` names the source of this one."""
+    if before is None or SAME_SUPPORT.of(citation, API) is None or before.span != citation.span:
+        return False
+    return set(citation.source_indices or ()) <= set(before.source_indices or ())
+
+
 def _supports(index: int, content: Any, chunks: Chunks, context: EncodeContext) -> Iterable[dict[str, Any]]:
     converter = SpanConverter(content.text) if content.__class__ is TextContent else None
+    written: Citation | None = None
     for citation in content.annotations:
         if context.native:
-            yield SUPPORT.encode(citation, context)
+            if not _is_written(citation, written):
+                written = citation
+                yield SUPPORT.encode(citation, context)
         elif citation.url is None or converter is None:
             context.report_loss(citation, None, reasons.CITATION_WITHOUT_URL)
         else:

@@ -193,7 +193,8 @@ class Decoder(StreamDecoder):
     def _read_head(self, wire: dict[str, Any]) -> None:
         usage = self.answer.get("usage")
         head = {key: value for key, value in wire.items() if key not in OWN and (key != "usage" or value is not None)}
-        merge_into(self.answer, head, FIRST)
+        # Azure sends the verdict about the prompt first, with an empty id and the time 0.
+        merge_into(self.answer, head, FIRST if self.answer.get("created") else ("id", "model"))
         if not self._has_begun and self.answer.get("id"):
             self.begin({"object": "chat.completion", **self.answer})
         elif self._has_begun and head.get("usage") is not None and head["usage"] != usage:
