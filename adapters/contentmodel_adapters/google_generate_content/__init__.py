@@ -269,7 +269,7 @@ class GoogleGenerateContent(TableAdapter):
         return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
-        model = payload.get("modelVersion")
+        model = payload.get("modelVersion", payload.get("model_version"))
         return Origin(api=API, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

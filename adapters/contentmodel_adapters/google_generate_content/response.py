@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     Hint,
     Pieces,
     Place,
+    ProtobufJson,
     ProviderOnly,
     Record,
     canonical,
@@ -124,6 +125,7 @@ CHOICE = TABLE.record(
         "finishReason": ("finish_reason", FINISH),
         "logprobsResult": ("logprobs", ProviderOnly("logprobs")),
     },
+    ProtobufJson(),
 )
 SAME_SUPPORT = Hint[Literal[True]](API, "same_support", "a citation of a further source of the support before it")
 SEARCH_ID, URLS_ID = "grounding", "url_context"
@@ -448,4 +450,5 @@ RESPONSE = TABLE.record(
         "usageMetadata": ("usage", Record(USAGE)),
         "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
+    ProtobufJson(),
 )
