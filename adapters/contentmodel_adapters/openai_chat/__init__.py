@@ -87,6 +87,7 @@ from contentmodel_adapters.shared.hosted import without_settings_of_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.openai_settings import with_settings_of
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
 ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
@@ -271,6 +272,7 @@ def _without_author(message: ChatMessage, context: EncodeContext) -> ChatMessage
 
 
 REQUEST_PASSES = (
+    request_pass(with_settings_of, other="openai-responses"),
     request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),

@@ -43,6 +43,7 @@ from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FO
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.openai_settings import with_settings_of
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
 REQUEST = TABLE.record(
@@ -103,6 +104,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 
 REQUEST_PASSES = (
+    request_pass(with_settings_of, other="openai-chat"),
     request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
