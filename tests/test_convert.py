@@ -13,6 +13,7 @@ import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, adapter, audit, check, convert
 from contentmodel.auditing import unaccounted
+from contentmodel.detecting import is_stream
 from contentmodel.errors import DetectError
 from contentmodel.streams import StreamConverter
 from contentmodel_conformance import laws
@@ -478,3 +479,18 @@ def test_settings_of_openai_are_not_sent_to_other_hosts() -> None:
     encoded = contentmodel.convert(wire, source="openai-responses", target="openai-chat", kind="request")
     assert "safety_identifier" not in encoded.payload
     assert [loss.path for loss in encoded.losses] == ["$.safety_identifier"]
+
+
+CHUNK = {"candidates": [{"content": {"parts": [{"text": "Hi]"}], "role": "model"}, "finishReason": "STOP"}]}
+
+
+@pytest.mark.parametrize("event", [CHUNK, {"error": {"code": 429, "message": "No.", "status": "RESOURCE_EXHAUSTED"}}])
+def test_detect_recognizes_array_of_events(event: dict[str, Any]) -> None:
+    for text in (json.dumps([event, event]), json.dumps([event], indent=1)):
+        assert contentmodel.detect(text.encode()) == ("google-generate-content", "stream")
+    assert b"data: " in contentmodel.convert(json.dumps([event]).encode(), target="openai-chat").payload
+
+
+@pytest.mark.parametrize("items", [[], [1], [{"role": "user", "content": "q"}], [{"type": "message", "role": "user"}]])
+def test_other_arrays_are_no_streams(items: list[Any]) -> None:
+    assert not is_stream(json.dumps(items))
