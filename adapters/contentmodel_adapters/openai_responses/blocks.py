@@ -346,7 +346,7 @@ class FailureObject(Codec[list[AIContent]]):
 def _text_of_failure(value: Any) -> str | None:
     """Return the message of a failure: a text, or the texts of a result of MCP; None if it is anything else."""
     if value.__class__ is str:
-        return value  # type: ignore[no-any-return]
+        return value
     if value.__class__ is not list or not value or not all(map(_is_plain_text, value)):
         return None
     return "\n".join(block["text"] for block in value)
