@@ -100,7 +100,8 @@ def _with_fitting_choice(request: ChatRequest, sent: list[Any], context: EncodeC
     options = request.options
     choice = None if options.tool_choice is None else _fitting_choice(options.tool_choice, request, sent)
     if choice is not options.tool_choice:
-        context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
+        reason = reasons.NO_TOOL_CHOICE if choice is not None else reasons.CHOICE_WITHOUT_TOOLS
+        context.report_loss(request, "options.tool_choice", reason)
         options = context.replace(options, tool_choice=choice)
     if not sent and options.parallel_tool_calls is not None:
         context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_TOOLS)
@@ -121,7 +122,7 @@ def _fitting_choice(choice: ToolChoice, request: ChatRequest, sent: list[Any]) -
     return choice if allowed == (choice.tools or []) else msgspec.structs.replace(choice, tools=allowed)
 
 
-_OF_TOOLS = {"tool_choice": reasons.NO_TOOL_CHOICE, "parallel_tool_calls": reasons.PARALLEL_WITHOUT_TOOLS}
+_OF_TOOLS = {"tool_choice": reasons.CHOICE_WITHOUT_TOOLS, "parallel_tool_calls": reasons.PARALLEL_WITHOUT_TOOLS}
 
 
 def without_settings_of_tools(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

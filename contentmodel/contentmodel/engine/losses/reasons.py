@@ -140,6 +140,7 @@ VOICE = synthesized(
 )
 NO_AUDIO_OUTPUT = dropped("no-audio-output", "the model {model!r} has no audio output")
 NO_TOOL_CHOICE = degraded("no-tool-choice", "{target} does not support this tool choice: a less specific one is sent")
+CHOICE_WITHOUT_TOOLS = dropped("choice-without-tools", "no tool of the request is sent")
 TOOL_CHOICE_PARTS = degraded("tool-choice-parts", "some fields of the tool choice are specific to its own API")
 PARALLEL_WITHOUT_TOOLS = dropped("parallel-without-tools", "the request has no tools")
 PARALLEL_WITHOUT_CALLS = dropped("parallel-without-calls", "the tool choice forbids tool calls")
