@@ -247,3 +247,19 @@ def test_chat_stream_without_finish_reason_is_complete_only_with_done(done: bool
     events = chat({"content": "a"}, finish=None, done=done)
     assert isinstance(events[-1], TurnComplete if done else TurnError)
     assert summary(events) == ["a"]
+
+
+@pytest.mark.parametrize(("times", "expected"), [((0, 7, 8), 7), ((7, 8), 7), ((0, 0), 0)])
+def test_time_of_stream_is_the_first_that_is_not_zero(times: tuple[int, ...], expected: int) -> None:
+    deltas = [{"index": 0, "delta": {"content": "a"}, "finish_reason": None}]
+    first = {"id": "", "created": times[0], "model": "", "choices": [], "prompt_filter_results": []}
+    chunks = [{"id": "c", "created": time, "model": "m", "choices": deltas} for time in times[1:]]
+    events = chat(first, *({**one, "object": "chat.completion.chunk"} for one in chunks), finish=None)
+    assert fold(events).created == expected
+
+
+def test_streamed_audio_after_its_transcript_is_one_member_of_a_gemini_part() -> None:
+    deltas = [{"audio": {"id": "a", "transcript": "Hi"}}, {"audio": {"data": "AAAA"}}]
+    raw = sse(*map(chunk, deltas), chunk(finish="stop")) + b"data: [DONE]\n\n"
+    converted = contentmodel.convert(raw, source="openai-chat", target="google-generate-content", kind="stream").payload
+    assert b'{"inlineData":{"data":"AAAA"}}' in converted

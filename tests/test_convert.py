@@ -13,6 +13,7 @@ import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, adapter, audit, check, convert
 from contentmodel.auditing import unaccounted
+from contentmodel.detecting import is_stream
 from contentmodel.errors import DetectError
 from contentmodel.streams import StreamConverter
 from contentmodel_conformance import laws
@@ -448,3 +449,52 @@ def test_error_in_user_message_is_a_text(target: str) -> None:
     assert [content.__class__ for content in message.contents] == [TextContent, TextContent]
     assert [v.rule for v in check(made.payload, api=target) if v.severity == "refused"] == []
     assert audit(payload, made) == []
+
+
+SAME_SETTINGS: dict[str, Any] = {
+    "moderation": {"model": "omni-moderation-latest"},
+    "prompt_cache_key": "k",
+    "prompt_cache_options": {"mode": "explicit"},
+    "prompt_cache_retention": "24h",
+    "safety_identifier": "s",
+    "stream": True,
+    "stream_options": {"include_obfuscation": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "body", "lost"),
+    [
+        ("openai-chat", "openai-responses", {"messages": [{"role": "user", "content": "q"}]}, "include_usage"),
+        ("openai-responses", "openai-chat", {"input": "q"}, "other"),
+    ],
+)
+def test_settings_of_both_apis_of_openai_are_kept(source: str, target: str, body: dict[str, Any], lost: str) -> None:
+    options = {**SAME_SETTINGS["stream_options"], lost: True}
+    wire = {"model": "gpt-5.2", **body, **SAME_SETTINGS, "stream_options": options}
+    encoded = contentmodel.convert(wire, source=source, target=target, kind="request")
+    assert {name: encoded.payload[name] for name in SAME_SETTINGS} == SAME_SETTINGS
+    assert [loss.path for loss in encoded.losses] == [f"$.stream_options.{lost}"]
+    assert contentmodel.audit(wire, encoded) == []
+
+
+def test_settings_of_openai_are_not_sent_to_other_hosts() -> None:
+    wire = {"model": "deepseek-chat", "input": "q", "safety_identifier": "s"}
+    encoded = contentmodel.convert(wire, source="openai-responses", target="openai-chat", kind="request")
+    assert "safety_identifier" not in encoded.payload
+    assert [loss.path for loss in encoded.losses] == ["$.safety_identifier"]
+
+
+CHUNK = {"candidates": [{"content": {"parts": [{"text": "Hi]"}], "role": "model"}, "finishReason": "STOP"}]}
+
+
+@pytest.mark.parametrize("event", [CHUNK, {"error": {"code": 429, "message": "No.", "status": "RESOURCE_EXHAUSTED"}}])
+def test_detect_recognizes_array_of_events(event: dict[str, Any]) -> None:
+    for text in (json.dumps([event, event]), json.dumps([event], indent=1)):
+        assert contentmodel.detect(text.encode()) == ("google-generate-content", "stream")
+    assert b"data: " in contentmodel.convert(json.dumps([event]).encode(), target="openai-chat").payload
+
+
+@pytest.mark.parametrize("items", [[], [1], [{"role": "user", "content": "q"}], [{"type": "message", "role": "user"}]])
+def test_other_arrays_are_no_streams(items: list[Any]) -> None:
+    assert not is_stream(json.dumps(items))

@@ -20,6 +20,7 @@ from contentmodel import (
     TextContent,
     adapter,
     convert,
+    detect,
     fold_stream,
 )
 from contentmodel.auditing import audit
@@ -372,3 +373,101 @@ def test_text_of_an_error_in_a_stream_of_chat_is_its_message() -> None:
     response = fold_stream([b'data: {"error":"No access.","code":"Not allowed"}\n\n'], CHAT)
     assert response.error is not None
     assert response.error.message == "No access."
+
+
+@pytest.mark.parametrize("usage", [None, {"input_tokens": 3, "output_tokens": 0, "total_tokens": 3}])
+@pytest.mark.parametrize("target", [api for api in PROVIDERS if not adapter(api).has_failed_answers])
+def test_failed_answer_without_contents_becomes_body_of_an_error(target: str, usage: dict[str, int] | None) -> None:
+    error = {"code": "rate_limit_exceeded", "message": "Slow down."}
+    wire = {"id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m", "output": []}
+    failed = {**wire, "error": error, "usage": usage, "incomplete_details": None}
+    converted = convert(failed, source=RESPONSES, target=target, kind="response")
+    again = adapter(target).decode_response(converted.payload)
+    assert again.choices == []
+    assert again.error is not None
+    assert converted.status == adapter(target).errors.status_of("rate_limit")
+    assert audit(failed, converted) == []
+
+
+def test_failed_answer_stays_an_answer_where_answers_can_fail() -> None:
+    failed = {"status": "failed", "output": [], "error": {"code": "server_error", "message": "No."}}
+    converted = convert(failed, source=RESPONSES, target="google-interactions", kind="response")
+    assert converted.payload["status"] == "failed"
+    assert converted.status == 200
+
+
+def test_failed_answer_with_a_text_keeps_its_text() -> None:
+    item = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Half", "annotations": []}],
+    }
+    failed = {"status": "failed", "output": [item], "error": {"code": "server_error", "message": "No."}}
+    converted = convert(failed, source=RESPONSES, target=CHAT, kind="response")
+    assert converted.payload["choices"][0]["message"]["content"] == "Half"
+    assert converted.payload["error"]["message"] == "No."
+    assert converted.status == 200
+
+
+BLOCKED = {
+    "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
+    "usageMetadata": {"promptTokenCount": 3, "totalTokenCount": 3},
+    "modelVersion": "g",
+}
+
+
+@pytest.mark.parametrize("payload", [BLOCKED, {**BLOCKED, "candidates": []}, {**BLOCKED, "candidates": 5}])
+def test_blocked_prompt_of_gemini_is_a_finish_reason(payload: dict[str, Any]) -> None:
+    response = adapter(GEMINI).decode_response(payload)
+    assert response.finish_reason is not None
+    assert response.finish_reason.reason == "content_filter"
+    assert adapter(GEMINI).encode_response(response).payload == payload
+    converted = convert(payload, source=GEMINI, target=ANTHROPIC, kind="response")
+    assert converted.payload["stop_reason"] == "refusal"
+    assert audit(payload, converted) == []
+    assert convert(payload, source=GEMINI, target=CHAT, kind="response").payload["choices"][0]["finish_reason"] == (
+        "content_filter"
+    )
+
+
+def test_changed_finish_reason_of_blocked_prompt_is_written() -> None:
+    response = adapter(GEMINI).decode_response(BLOCKED)
+    changed = replace(response, choices=[replace(response.choices[0], finish_reason=FinishReason(reason="stop"))])
+    assert adapter(GEMINI).encode_response(changed).payload["candidates"] == [{"finishReason": "STOP"}]
+
+
+@pytest.mark.parametrize(
+    ("target", "end"), [(ANTHROPIC, '"refusal"'), (CHAT, '"content_filter"'), (GEMINI, "blockReason")]
+)
+def test_stream_of_blocked_prompt_has_a_finish_reason(target: str, end: str) -> None:
+    stream = b"data: " + json.dumps(BLOCKED).encode() + b"\n\n"
+    converted = convert(stream, source=GEMINI, target=target, kind="stream").payload
+    assert end in converted.decode()
+    assert fold_stream(stream, GEMINI) == adapter(GEMINI).decode_response(BLOCKED)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "status"),
+    [
+        ({"code": "content_filter", "type": None, "param": "prompt", "status": 400}, "invalid_request", 400),
+        ({"code": "DeploymentNotFound"}, "not_found", 404),
+    ],
+)
+def test_error_of_azure_is_an_error_of_the_caller(fields: dict[str, Any], kind: str, status: int) -> None:
+    body = {"error": {"message": "No.", **fields}}
+    assert detect(body) == (CHAT, "response")
+    assert adapter(CHAT).decode_response(body).error.kind == kind
+    assert convert(body, source=CHAT, target=ANTHROPIC, kind="response").status == status
+
+
+def test_error_of_google_has_a_name_as_its_status() -> None:
+    assert detect({"error": {"code": 400, "message": "No.", "status": "INVALID_ARGUMENT"}})[0] == GEMINI
+
+
+def test_param_of_error_is_kept_within_openai_apis() -> None:
+    fields = b'"sequence_number":0,"code":"invalid_prompt","message":"m","param":"input"'
+    event = b'event: error\ndata: {"type":"error",' + fields + b"}\n\n"
+    assert convert(event, source=RESPONSES, target=RESPONSES, kind="stream").payload == event
+    converted = convert(event, source=RESPONSES, target=CHAT, kind="stream")
+    assert b'"param":"input"' in converted.payload
+    assert not converted.losses

@@ -26,6 +26,8 @@ from contentmodel import (
     unfold,
 )
 from contentmodel.content import ToolSearchToolCallContent, ToolSearchToolResultContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel_adapters.openai_responses.blocks import MCP_ERROR
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
@@ -617,3 +619,84 @@ def test_failed_call_of_unknown_tool_has_message_of_its_error() -> None:
     assert block["is_error"] is True
     assert [part["text"] for part in block["content"]] == ["part", "boom"]
     assert audit(payload, encoded) == []
+
+
+BASH = {"type": "bash_20250124", "name": "bash"}
+FORCED = {"type": "tool", "name": "bash"}
+FUNCTION = {"name": "f", "input_schema": {"type": "object", "properties": {}}}
+
+
+@pytest.mark.parametrize(
+    ("api", "tools", "expected"),
+    [
+        (GOOGLE, [BASH, FUNCTION], {"functionCallingConfig": {"mode": "AUTO"}}),
+        (GOOGLE, [BASH], None),
+        (RESPONSES, [BASH, FUNCTION], "auto"),
+        (RESPONSES, [BASH], None),
+        (CHAT, [BASH, FUNCTION], "auto"),
+        (CHAT, [BASH], None),
+    ],
+)
+def test_choice_of_hosted_tool_that_is_left_out_forces_no_other_tool(api: str, tools: list[Any], expected: Any) -> None:
+    messages = [{"role": "user", "content": "q"}]
+    wire = {"model": "m", "max_tokens": 9, "messages": messages, "tools": tools, "tool_choice": FORCED}
+    encoded = convert(wire, source=ANTHROPIC, target=api, kind="request")
+    assert encoded.payload.get("toolConfig" if api == GOOGLE else "tool_choice") == expected
+    assert audit(wire, encoded) == []
+    assert any(loss.path.startswith("$.tool_choice") for loss in encoded.losses)
+
+
+def test_required_call_is_not_sent_without_tools() -> None:
+    messages = [{"role": "user", "content": "q"}]
+    wire = {"model": "m", "max_tokens": 9, "messages": messages, "tools": [BASH], "tool_choice": {"type": "any"}}
+    assert "toolConfig" not in convert(wire, source=ANTHROPIC, target=GOOGLE, kind="request").payload
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE, BEDROCK])
+def test_function_without_a_name_converts(target: str) -> None:
+    wire = {"model": "m", "messages": [{"role": "user", "content": "q"}], "functions": [{"name": None}]}
+    assert audit(wire, convert(wire, source=CHAT, target=target, kind="request")) == []
+
+
+@pytest.mark.parametrize("text", ["city not found", ""])
+def test_mcp_error_has_the_texts_of_its_list(text: str) -> None:
+    content = [{"type": "text", "text": text, "annotations": None}]
+    error = {"type": "mcp_tool_execution_error", "content": content}
+    item = {"type": "mcp_call", "id": "i", "server_label": "s", "name": "n", "arguments": "{}", "error": error}
+    wire = {"object": "response", "status": "completed", "output": [item]}
+    adapter = contentmodel.adapter(RESPONSES)
+    response = adapter.decode_response(wire)
+    [failure] = response.messages[0].contents[-1].outputs
+    assert failure.message == text
+    assert adapter.encode_response(response).payload == wire
+
+
+@pytest.mark.parametrize(("message", "expected"), [("", None), ("new", "new")])
+def test_message_of_mcp_error_in_a_list_of_texts_can_change(message: str, expected: str | None) -> None:
+    content = [{"type": "text", "text": "old"}]
+    details = {"type": "mcp_tool_execution_error", "content": content}
+    codec = MCP_ERROR
+    context = EncodeContext(RESPONSES, "openai", "response")
+    written = codec.encode([ErrorContent(message=message, details=details)], context, None)
+    assert written["content"] == (expected or content)
+
+
+@pytest.mark.parametrize("indices", [[0, 1], [1, 0, 9], [2, 1, 0, 0], [0], []])
+def test_grounding_support_has_a_citation_for_each_source(indices: list[int]) -> None:
+    web = [{"web": {"uri": f"https://{name}", "title": name}} for name in "ab"]
+    chunks = [*web, {"retrievedContext": {"text": "x"}}]
+    support = {"segment": {"endIndex": 4}, "groundingChunkIndices": indices, "confidenceScores": [0.5] * len(indices)}
+    grounding = {"webSearchQueries": ["q"], "groundingChunks": chunks, "groundingSupports": [support, support]}
+    content = {"role": "model", "parts": [{"text": "text and more"}]}
+    wire = {"candidates": [{"content": content, "finishReason": "STOP", "groundingMetadata": grounding}]}
+    response = contentmodel.adapter(GOOGLE).decode_response(wire)
+    assert contentmodel.adapter(GOOGLE).encode_response(response).payload == wire
+    stream = b"data: " + json.dumps(wire).encode() + b"\n\n"
+    assert fold_stream(stream, GOOGLE) == response
+    assert fold_stream(convert(stream, source=GOOGLE, target=GOOGLE, kind="stream").payload, GOOGLE) == response
+    expected = 2 * [f"https://{'ab'[index]}" for index in dict.fromkeys(indices) if index < 2]
+    encoded = convert(wire, source=GOOGLE, target=CHAT, kind="response")
+    folded = fold_stream(convert(stream, source=GOOGLE, target=CHAT, kind="stream").payload, CHAT)
+    for answer in (contentmodel.adapter(CHAT).decode_response(encoded.payload), folded):
+        assert [citation.url for citation in answer.messages[0].contents[0].annotations or ()] == expected
+    assert audit(wire, encoded) == []

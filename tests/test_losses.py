@@ -326,6 +326,8 @@ def test_audit_reports_a_deleted_citation_of_a_listed_source(target: str) -> Non
     """Regression: all sources were reported as lost, with the URLs and titles of the citations."""
     source = a_grounded_answer()
     source["candidates"][0]["groundingMetadata"]["groundingChunks"][0]["web"]["domain"] = "example.org"
+    # Each source has one citation.
+    source["candidates"][0]["groundingMetadata"]["groundingSupports"][1]["groundingChunkIndices"] = [1]
     encoded = contentmodel.convert(source, target=target, kind="response")
     assert contentmodel.audit(source, encoded) == []
     chunks = "$.candidates[0].groundingMetadata.groundingChunks"

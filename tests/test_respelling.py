@@ -110,3 +110,24 @@ def test_gemini_finish_reason_is_decoded_from_enum_number(number: int, word: str
         assert finish is not None
         reasons.append(finish.reason)
     assert reasons[0] == reasons[1]
+
+
+ANSWER = {
+    "candidates": [{"content": {"parts": [{"text": "Hi"}], "role": "model"}, "finish_reason": "STOP", "index": 0}],
+    "usage_metadata": {"prompt_token_count": 3, "total_token_count": 5},
+    "model_version": "g",
+    "response_id": "r",
+}
+"""An answer as the Python SDK dumps it: model_dump(mode="json", exclude_none=True)."""
+
+
+def test_gemini_answer_with_underscores_is_read_and_kept() -> None:
+    assert contentmodel.detect(ANSWER) == (GEMINI, "response")
+    response = adapter(GEMINI).decode_response(ANSWER)
+    assert (response.id, response.model, response.finish_reason.reason) == ("r", "g", "stop")
+    assert response.origin.model == "g"
+    assert (response.usage.input_tokens, response.usage.total_tokens) == (3, 5)
+    assert adapter(GEMINI).encode_response(response).payload == ANSWER
+    encoded = convert(ANSWER, source=GEMINI, target=CHAT, kind="response")
+    assert audit(ANSWER, encoded) == []
+    assert encoded.payload["usage"]["prompt_tokens"] == 3

@@ -227,15 +227,41 @@ def begins_stream(data: bytes) -> bool | None:
     """Return whether this is the start of a stream; None if it is too short to decide.
 
     JSON and server-sent events begin differently. JSON is a stream if its first line is an event of an API whose
-    streams are lines.
+    streams are lines, or if the first element of its array is an event.
     """
     begun = begins_like_sse(data)
+    if begun is False and data.lstrip().startswith(b"["):
+        return _begins_array_of_stream(data)
     if begun is not False or not data.lstrip().startswith(b"{"):
         return begun
     line, end, _ = data.lstrip().partition(b"\n")
     if not end:
         return None if len(data) < LONGEST_LINE else False
     return is_line_of_stream(line)
+
+
+def _begins_array_of_stream(data: bytes) -> bool | None:
+    """Return whether the first element of an array is an event, as Gemini sends them; None if it is not complete."""
+    frames = AnyFraming().feed(data)
+    if not frames:
+        is_empty = data.strip()[1:].lstrip().startswith(b"]")
+        return None if len(data) < LONGEST_LINE and not is_empty else False
+    try:
+        event = parse(frames[0][1])
+    except DecodeError:
+        return False
+    return isinstance(event, dict) and _is_event(event)
+
+
+def _is_event(event: JsonObject) -> bool:
+    """Return whether an object is an event of a stream, and not a message or an item of a conversation."""
+    if not any("stream" in candidate.recognises(event) for candidate in adapters().values()):
+        return False
+    try:
+        _detect_list([event], None, may_be_lines=False)
+    except DetectError:
+        return True
+    return False
 
 
 def is_line_of_stream(line: bytes) -> bool:

@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    response_pass,
     settings,
     with_counted_calls,
     with_custom_calls,
@@ -48,7 +49,13 @@ from contentmodel_adapters.google_generate_content.messages import (
     id_of_answer,
     with_failures,
 )
-from contentmodel_adapters.google_generate_content.response import ERRORS, RESPONSE, encode_answer
+from contentmodel_adapters.google_generate_content.response import (
+    ERRORS,
+    RESPONSE,
+    encode_answer,
+    with_block_reason,
+    without_blocked,
+)
 from contentmodel_adapters.google_generate_content.rules import (
     CALL_IDS,
     RULES,
@@ -245,6 +252,7 @@ class GoogleGenerateContent(TableAdapter):
         message_pass(with_failures),
         message_pass(with_normalized_texts, native=True, blocks=PARTS),
     )
+    response_passes = (response_pass(without_blocked, native=True),)
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
     response_payload_passes = (payload_pass(completed),)
 
@@ -264,12 +272,14 @@ class GoogleGenerateContent(TableAdapter):
         return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
-        model = payload.get("modelVersion")
+        model = payload.get("modelVersion", payload.get("model_version"))
         return Origin(api=API, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         context.answer_id = id_of_answer(wire) if row is RESPONSE else None
         value = super()._decode_row(row, wire, context)
+        if isinstance(value, ChatResponse):
+            return with_block_reason(value, wire, context)
         if not isinstance(value, ChatRequest):
             return value
         return with_custom_calls(with_level(with_format_kind(value), context), context)
@@ -296,7 +306,9 @@ class GoogleGenerateContent(TableAdapter):
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):
             return {"response": 1.0, "stream": 0.9}
         error = payload.get("error")
-        return {"response": 0.9, "stream": 0.9} if isinstance(error, dict) and "status" in error else {}
+        return (
+            {"response": 0.9, "stream": 0.9} if isinstance(error, dict) and isinstance(error.get("status"), str) else {}
+        )
 
 
 adapter = GoogleGenerateContent()

@@ -465,6 +465,7 @@ USAGE = TABLE.record(
     # candidatesTokenCount leaves thoughts out (types.GenerateContentResponseUsageMetadata.total_token_count).
     Implied({"reasoning_inside": False}),
     Silent("cached_inside"),
+    ProtobufJson(),
 )
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, Silent("kind"))
 

@@ -7,7 +7,8 @@ message, and citations on the texts that they ground.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from itertools import chain
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,15 +18,19 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     ErrorTypes,
+    Fields,
     FinishReasons,
+    Hint,
     Pieces,
     Place,
+    ProtobufJson,
     ProviderOnly,
     Record,
     canonical,
     escaped,
     finished_by_calls,
     list_of,
+    object_of,
     reasons,
     spread,
     wire_fields,
@@ -39,7 +44,7 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
@@ -120,7 +125,9 @@ CHOICE = TABLE.record(
         "finishReason": ("finish_reason", FINISH),
         "logprobsResult": ("logprobs", ProviderOnly("logprobs")),
     },
+    ProtobufJson(),
 )
+SAME_SUPPORT = Hint[Literal[True]](API, "same_support", "a citation of a further source of the support before it")
 SEARCH_ID, URLS_ID = "grounding", "url_context"
 
 
@@ -181,7 +188,7 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
     """Convert supports to citations of their texts. Return False, and change nothing, if one does not fit."""
     if not _objects(supports):
         return False
-    by_index: dict[int, list[Citation]] = {}
+    by_index: dict[int, list[list[Citation]]] = {}
     latest = 0
     for support in supports:
         segment = support.get("segment")
@@ -191,22 +198,32 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
         if contents[index].__class__ is not TextContent:
             return False
         latest = index
-        by_index.setdefault(index, []).append(SUPPORT.decode(support, context))
-    all_citations = [_titled(citation, chunks) for citations in by_index.values() for citation in citations]
-    context.trace(SUPPORT, all_citations, grounding, "groundingSupports", spread=True)
-    titled = iter(all_citations)
-    for index, citations in by_index.items():
-        annotations = [next(titled) for _ in citations]
+        by_index.setdefault(index, []).append(_by_source(SUPPORT.decode(support, context), chunks))
+    groups = list(chain.from_iterable(by_index.values()))
+    for number in range(max(map(len, groups))):
+        # The citations of one support have the same path.
+        column = [group[min(number, len(group) - 1)] for group in groups]
+        context.trace(SUPPORT, column, grounding, "groundingSupports", spread=True)
+    for index, lists in by_index.items():
+        annotations = list(chain.from_iterable(lists))
         contents[index] = msgspec.structs.replace(contents[index], annotations=annotations)
     return True
 
 
-def _titled(citation: Citation, chunks: list[Any]) -> Citation:
-    """Set the address and title of the first source, for readers. Encoding takes them from the chunks."""
-    for index in citation.source_indices or ():
-        if 0 <= index < len(chunks) and isinstance(chunks[index], UriContent):
-            return msgspec.structs.replace(citation, url=chunks[index].uri, title=chunks[index].title)
-    return citation
+def _by_source(citation: Citation, chunks: list[Any]) -> list[Citation]:
+    """Return a citation for each source of a support, with its address and title, for readers and other APIs.
+
+    Encoding takes the addresses from the chunks, and writes only the first citation, which has the indices of all.
+    """
+    listed = dict.fromkeys(citation.source_indices or ())
+    indices = [i for i in listed if 0 <= i < len(chunks) and isinstance(chunks[i], UriContent)]
+    named = [msgspec.structs.replace(citation, url=chunks[i].uri, title=chunks[i].title) for i in indices]
+    span = citation.span
+    more = [
+        Citation(span=span, url=one.url, title=one.title, source_indices=[index], extra=SAME_SUPPORT.extra(API, True))
+        for index, one in zip(indices[1:], named[1:], strict=True)
+    ]
+    return [*(named[:1] or [citation]), *more]
 
 
 def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -303,11 +320,21 @@ class Chunks:
         return self._places[key]
 
 
+def _is_written(citation: Citation, before: Citation | None) -> bool:
+    """Return whether the support of the citation `before` names the source of this one."""
+    if before is None or SAME_SUPPORT.of(citation, API) is None or before.span != citation.span:
+        return False
+    return set(citation.source_indices or ()) <= set(before.source_indices or ())
+
+
 def _supports(index: int, content: Any, chunks: Chunks, context: EncodeContext) -> Iterable[dict[str, Any]]:
     converter = SpanConverter(content.text) if content.__class__ is TextContent else None
+    written: Citation | None = None
     for citation in content.annotations:
         if context.native:
-            yield SUPPORT.encode(citation, context)
+            if not _is_written(citation, written):
+                written = citation
+                yield SUPPORT.encode(citation, context)
         elif citation.url is None or converter is None:
             context.report_loss(citation, None, reasons.CITATION_WITHOUT_URL)
         else:
@@ -345,6 +372,39 @@ class Candidates(Codec[list[ChatChoice]]):
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         return [encode_candidate(choice, context) for choice in value]
+
+
+# -- a refused prompt ------------------------------------------------------------------------------------------------
+
+BLOCKED = Hint[Literal[True]](API, "blocked", "the choice of an answer without candidates: the prompt was blocked")
+_BLOCK_REASON = Fields({"finish_reason": "promptFeedback.blockReason"})
+
+
+def with_block_reason(response: ChatResponse, wire: dict[str, Any], context: DecodeContext) -> ChatResponse:
+    """Return an answer. If its prompt was blocked, it has an empty choice whose finish reason is the reason of that."""
+    raw = object_of(wire, "promptFeedback").get("blockReason")
+    if response.choices or raw.__class__ is not str:
+        return response
+    finish = FinishReason(reason="content_filter", raw=raw)
+    choice = ChatChoice(finish_reason=finish, extra=BLOCKED.extra(API, True))
+    context.trace(_BLOCK_REASON, [choice], wire, None, spread=False)
+    return msgspec.structs.replace(response, choices=[choice])
+
+
+def without_blocked(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """Return an answer without the choice that stands for the feedback to the prompt, unless it was changed."""
+    reason = object_of((response.extra or {}).get(API, {}), "promptFeedback").get("blockReason")
+    choices = [choice for choice in response.choices if not _is_feedback(choice, reason)]
+    if not context.native or len(choices) == len(response.choices):
+        return response
+    changed: ChatResponse = context.replace(response, choices=choices)
+    return changed
+
+
+def _is_feedback(choice: ChatChoice, reason: Any) -> bool:
+    finish = choice.finish_reason
+    is_unchanged = finish is not None and (finish.reason, finish.raw) == ("content_filter", reason)
+    return is_unchanged and not choice.messages and BLOCKED.of(choice, API) is True
 
 
 # google/rpc/code.proto and ai.google.dev/gemini-api/docs/troubleshooting (seen 2026-11-22). A lack of credit (402) and
@@ -390,4 +450,5 @@ RESPONSE = TABLE.record(
         "usageMetadata": ("usage", Record(USAGE)),
         "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
+    ProtobufJson(),
 )

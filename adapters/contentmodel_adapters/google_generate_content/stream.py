@@ -294,7 +294,9 @@ class Decoder(StreamDecoder):
         wire = self._merged()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
-        return wire, response, layout_of(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
+        # An answer whose prompt was blocked has a choice without a candidate.
+        blocks = [[b.index for b in c.blocks] for c in self._candidates.values()] or [[] for _ in response.choices]
+        return wire, response, layout_of(response, blocks)
 
     def _merged(self) -> dict[str, Any]:
         if not self._candidates:
@@ -303,7 +305,7 @@ class Decoder(StreamDecoder):
 
     def _bring_in(self, response: Any) -> None:
         """Add the metadata beside the content: citations of texts, and search results."""
-        for candidate, choice in zip(self._candidates.values(), response.choices, strict=True):
+        for candidate, choice in zip(self._candidates.values(), response.choices, strict=False):
             contents = list(contents_of(choice.messages))
             for block, content in zip(candidate.blocks, contents, strict=False):
                 if content.annotations:

@@ -142,7 +142,8 @@ class Encoder(JoiningEncoder):
         rest = {key: value for key, value in part.items() if key != "text"}
         if rest.keys() - {"thought"}:
             parts[0] = {key: part[key] for key in ("text", "thought") if key in part}
-            parts.insert(1, {**rest, "text": ""})
+            # A part without a text, such as audio after its transcript, is not the rest of the text.
+            parts.insert(1, {**rest, "text": ""} if "text" in part else rest)
             self._chunk(block.choice, parts[1:2])
 
     def amend(self, index: int, content: Any, written: Written) -> None:

@@ -211,7 +211,7 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
         kept = {key: VALUE.read(own)} if VALUE.is_in(own) else MEMBER.read(own) or {}
         entry[key] = kept.get(key, tool.settings)
         return
-    known = declaration(tool, CURRENT)
+    known = declaration(tool, CURRENT) if tool.__class__ is HostedTool else None
     if known is None:
         context.report_loss(tool, None, reasons.NO_HOSTED_TOOL)
         return

@@ -148,6 +148,7 @@ class GoogleInteractions(TableAdapter):
     encoder = Encoder
     conversation = "input"
     errors = ERRORS
+    has_failed_answers = True
     http = HTTP
     meaningless = {"object": "interaction", "updated": None}
     request_passes = REQUEST_PASSES

@@ -30,6 +30,7 @@ from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, RESPONSE
 from contentmodel_adapters.mistral_chat.rules import CALL_IDS, RULES, TOOL_NAMES, with_known_order
 from contentmodel_adapters.mistral_chat.stream import Decoder
 from contentmodel_adapters.mistral_chat.stream_encoder import Encoder
+from contentmodel_adapters.shared.hosted import without_settings_of_tools
 
 TYPES = ("image/*", "application/*", "text/*")
 READS = media.MediaSupport(media_types=TYPES, links=TYPES)
@@ -73,7 +74,7 @@ class MistralChat(TableAdapter):
         message_pass(with_known_order),
         request_pass(with_json_schemas),
     )
-    request_payload_passes = (payload_pass(passes.with_model),)
+    request_payload_passes = (payload_pass(passes.with_model), payload_pass(without_settings_of_tools))
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)

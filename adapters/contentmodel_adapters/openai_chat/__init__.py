@@ -83,9 +83,11 @@ from contentmodel_adapters.openai_chat.tools import (
     read_old_choice,
 )
 from contentmodel_adapters.shared.google import SKIP, with_signed_calls
+from contentmodel_adapters.shared.hosted import without_settings_of_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.openai_settings import with_settings_of
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
 ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
@@ -270,6 +272,7 @@ def _without_author(message: ChatMessage, context: EncodeContext) -> ChatMessage
 
 
 REQUEST_PASSES = (
+    request_pass(with_settings_of, other="openai-responses"),
     request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),
@@ -348,6 +351,7 @@ class OpenAIChat(TableAdapter):
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(passes.with_model),
+        payload_pass(without_settings_of_tools),
         payload_pass(with_voice),
         payload_pass(with_rules_of_host),
         payload_pass(with_aliases, native=True),
@@ -393,7 +397,9 @@ class OpenAIChat(TableAdapter):
         if isinstance(choices, list):
             grows = any(isinstance(choice, dict) and "delta" in choice for choice in choices)
             return {"stream": 0.9} if grows else {"response": 0.9}
-        if isinstance(payload.get("error"), dict) and "type" not in payload and "status" not in payload["error"]:
+        error = payload.get("error")
+        # The status of Google's errors is a name, that of Azure's a number.
+        if isinstance(error, dict) and "type" not in payload and not isinstance(error.get("status"), str):
             return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
 

@@ -69,7 +69,7 @@ from contentmodel_adapters.shared.streamed_calls import (
     with_distances,
 )
 
-# These fields keep the value of the first chunk; some hosts give every chunk another id (Groq).
+# These fields keep their first value; some hosts give every chunk another id (Groq), or first the time 0 (Azure).
 FIRST = ("id", "created", "model")
 # Fields of a single chunk: its kind, and padding that hides the length of the text.
 OWN = ("choices", "object", "obfuscation")
@@ -193,7 +193,7 @@ class Decoder(StreamDecoder):
     def _read_head(self, wire: dict[str, Any]) -> None:
         usage = self.answer.get("usage")
         head = {key: value for key, value in wire.items() if key not in OWN and (key != "usage" or value is not None)}
-        merge_into(self.answer, head, FIRST)
+        merge_into(self.answer, head, FIRST if self.answer.get("created") else ("id", "model"))
         if not self._has_begun and self.answer.get("id"):
             self.begin({"object": "chat.completion", **self.answer})
         elif self._has_begun and head.get("usage") is not None and head["usage"] != usage:

@@ -44,6 +44,7 @@ from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FO
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.openai_settings import with_settings_of
 from contentmodel_adapters.shared.provider_state import with_state_at_end, with_state_of_items
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
@@ -105,6 +106,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 
 REQUEST_PASSES = (
+    request_pass(with_settings_of, other="openai-chat"),
     request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
@@ -186,6 +188,7 @@ class OpenAIResponses(TableAdapter):
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
     repeated = frozenset(REPEATED)
+    has_failed_answers = True
     request_passes = REQUEST_PASSES
     answer_passes = (message_pass(passes.normalize_answer, cites=True), message_pass(media.without_media))
     token_counts = {"cached_inside": True, "reasoning_inside": True}

@@ -313,11 +313,9 @@ class FailureObject(Codec[list[AIContent]]):
         if value.__class__ is str:
             failure = ErrorContent(message=value)
         else:
-            fields = {name: value[key] for name, key in self._fields_of(value).items()}
-            code = fields.get("code")
-            failure = ErrorContent(
-                message=fields.get("message", ""), code=None if code is None else str(code), details=value
-            )
+            code = value.get(self._fields_of(value).get("code", ""))
+            text = _text_of_failure(value.get(self._message_of(value)))
+            failure = ErrorContent(message=text or "", code=None if code is None else str(code), details=value)
         return [failure]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
@@ -326,9 +324,9 @@ class FailureObject(Codec[list[AIContent]]):
 
     def _fields_of(self, wire: dict[str, Any]) -> dict[str, str]:
         """Return the fields of an object that are the message and the code, by attribute."""
-        fields = {"message": self._message_of(wire), "code": "code" if "code" in wire else "type"}
-        classes = {"message": (str,), "code": (str, int)}
-        return {name: key for name, key in fields.items() if wire.get(key).__class__ in classes[name]}
+        message, code = self._message_of(wire), "code" if "code" in wire else "type"
+        fields = {} if _text_of_failure(wire.get(message)) is None else {"message": message}
+        return {**fields, "code": code} if wire.get(code).__class__ in (str, int) else fields
 
     def _message_of(self, wire: dict[str, Any]) -> str:
         return "message" if "message" in wire else self._field
@@ -338,9 +336,26 @@ class FailureObject(Codec[list[AIContent]]):
         if failure.details is None:
             return self._made(failure) if self._made is not None and context.completes else failure.message
         field = self._message_of(failure.details)
-        if isinstance(failure.details.get(field), str):
-            return {**failure.details, field: failure.message}
-        return failure.details
+        text = _text_of_failure(failure.details.get(field))
+        # In documents of earlier versions, the message of a list of texts is empty.
+        if text is None or failure.message in (text, "" if isinstance(failure.details[field], list) else text):
+            return failure.details
+        return {**failure.details, field: failure.message}
+
+
+def _text_of_failure(value: Any) -> str | None:
+    """Return the message of a failure: a text, or the texts of a result of MCP; None if it is anything else."""
+    if value.__class__ is str:
+        return value
+    if value.__class__ is not list or not value or not all(map(_is_plain_text, value)):
+        return None
+    return "\n".join(block["text"] for block in value)
+
+
+def _is_plain_text(block: Any) -> bool:
+    if block.__class__ is not dict or block.get("type") != "text" or block.get("text").__class__ is not str:
+        return False
+    return all(value is None or key in ("type", "text") for key, value in block.items())
 
 
 # The objects of openai 3.54, types/responses/response_output_item.py and mcp_tool_call_error.py, seen 2026-11-22.

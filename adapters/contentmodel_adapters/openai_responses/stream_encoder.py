@@ -412,7 +412,7 @@ class Encoder(AmendingEncoder):
             # Only the nested form of the event has a type.
             self._event("error", error=error)
             return
-        body = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
+        body = {"code": error.get("code"), "message": error.get("message") or "", "param": error.get("param")}
         self._event("error", **body)
 
     def wire_event(self, event: WireEvent) -> None:

@@ -88,6 +88,7 @@ class OtelGenAI(TableAdapter):
     request = REQUEST
     response = RESPONSE
     errors = ERRORS
+    has_failed_answers = True
     conversation = INPUT
     keeps_approvals = True
     keeps_state = True

@@ -24,7 +24,7 @@ from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
-from contentmodel.request import ChatRequest, HostedTool
+from contentmodel.request import ChatRequest, HostedTool, ToolChoice
 
 
 def output_columns(union: Union, usual: str) -> dict[str, Column]:
@@ -88,8 +88,51 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
             tools.append(tool)
         elif _is_sendable(tool, context, current):
             tools.append(_of_the_model(tool, context, current))
-    changed: ChatRequest = context.replace(request, tools=tools)
+    fitting = _with_fitting_choice(request, tools, context)
+    changed: ChatRequest = context.replace(fitting, tools=tools)
     return changed
+
+
+def _with_fitting_choice(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatRequest:
+    """Return a request whose tool choice forces no tool that is left out of the `sent` ones."""
+    if len(sent) == len(request.tools):
+        return request
+    options = request.options
+    choice = None if options.tool_choice is None else _fitting_choice(options.tool_choice, request, sent)
+    if choice is not options.tool_choice:
+        reason = reasons.NO_TOOL_CHOICE if choice is not None else reasons.CHOICE_WITHOUT_TOOLS
+        context.report_loss(request, "options.tool_choice", reason)
+        options = context.replace(options, tool_choice=choice)
+    if not sent and options.parallel_tool_calls is not None:
+        context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_TOOLS)
+        options = context.replace(options, parallel_tool_calls=None)
+    changed: ChatRequest = context.replace(request, options=options)
+    return changed
+
+
+def _fitting_choice(choice: ToolChoice, request: ChatRequest, sent: list[Any]) -> ToolChoice | None:
+    """Return a choice without the tools that are left out: `auto` if it forces only these, None if no tool is sent."""
+    members = [member for tool in sent for member in getattr(tool, "tools", (tool,))]
+    kinds, names = ({getattr(tool, field, None) for tool in members} for field in ("kind", "name"))
+    left_out = {tool.name for tool in request.tools if isinstance(tool, HostedTool)} - names
+    allowed = [name for name in choice.tools or () if name not in left_out]
+    is_gone = choice.hosted not in kinds if choice.hosted is not None else bool(choice.tools) and not allowed
+    if is_gone or (choice.mode == "required" and not sent):
+        return ToolChoice(mode="auto" if choice.mode == "required" else choice.mode) if sent else None
+    return choice if allowed == (choice.tools or []) else msgspec.structs.replace(choice, tools=allowed)
+
+
+_OF_TOOLS = {"tool_choice": reasons.CHOICE_WITHOUT_TOOLS, "parallel_tool_calls": reasons.PARALLEL_WITHOUT_TOOLS}
+
+
+def without_settings_of_tools(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of a request without the settings that require tools, if none of its tools can be sent."""
+    if payload.get("tools") or not request.tools:
+        return payload
+    for key, reason in _OF_TOOLS.items():
+        if key in payload:
+            context.report_loss(request, f"options.{key}", reason)
+    return {key: value for key, value in payload.items() if key not in _OF_TOOLS}
 
 
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:

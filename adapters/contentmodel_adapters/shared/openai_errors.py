@@ -26,6 +26,12 @@ ERRORS = ErrorTypes(
     {
         _INVALID: "invalid_request",
         "invalid_prompt": "invalid_request",
+        # Azure: learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter, and its reference of the REST API
+        # (seen 2026-11-27).
+        "content_filter": "invalid_request",
+        "OperationNotSupported": "invalid_request",
+        "DeploymentNotFound": "not_found",
+        "ResourceNotFound": "not_found",
         "invalid_authentication": "authentication",
         "authentication_error": "authentication",
         "credit_balance_exhausted": "billing",

@@ -102,8 +102,7 @@ def convert(
 
     A stream (server-sent events) is converted while it arrives. A broken stream ends with the error event of the
     target, and with exit code 2. An error event of the provider is converted like any other event. --to contentmodel
-    stores the complete response. Use --kind stream for the JSON array that Gemini streams, and to convert a stored
-    response to a stream.
+    stores the complete response. Use --kind stream to convert a stored response to a stream.
 
     Exit codes: 0 converted; 1 refused by --on-loss raise; 2 bad input, or a bad command line.
 

@@ -19,7 +19,7 @@ from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.passes import APPROVALS, with_finish_for_calls
+from contentmodel.engine.pipeline.passes import APPROVALS, as_error_body, with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
@@ -106,6 +106,8 @@ class TableAdapter:
 
     results_in_calls = False
     """True if a call and its result are one object: the results have the order of their calls."""
+    has_failed_answers = False
+    """True if an answer of the API can be a failure. Otherwise, a failed answer becomes the body of an error."""
     keeps_approvals = False
     """True if the format stores approvals of the application's own calls."""
     keeps_state = False
@@ -356,10 +358,11 @@ class TableAdapter:
         self._aim(context, response.model or _own_model(response.origin, context))
         for choice in response.choices:
             report_records(choice.messages, self.records, context)
-        payload = self.response.encode(self._fitted(response, context), context)
+        answer = response if self.has_failed_answers else as_error_body(response, context)
+        payload = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_passes:
             if step.native or context.completes:
-                payload = step.run(payload, response, context)
+                payload = step.run(payload, answer, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:

@@ -214,6 +214,7 @@ class EncodeContext:
         "completes",
         "has_no_origin",
         "host",
+        "is_error_body",
         "is_open",
         "issuer",
         "issuers",
@@ -280,6 +281,8 @@ class EncodeContext:
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None
         """The HTTP status of the encoded error."""
+        self.is_error_body = False
+        """True if a failed answer is encoded as the body of an error."""
 
     def is_ours(self, tool: object) -> bool:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""

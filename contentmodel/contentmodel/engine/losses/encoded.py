@@ -98,7 +98,7 @@ class Encoded:
         """The HTTP status that the target API sends with this body; None for a request."""
         if self._context.kind == "request" or not isinstance(self._root, ChatResponse):
             return None
-        if self._root.error is None or self._root.choices:
+        if self._root.error is None or (self._root.choices and not self._context.is_error_body):
             return 200
         return self._context.status or 500
 

@@ -173,13 +173,17 @@ _TYPE_KEYS = ("type", "code")
 def _without_types(
     error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, object]
 ) -> ErrorContent:
-    """Return an error without the residue fields that only name its kind, which the wire `fields` contain already."""
+    """Return an error without the residue fields that name its kind, or that the wire `fields` contain already."""
     if origin is None or kind is None or error.extra is None:
         return error
     own = error.extra.get(origin.api, {})
     for key in _TYPE_KEYS:
         if own.get(key) is not None and own[key] not in fields.values():
             context.pending_losses.append((error, key, reasons.ERROR_CONVERTED, origin.api, {}))
-    residue = {key: value for key, value in own.items() if key not in _TYPE_KEYS}
+    residue = {
+        key: value
+        for key, value in own.items()
+        if key not in _TYPE_KEYS and (value is None or fields.get(key) != value)
+    }
     left: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
     return left

@@ -1,0 +1,33 @@
+"""The provider-specific settings of requests that Chat Completions and Responses have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import EncodeContext, object_of
+from contentmodel.request import ChatRequest
+
+# types/chat/completion_create_params.py and types/responses/response_create_params.py of openai 3.54 (seen 2026-11-27).
+_SAME = ("moderation", "prompt_cache_key", "prompt_cache_retention", "safety_identifier")
+_MEMBERS = {"prompt_cache_options": ("mode", "ttl"), "stream_options": ("include_obfuscation",)}
+"""Settings that are objects, with the members that both APIs have."""
+
+
+def with_settings_of(request: ChatRequest, context: EncodeContext, other: str) -> ChatRequest:
+    """Return a request with the settings that the API `other` has too, if the target's host is OpenAI."""
+    extra = request.extra or {}
+    settings = extra.get(other, {})
+    if context.host.dialect is not None:
+        return request
+    rest, same = dict(settings), {name: settings[name] for name in _SAME if name in settings}
+    for name, members in _MEMBERS.items():
+        options = object_of(settings, name)
+        if options.keys() & set(members):
+            same[name] = {key: value for key, value in options.items() if key in members}
+            rest[name] = {key: value for key, value in options.items() if key not in members}
+    if not same:
+        return request
+    left = {name: value for name, value in rest.items() if name not in _SAME and value != {}}
+    own: dict[str, Any] = {**extra.get(context.api, {}), **same}
+    changed: ChatRequest = context.replace(request, extra={**extra, other: left, context.api: own})
+    return changed
