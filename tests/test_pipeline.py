@@ -39,14 +39,14 @@ ORDER = {
         hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
         _with_fitting_calls instructions_as_text with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
-        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign *without_unread_state
-        with_separate_signatures with_placeholders without_refused_names _with_readable_media with_a_turn
-        with_fitting_calls with_fitting_schemas;
-        with_model with_voice with_rules_of_host *with_aliases *with_reported_settings""",
+        with_settings_of *with_fitting_settings *with_known_tools *place_instructions normalize_foreign
+        *without_unread_state with_separate_signatures with_placeholders without_refused_names
+        _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model
+        without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
-        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools with_state_of_items
-        normalize_foreign with_state_at_end with_readable_media _with_a_turn _with_fitting_calls
-        with_fitting_schemas;""",
+        with_settings_of *with_fitting_settings *_with_separate_added_tools *with_known_tools
+        with_sendable_tools with_state_of_items normalize_foreign with_state_at_end with_readable_media
+        _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
@@ -58,7 +58,8 @@ ANSWERS = {
         with_fitting_results without_blank_texts *without_broken_status;; completed""",
     "cohere-chat": """
         without_user_messages normalize_answer without_names_of_results without_media;; completed""",
-    "google-generate-content": "without_user_messages with_failures *with_normalized_texts;; completed",
+    "google-generate-content": """
+        without_user_messages with_failures *with_normalized_texts; *without_blocked; completed""",
     "google-interactions": "with_signed_thoughts normalize_answer;; completed",
     "openai-chat": """
         without_user_messages with_separate_signatures *with_normalized_texts;; completed *with_listed_sources""",

@@ -58,7 +58,13 @@ from contentmodel.engine.pipeline.sentinels import (
 )
 from contentmodel.engine.pipeline.steps import content_pass, message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
-from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
+from contentmodel.engine.pipeline.toolsets import (
+    Kinds,
+    with_custom_calls,
+    with_custom_results,
+    with_known_tools,
+    without_settings_of_tools,
+)
 from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.amending import AmendingEncoder, SequentialEncoder, citations_of_piece
 from contentmodel.engine.streams.choices import ChoiceOrder
@@ -415,6 +421,7 @@ __all__ = [
     "with_minted_ids",
     "with_named_types",
     "with_normalized_texts",
+    "without_settings_of_tools",
     "without_user_messages",
     "write",
     "write_lines",

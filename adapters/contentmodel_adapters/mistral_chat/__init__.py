@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     with_json_schemas,
     with_known_tools,
     with_normalized_texts,
+    without_settings_of_tools,
     without_user_messages,
 )
 from contentmodel_adapters.mistral_chat.blocks import API, TABLE
@@ -30,7 +31,6 @@ from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, RESPONSE
 from contentmodel_adapters.mistral_chat.rules import CALL_IDS, RULES, TOOL_NAMES, with_known_order
 from contentmodel_adapters.mistral_chat.stream import Decoder
 from contentmodel_adapters.mistral_chat.stream_encoder import Encoder
-from contentmodel_adapters.shared.hosted import without_settings_of_tools
 
 TYPES = ("image/*", "application/*", "text/*")
 READS = media.MediaSupport(media_types=TYPES, links=TYPES)

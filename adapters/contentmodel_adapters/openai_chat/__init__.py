@@ -40,6 +40,7 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
+    without_settings_of_tools,
     without_user_messages,
 )
 from contentmodel.content.base import AIContent
@@ -83,7 +84,6 @@ from contentmodel_adapters.openai_chat.tools import (
     read_old_choice,
 )
 from contentmodel_adapters.shared.google import SKIP, with_signed_calls
-from contentmodel_adapters.shared.hosted import without_settings_of_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS

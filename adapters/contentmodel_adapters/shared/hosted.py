@@ -122,19 +122,6 @@ def _fitting_choice(choice: ToolChoice, request: ChatRequest, sent: list[Any]) -
     return choice if allowed == (choice.tools or []) else msgspec.structs.replace(choice, tools=allowed)
 
 
-_OF_TOOLS = {"tool_choice": reasons.CHOICE_WITHOUT_TOOLS, "parallel_tool_calls": reasons.PARALLEL_WITHOUT_TOOLS}
-
-
-def without_settings_of_tools(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of a request without the settings that require tools, if none of its tools can be sent."""
-    if payload.get("tools") or not request.tools:
-        return payload
-    for key, reason in _OF_TOOLS.items():
-        if key in payload:
-            context.report_loss(request, f"options.{key}", reason)
-    return {key: value for key, value in payload.items() if key not in _OF_TOOLS}
-
-
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
     """Return a tool with the declaration that the model supports, and without what this declaration lacks."""
     declared = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.capabilities)

@@ -296,7 +296,7 @@ def identify(document: Document, api: str | None, kind: PayloadKind | None) -> P
         return _identify_stored(value, kind)
     kind = kind or kind_of_all(api)
     if isinstance(value, list) and (api is None or kind is None) and not _is_conversation(value):
-        hint = "the chunks of one stream need --kind stream; several payloads must be JSON Lines: jq -c '.[]' FILE"
+        hint = "several payloads must be JSON Lines: jq -c '.[]' FILE | contentmodel ..."
         raise Problem("expected a payload, or an array of messages, got an array of other values", hint=hint)
     if not isinstance(value, dict | list):
         raise Problem(f"expected an object: a payload, got {kind_of(value)}")

@@ -327,3 +327,16 @@ def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatReq
             result, contents[at] = contents[at], _as(CustomToolResultContent, contents[at])
             context.replaced(result, contents[at])
     return request
+
+
+_OF_TOOLS = {"tool_choice": reasons.CHOICE_WITHOUT_TOOLS, "parallel_tool_calls": reasons.PARALLEL_WITHOUT_TOOLS}
+
+
+def without_settings_of_tools(payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
+    """Return the payload of a request without the settings that require tools, if none of its tools can be sent."""
+    if payload.get("tools") or not request.tools:
+        return payload
+    for key, reason in _OF_TOOLS.items():
+        if key in payload:
+            context.report_loss(request, f"options.{key}", reason)
+    return {key: value for key, value in payload.items() if key not in _OF_TOOLS}
