@@ -155,7 +155,6 @@ LANGCHAIN = (
 LOSSES = {
     ("pydantic-ai-messages", RESPONSES): {("reasoning", "foreign-reasoning")},
     ("pydantic-ai-messages", ANTHROPIC): {("medium", "no-block")},
-    ("vercel-model-messages", RESPONSES): {("reasoning", "foreign-reasoning")},
 }
 """The facts that only the framework sends, with the loss that reports each: reasoning without encrypted content, which
 the provider has under its id, and files for code execution, which Pydantic AI sends as documents."""

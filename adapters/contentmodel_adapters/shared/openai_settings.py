@@ -19,15 +19,16 @@ def with_settings_of(request: ChatRequest, context: EncodeContext, other: str) -
     settings = extra.get(other, {})
     if context.host.dialect is not None:
         return request
-    rest, same = dict(settings), {name: settings[name] for name in _SAME if name in settings}
+    same = {name: settings[name] for name in _SAME if name in settings}
+    left = {name: value for name, value in settings.items() if name not in _SAME}
     for name, members in _MEMBERS.items():
         options = object_of(settings, name)
         if options.keys() & set(members):
             same[name] = {key: value for key, value in options.items() if key in members}
-            rest[name] = {key: value for key, value in options.items() if key not in members}
+            others = {key: value for key, value in options.items() if key not in members}
+            left = {**left, name: others} if others else {key: left[key] for key in left if key != name}
     if not same:
         return request
-    left = {name: value for name, value in rest.items() if name not in _SAME and value != {}}
     own: dict[str, Any] = {**extra.get(context.api, {}), **same}
     changed: ChatRequest = context.replace(request, extra={**extra, other: left, context.api: own})
     return changed

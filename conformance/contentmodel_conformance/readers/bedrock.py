@@ -11,6 +11,8 @@ from typing import Any
 
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
+    CALL,
+    ENDED,
     FAILED,
     FAILURE,
     FILTERED,
@@ -56,7 +58,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     if isinstance(answer, dict):
         # Whatever its role is, an answer is the model's.
         _message(reading, {**answer, "role": "assistant"}, "$.output.message")
-    reading.add(FINISH, neutral(_STOPS, payload.get("stopReason")), "$.stopReason")
+    reason = neutral(_STOPS, payload.get("stopReason"))
+    reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, "$.stopReason")
     usage = payload.get("usage")
     if isinstance(usage, dict):
         beside = ("cacheReadInputTokens", "cacheWriteInputTokens")

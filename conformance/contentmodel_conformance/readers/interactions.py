@@ -12,6 +12,8 @@ from typing import Any
 
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
+    CALL,
+    ENDED,
     FAILED,
     FAILURE,
     FINISH,
@@ -59,7 +61,8 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
         return reading
     for path, step in objects(payload.get("steps"), "$.steps"):
         _step(reading, step, path)
-    reading.add(FINISH, neutral(_STATUSES, payload.get("status")), "$.status")
+    reason = neutral(_STATUSES, payload.get("status"))
+    reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, "$.status")
     if isinstance(payload.get("usage"), dict):
         reading.counters(
             payload["usage"],
