@@ -74,9 +74,9 @@ def test_check_policy_option_selects_capabilities() -> None:
 
 
 def test_check_rejects_unknown_policy() -> None:
-    result = run("check", "--policy", "dialect=nobody", AGENT)
+    result = run("check", "--policy", "dialect=unknown", AGENT)
     assert result.exit_code == 2
-    assert "unknown policy 'dialect=nobody'" in result.stderr
+    assert "unknown policy 'dialect=unknown'" in result.stderr
 
 
 UNLISTED = [

@@ -314,7 +314,7 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     if isinstance(last, ev.TurnError):
         where, finish = f"byte {length}", [choice.finish_reason for choice in last.response.choices]
         if not (last.error.code or last.error.message):
-            raise LawBroken("prefix", where, "the error says nothing", Label("a code or a message"), last)
+            raise LawBroken("prefix", where, "the error has no code and no message", Label("a code or a message"), last)
         if any(one is not None and one.reason == "running" for one in finish):
             raise LawBroken("prefix", where, "a broken answer is in progress", Label("no finish reason"), finish)
     _no_more_than(fold([*before, *after]), before + after, whole, length)

@@ -36,7 +36,6 @@ from contentmodel.literals import OnLoss, Policies
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
 
-_NOT_RUN = ("canceled", "expired")
 Outcome: TypeAlias = Literal["succeeded", "errored", "canceled", "expired"]
 """The outcome of a request. A canceled or expired request has no payload: the model did not receive it."""
 
@@ -407,7 +406,7 @@ def convert_line(
         for name in value
         if name not in reader.fields
     ]
-    if item.outcome in _NOT_RUN:
+    if item.outcome in _CODES:
         return ConvertedLine(writer.write(msgspec.structs.replace(item, api=writer.api)), None, "$", tuple(more))
     try:
         encoded = convert(

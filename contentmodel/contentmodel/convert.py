@@ -138,7 +138,7 @@ def check(
     if api is None:
         payload, api, _ = identify(payload, None, "request")
     # Adapters of other authors may take no policies.
-    arguments = () if policies is None else (check_policies(policies),)
+    arguments = (check_policies(policies),) if policies else ()
     violations: list[Violation] = adapter(api).check_request(payload, model, *arguments)
     return violations
 

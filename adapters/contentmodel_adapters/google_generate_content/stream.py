@@ -305,7 +305,9 @@ class Decoder(StreamDecoder):
 
     def _bring_in(self, response: Any) -> None:
         """Add the metadata beside the content: citations of texts, and search results."""
-        for candidate, choice in zip(self._candidates.values(), response.choices, strict=False):
+        if not self._candidates:
+            return
+        for candidate, choice in zip(self._candidates.values(), response.choices, strict=True):
             contents = list(contents_of(choice.messages))
             for block, content in zip(candidate.blocks, contents, strict=False):
                 if content.annotations:

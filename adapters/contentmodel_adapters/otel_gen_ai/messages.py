@@ -265,9 +265,7 @@ _BLOCKS = Blocks[AIContent](PARTS)
 
 def _are_messages(value: Any) -> bool:
     """Return whether a list has messages instead of parts."""
-    return value.__class__ is list and all(
-        one.__class__ is dict and "type" not in one and _has_parts(one) for one in value
-    )
+    return value.__class__ is list and all(one.__class__ is dict and _has_parts(one) for one in value)
 
 
 def _has_parts(message: Mapping[str, Any]) -> bool:

@@ -44,7 +44,6 @@ def _moved(content: Any, context: EncodeContext) -> Any:
     settings = {
         name: fields[name] for name, kind in kinds.items() if fields.get(name) and fields[name].__class__ is kind
     }
-    settings = {name: value for name, value in settings.items() if value}
     if not settings:
         return content
     rest = {name: value for name, value in fields.items() if name not in settings}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -83,18 +83,30 @@ def with_state_of_items(messages: list[ChatMessage], context: EncodeContext) -> 
 
     A framework may have it on one part only. The parts follow each other, and have the same id.
     """
+    return _with_parts(messages, context, _with_state)
+
+
+def _with_parts(
+    messages: list[ChatMessage],
+    context: EncodeContext,
+    change: Callable[[list[AIContent], EncodeContext], list[AIContent]],
+) -> list[ChatMessage]:
+    """Return messages in which `change` was called for the contents of those that may have several parts of an item."""
     return [
-        message if is_native(message, context) else context.with_contents(message, _with_state(message, context))
+        context.with_contents(message, change(message.contents, context))
+        if sum(content.__class__ is ReasoningContent for content in message.contents) > 1
+        and not is_native(message, context)
+        else message
         for message in messages
     ]
 
 
-def _with_state(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
+def _with_state(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
     made: list[AIContent] = []
-    for content, after in pairwise(message.contents):
+    for content, after in pairwise(contents):
         if _item_id(content) is not None and _are_of_one_item(content, after):
             context.report_loss(content, "protected", reasons.REPEATED_STATE)
-    for item_id, group in groupby(message.contents, _item_id):
+    for item_id, group in groupby(contents, _item_id):
         parts = list(group)
         states = [part.protected for part in parts if part.protected is not None]
         is_one = item_id is not None and len({(one.issuer, one.kind, one.data) for one in states}) == 1
@@ -109,10 +121,7 @@ def with_state_at_end(messages: list[ChatMessage], context: EncodeContext) -> li
 
     The Responses API has it once for each item.
     """
-    return [
-        message if is_native(message, context) else context.with_contents(message, _at_end(message.contents, context))
-        for message in messages
-    ]
+    return _with_parts(messages, context, _at_end)
 
 
 def _at_end(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:

@@ -103,8 +103,7 @@ def violations_of(payload: Payload, model: str | None, policies: Policies) -> Se
         )
     if payload.kind != "request":
         raise Problem(f"this is a {payload.kind} of {payload.api}; only requests can be checked")
-    # Adapters of other authors may take no policies.
-    return check_request(payload.value, api=payload.api, model=model, policies=policies or None)
+    return check_request(payload.value, api=payload.api, model=model, policies=policies)
 
 
 def _unlisted(payload: Payload, model: str | None, policies: Policies) -> Violation | None:
