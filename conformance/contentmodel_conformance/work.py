@@ -45,8 +45,8 @@ class Growth(NamedTuple):
 TOLERANCE = 1.6
 """The factor by which a cost may grow faster than the input between two sizes. Allows `n log n`."""
 RUNS, FREE_RUNS = "runs of the line", 50
-BYTES, FREE_BYTES = "bytes allocated by the line", 6_000
-"""Costs up to these limits are free: tables grow in steps."""
+BYTES, FREE_BYTES = "bytes allocated by the line", 16_000
+"""Costs up to these limits are free: tables grow in steps, and msgspec keeps short keys of objects."""
 _SMALL = 512
 """Allocations below this many bytes are ignored in the largest input: they are not copies of large values."""
 
