@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -282,6 +283,34 @@ def test_native_request_is_encoded_unchanged() -> None:
     adapter = contentmodel.adapter(ANTHROPIC)
     request = adapter.decode_request(payload)
     assert adapter.encode_request(request).payload == payload
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_arguments_that_are_an_object_in_chat_are_kept(is_stream: bool) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"q": 1}}}
+    message = {"role": "assistant", "tool_calls": [{"index": 0, **call} if is_stream else call]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "delta" if is_stream else "message": message}
+    payload: Any = {"id": "x", "model": "m", "choices": [choice]}
+    if is_stream:
+        payload = f"data: {json.dumps(payload)}\n\ndata: [DONE]\n\n".encode()
+        response = fold_stream(payload, api=CHAT)
+    else:
+        response = contentmodel.adapter(CHAT).decode_response(payload)
+        assert contentmodel.adapter(CHAT).encode_response(response).payload == payload
+    encoded = contentmodel.adapter(ANTHROPIC).encode_response(response)
+    assert encoded.payload["content"] == [use("c1", "f")]
+
+
+def test_only_arguments_that_were_an_object_are_written_as_an_object_to_chat() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"q": 1}}}
+    text = {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [call, text]}]
+    chat = contentmodel.adapter(CHAT)
+    request = chat.decode_request({"model": "m", "messages": messages})
+    calls = [msgspec.structs.replace(content, arguments={"q": 2}) for content in request.messages[1].contents]
+    request.messages[1] = msgspec.structs.replace(request.messages[1], contents=calls)
+    written = chat.encode_request(request).payload["messages"][1]["tool_calls"]
+    assert [call["function"]["arguments"] for call in written] == [{"q": 2}, '{"q":2}']
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])

@@ -325,6 +325,9 @@ def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
         ("anthropic-messages", {"Message": "No access."}, 500),
         ("anthropic-messages", {"error": {"code": 429, "message": "No access.", "status": "RESOURCE_EXHAUSTED"}}, 429),
         ("mistral-chat", {"detail": "No access."}, 500),
+        (CHAT, {"object": "error", "message": "No access.", "type": "BadRequestError", "code": 400}, 400),
+        (CHAT, {"detail": "No access."}, 500),
+        (CHAT, {"statusCode": 429, "message": "No access."}, 429),
         ("openai-chat", {"code": "Not allowed", "error": "No access."}, 500),
     ],
 )
@@ -369,8 +372,16 @@ def test_error_of_bedrock_gets_the_usual_names_at_another_host() -> None:
     assert encoded.payload == {"type": "error", "error": error}
 
 
-def test_text_of_an_error_in_a_stream_of_chat_is_its_message() -> None:
-    response = fold_stream([b'data: {"error":"No access.","code":"Not allowed"}\n\n'], CHAT)
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"error": "No access.", "code": "Not allowed"},
+        {"object": "error", "message": "No access.", "type": "BadRequestError", "code": 400},
+        {"error": {"message": "No access."}, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]},
+    ],
+)
+def test_error_of_another_form_in_a_stream_of_chat_is_an_error(event: dict[str, Any]) -> None:
+    response = fold_stream([f"data: {json.dumps(event)}\n\n".encode()], CHAT)
     assert response.error is not None
     assert response.error.message == "No access."
 
@@ -387,6 +398,35 @@ def test_failed_answer_without_contents_becomes_body_of_an_error(target: str, us
     assert again.error is not None
     assert converted.status == adapter(target).errors.status_of("rate_limit")
     assert audit(failed, converted) == []
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, "bedrock-converse", GEMINI])
+def test_error_in_the_only_choice_is_the_error_of_the_answer(target: str) -> None:
+    error = {"code": 502, "message": "The provider failed.", "metadata": {"provider_name": "P"}}
+    choice = {"index": 0, "finish_reason": "error", "message": {"role": "assistant", "content": ""}, "error": error}
+    body = {"id": "gen-1", "model": "m", "choices": [choice]}
+    response = adapter(CHAT).decode_response(body)
+    assert response.error is not None
+    assert (response.error.message, response.error.kind) == (error["message"], "server")
+    assert adapter(CHAT).encode_response(response).payload == body
+    encoded = convert(body, source=CHAT, target=target, kind="response")
+    assert encoded.status == 500
+    assert "$.choices[0].error.metadata" in [loss.path for loss in encoded.losses]
+
+
+def test_changed_error_is_written_at_the_top_of_the_body() -> None:
+    response = adapter(CHAT).decode_response(
+        {"object": "error", "message": "No.", "type": "NotFoundError", "code": 404}
+    )
+    assert response.error is not None
+    changed = replace(response, error=replace(response.error, message="Not here.", kind="rate_limit"))
+    assert adapter(CHAT).encode_response(changed).payload == {
+        "object": "error",
+        "message": "Not here.",
+        "type": "rate_limit_error",
+        "param": None,
+        "code": "rate_limit_exceeded",
+    }
 
 
 def test_failed_answer_stays_an_answer_where_answers_can_fail() -> None:

@@ -62,7 +62,8 @@ ANSWERS = {
         without_user_messages with_failures *with_normalized_texts; *without_blocked; completed""",
     "google-interactions": "with_signed_thoughts normalize_answer;; completed",
     "openai-chat": """
-        without_user_messages with_separate_signatures *with_normalized_texts;; completed *with_listed_sources""",
+        without_user_messages with_separate_signatures *with_normalized_texts;; completed
+        *with_error_of_host *with_listed_sources""",
     "openai-responses": "normalize_answer without_media;; completed",
 }
 """The same for an answer: over the messages of a choice; over the response; over its payload."""

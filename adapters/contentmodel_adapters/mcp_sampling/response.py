@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
 from contentmodel.authoring import (
     Codec,
     DecodeContext,
@@ -27,6 +25,7 @@ from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.mcp_sampling.blocks import API, CONTENT, TABLE, OneOrBlocks
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
+from contentmodel_adapters.shared.errors_at_top import decode_with_error
 
 _OTHER_REASONS = ("refusal", "content_filter", "pause", "error", "compaction", "cancelled")
 """Finish reasons that MCP does not define. It allows any string, so they are written unchanged."""
@@ -108,10 +107,7 @@ def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[d
     """Decode a response. An error of JSON-RPC replaces the result, so its fields are decoded separately."""
     if "message" not in wire or any(key in wire for key in Answer.keys):
         return decode(wire)
-    own, rest = context.only(wire, _OF_ERRORS), context.without(wire, _OF_ERRORS)
-    error = _ERROR.decode(own, context, wire, "message")
-    context.trace(ERROR, [error], wire, None, spread=False)
-    return replace(decode(rest), error=error)
+    return decode_with_error(wire, context, decode, _ERROR, _OF_ERRORS)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from operator import is_
 from typing import Any, Literal
 
@@ -71,7 +72,7 @@ from contentmodel_adapters.openai_chat.messages import (
     sources_of,
     with_sources,
 )
-from contentmodel_adapters.openai_chat.response import RESPONSE
+from contentmodel_adapters.openai_chat.response import ERROR_AT_TOP, RESPONSE, with_error_at_top
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
@@ -321,6 +322,19 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return filled
 
 
+def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with its error in the place that the host gave it."""
+    error = response.error
+    if error is None or not context.native:
+        return payload
+    rest = {key: value for key, value in payload.items() if key != "error"}
+    if hints.ROW.of(error, API) == ERROR_AT_TOP.name:
+        return {**payload["error"], **rest}
+    if hints.COLUMN.of(error, API) == "choices" and len(payload.get("choices", ())) == 1:
+        return {**rest, "choices": [{**payload["choices"][0], "error": payload["error"]}]}
+    return payload
+
+
 def with_listed_sources(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the sources that its host lists beside the choices."""
     listed = sources_of(contents_of(response.messages), context) if context.native else {}
@@ -363,10 +377,15 @@ class OpenAIChat(TableAdapter):
         message_pass(with_normalized_texts, native=True, cites=True),
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = (payload_pass(completed), payload_pass(with_listed_sources, native=True))
+    response_payload_passes = (
+        payload_pass(completed),
+        payload_pass(with_error_of_host, native=True),
+        payload_pass(with_listed_sources, native=True),
+    )
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        value = super()._decode_row(row, wire, context)
+        decode = partial(super()._decode_row, row, context=context)
+        value = with_error_at_top(wire, context, decode) if row is RESPONSE else decode(wire)
         if not isinstance(value, ChatRequest):
             has_fields = isinstance(value, ChatResponse) and value.extra is not None
             return with_sources(value, wire, context) if has_fields else value

@@ -5,6 +5,7 @@ Sources: openai 3.52 (types/chat), and recorded traffic for the hosts' own field
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -237,25 +238,33 @@ RESULT_CONTENT = TABLE.union(
 
 def _usual_call(call: Any, rows: list[Row]) -> Row | None:
     """Return the row of a call; None for a hosted call that was not decoded from this API."""
-    return None if call.__class__ is HostedToolCallContent else rows[0]
+    return None if call.__class__ is HostedToolCallContent else rows[-1]
+
+
+def _function(name: str, arguments: ArgumentsText, **options: Any) -> Row:
+    fields: dict[str, Spec] = {
+        "id": "call_id",
+        "function.name": "name",
+        "function.arguments": ("arguments", arguments),
+        # Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen 2026-11-23).
+        "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
+    }
+    filled = Filled({"function.arguments": "{}"})
+    return Row(name, FunctionCallContent, fields, filled, constants={"type": "function"}, **options)
+
+
+def _has_object(wire: Mapping[str, Any]) -> bool:
+    function = wire.get("function")
+    return function.__class__ is dict and function.get("arguments").__class__ is dict
 
 
 TOOL_CALLS = TABLE.union(
     "tool call",
     [
-        row(
-            "function",
-            FunctionCallContent,
-            {
-                "id": "call_id",
-                "function.name": "name",
-                "function.arguments": ("arguments", ArgumentsText()),
-                # Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen
-                # 2026-11-23).
-                "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
-            },
-            Filled({"function.arguments": "{}"}),
-        ),
+        # OpenAI refuses an object, but some templates of local models require one (`requires_object_arguments` in
+        # common/chat-template.hpp of llama.cpp, seen 2026-11-27).
+        _function("function.object", ArgumentsText(objects=True), accepts=_has_object),
+        _function("function", ArgumentsText()),
         row(
             "custom",
             CustomToolCallContent,

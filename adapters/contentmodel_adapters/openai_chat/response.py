@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from contentmodel.authoring import (
+    Aliases,
+    AsSent,
     Codec,
     DecodeContext,
     EncodeContext,
     ErrorBody,
+    ErrorTypes,
     Filled,
     FinishReasons,
     OneOf,
     Place,
+    ProtobufJson,
     ProviderOnly,
+    Silent,
+    TextOrJson,
     finished_by_calls,
+    hints,
     spread,
 )
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
+from contentmodel_adapters.openai_chat.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
+from contentmodel_adapters.shared.errors_at_top import decode_with_error
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
 FINISH = FinishReasons(
@@ -86,6 +95,57 @@ class Choices(Codec[list[ChatChoice]]):
         return wires
 
 
+# Bodies without `error`: of vLLM before 0.10.1 (github.com/vllm-project/vllm/pull/22099), of FastAPI, with `detail`
+# (fastapi.tiangolo.com/tutorial/handling-errors), and of Azure's API Management, with `statusCode` (seen 2026-11-27).
+ERROR_AT_TOP = TABLE.record(
+    "error at top",
+    ErrorContent,
+    {"message": ("message", TextOrJson()), "code": "code"},
+    *(Silent("kind"), ProtobufJson(), Aliases({"detail": "message"})),
+    as_sent=AsSent("message"),
+)
+TABLE.keep("error at top", "type", "param", "statusCode")
+_KINDS = {name: ERRORS.kind_of({"code": name}) or "server" for name in ERRORS.types}
+_AT_TOP = ErrorBody(ERROR_AT_TOP, ErrorTypes(("code", "type", "statusCode"), ERRORS.writes, _KINDS))
+_FIELDS = ("message", "detail", "code", "type", "param", "statusCode")
+
+
+class Error(ErrorBody):
+    """The error of an answer. One whose fields were at the top keeps its form."""
+
+    def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> Any:
+        if context.native and hints.ROW.of(value, API) == ERROR_AT_TOP.name:
+            return _AT_TOP.encode(value, context, owner)
+        return super().encode(value, context, owner)
+
+
+def with_error_at_top(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
+    """Return a decoded answer, or the error of a body without `error`."""
+    message = wire.get("message", wire.get("detail"))
+    if not message or message.__class__ not in (str, dict, list) or wire.keys() & {"choices", "error"}:
+        return _with_error_of_choice(wire, context, decode)
+    response = decode_with_error(wire, context, decode, _AT_TOP, _FIELDS)
+    error = context.replaced(response.error, hints.ROW.on(response.error, API, ERROR_AT_TOP.name))
+    return context.replace(response, error=error)
+
+
+def _with_error_of_choice(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
+    """Return a decoded answer. Its error may be in its only choice, at OpenRouter.
+
+    openrouter.ai/docs/api-reference/overview (`NonStreamingChoice`), seen 2026-11-27.
+    """
+    choices = wire.get("choices")
+    only = choices[0] if choices.__class__ is list and len(choices) == 1 else None
+    if only.__class__ is not dict or only.get("error").__class__ is not dict or "error" in wire:
+        return decode(wire)
+    moved = {**wire, "choices": [context.without(only, ("error",))], "error": only["error"]}
+    context.copied(moved, wire)
+    response = decode(moved)
+    context.trace(ERROR, [response.error], only, "error", spread=False)
+    error = context.replaced(response.error, hints.COLUMN.on(response.error, API, "choices"))
+    return context.replace(response, error=error)
+
+
 RESPONSE = TABLE.record(
     "response",
     ChatResponse,
@@ -95,6 +155,6 @@ RESPONSE = TABLE.record(
         "created": "created",
         "choices": ("choices", Choices()),
         "usage": ("usage", OneOf(USAGE)),
-        "error": ("error", ErrorBody(ERROR, ERRORS, or_text=True)),
+        "error": ("error", Error(ERROR, ERRORS, or_text=True)),
     },
 )

@@ -158,7 +158,7 @@ class Decoder(StreamDecoder):
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         choices = wire.pop("choices", None)
         if choices.__class__ is not list:
-            if "error" in wire or name == "error":
+            if "error" in wire or "error" in (name, wire.get("object")):
                 self.fail_with(wire if wire.get("error").__class__ in (dict, str) else {"error": wire})
                 return
             choices = self._read_without_choices(name, wire, choices)

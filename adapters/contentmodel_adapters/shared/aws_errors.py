@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson
+from contentmodel_adapters.shared.errors_at_top import decode_with_error
 
 
 def type_of(name: str) -> str:
@@ -75,13 +74,7 @@ def with_error(
     wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any], body: ErrorBody
 ) -> Any:
     """Return a decoded response with the error at the top of its body."""
-    own = {key: wire[key] for key in FIELDS if key in wire}
-    rest = {key: value for key, value in wire.items() if key not in own}
-    for copy in (own, rest):
-        context.copied(copy, wire)
-    error = body.decode(own, context, wire, "message" if "message" in own else "Message")
-    context.trace(body.row, [error], wire, None, spread=False)
-    return msgspec.structs.replace(decode(rest), error=error)
+    return decode_with_error(wire, context, decode, body, FIELDS)
 
 
 def with_usual_names(wire: Mapping[str, Any]) -> dict[str, Any]:

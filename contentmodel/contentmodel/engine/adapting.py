@@ -17,9 +17,10 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, ki
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
+from contentmodel.engine.pipeline.failed_answers import as_error_body
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.passes import APPROVALS, as_error_body, with_finish_for_calls
+from contentmodel.engine.pipeline.passes import APPROVALS, with_finish_for_calls
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.json import JsonObject
     from contentmodel.message import FinishReason
     from contentmodel.request import ChatRequest
-    from contentmodel.response import ChatChoice, ChatResponse
+    from contentmodel.response import ChatChoice
 
     Source = tuple[str | None, str | None]
     """The address and the title of a page."""
@@ -287,24 +287,6 @@ def finish_for_calls(finish: FinishReason | None, calls: list[ToolCallContent]) 
     if finish is None or finish.reason != "other" or not calls or any(call.status == "incomplete" for call in calls):
         return finish
     return msgspec.structs.replace(finish, reason="tool_calls")
-
-
-def as_error_body(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """Return a failed answer of another API as a response with only its error, if it has no contents."""
-    if context.native or response.error is None or not all(map(_has_only_failed, response.choices)):
-        return response
-    for choice in response.choices:
-        context.report_loss(choice, "finish_reason", reasons.FAILED_ANSWER)
-        context.report_lost_attributes(choice, ("index", "logprobs"))
-        context.leave_residue(choice, own=True)
-    context.is_error_body = True
-    failed: ChatResponse = context.replace(response, choices=[])
-    return failed
-
-
-def _has_only_failed(choice: ChatChoice) -> bool:
-    finish = choice.finish_reason
-    return finish is not None and finish.reason == "error" and not any(contents_of(choice.messages))
 
 
 def with_finish_for_calls(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
