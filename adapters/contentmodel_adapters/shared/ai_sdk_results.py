@@ -21,8 +21,8 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 
 ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
-_IN_CODE = ("bash_code_execution", "text_editor_code_execution")
-"""The tools of Anthropic that the SDK merges into code execution. Its input names the original tool."""
+IN_CODE = ("bash_code_execution", "text_editor_code_execution")
+"""The tools of Anthropic that frameworks merge into code execution. In the SDK, the input names the original tool."""
 _TEXT, _TEXT_OR_NULL, _NUMBER, _NUMBER_OR_NULL = (str,), (str, type(None)), (int, float), (int, float, type(None))
 _RAN: dict[str, Any] = {"stdout": _TEXT, "stderr": _TEXT, "return_code": _NUMBER}
 _FILE_ID = [{"type": _TEXT, "file_id": _TEXT}]
@@ -79,7 +79,7 @@ def _provided(message: ChatMessage, api: str, context: EncodeContext, at: str, e
         if isinstance(content, HostedToolResultContent):
             failed = content.is_error is True or content.error is not None
             made = content if failed and not errors else _with_json(content, api, context, failed=failed)
-        elif isinstance(content, HostedToolCallContent) and content.name in _IN_CODE:
+        elif isinstance(content, HostedToolCallContent) and content.name in IN_CODE:
             context.report_loss(content, "name", reasons.TOOL_BY_NAME)
             arguments = arguments_of(content)
             if isinstance(arguments, dict):
@@ -100,7 +100,7 @@ def _of_server(content: Any, server: str, context: EncodeContext, at: str) -> di
 
 
 def _with_json(content: Any, api: str, context: EncodeContext, *, failed: bool) -> Any:
-    block = _block(content, api)
+    block = block_of(content, api)
     value = _anthropic_json(block, failed) if api == ANTHROPIC else _google_json(block)
     if value is None:
         return content
@@ -113,11 +113,11 @@ def _with_json(content: Any, api: str, context: EncodeContext, *, failed: bool) 
         extra[api] = rest
     # The JSON has the outcome of Google's code execution.
     status = {"status": None} if hasattr(content, "status") else {}
-    fields = {"outputs": [JsonContent(value=value)], "is_error": True if failed else None, **status}
+    fields = {"outputs": [JsonContent(value=value)], "is_error": True if failed else None, "protected": None, **status}
     return context.replace(content, extra=extra or None, **fields)
 
 
-def _block(content: Any, api: str) -> dict[str, Any]:
+def block_of(content: Any, api: str) -> dict[str, Any]:
     """Return the block of a result in the format of its provider; {} if it has no block there."""
     origin = Origin(api=api, issuer=installed(api).issuer)
     message = ChatMessage(role="assistant", contents=[content], origin=origin)
@@ -148,6 +148,16 @@ def _anthropic_json(block: dict[str, Any], failed: bool) -> Any:
     form = _FORMS.get(str(value.get("type")) if value.__class__ is dict else kind)
     value = _filled(value, form)
     return value if _fits(value, form) else None
+
+
+def is_of_sdk(value: Any) -> bool:
+    """Return whether a value is a result of a hosted tool of Anthropic in the SDK's form."""
+    if value.__class__ is list:
+        types = {str(item.get("type")) if item.__class__ is dict else "" for item in value}
+        return len(types) == 1 and any(form.__class__ is list and _fits(value, form) for form in _FORMS.values())
+    kind = str(value.get("type")) if value.__class__ is dict else ""
+    has_failed = kind.endswith("_tool_result_error")
+    return has_failed or (kind in _FORMS and _fits(value, _FORMS[kind]))
 
 
 def _filled(value: Any, form: Any) -> Any:

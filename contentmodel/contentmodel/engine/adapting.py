@@ -318,21 +318,28 @@ class TableAdapter:
             rule, violations = violated
             before = payload
             for path, description in violations:
-                for owner, field in self._refused_at(path, request):
-                    context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{description}: {rule.text}")
+                for owner, field, api in self._refused_at(path, request):
+                    why = f"{description}: {rule.text}"
+                    context.report_loss(owner, field, reasons.REFUSED_SETTING, api=api, rule=why)
                 payload = without_path(payload, path)
             if payload == before:
                 break
         return payload
 
-    def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[object, str | None]]:
-        """Return the model objects and fields that are lost if a path is removed from the payload."""
+    def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[object, str | None, str | None]]:
+        """Return the model objects and fields that are lost if a path is removed from the payload.
+
+        The third value is the API of the source if the field is provider-specific there, too.
+        """
         attribute, rest = self.request.attribute_at(path) or ("options", "")
+        key, origin = str(steps_of(path)[0]), request.origin
+        if self.request.attribute_at(path) is None and key in (request.extra or {}).get(self.api, {}):
+            return [(request, key, None if origin is None else origin.api)]
         if attribute == "tools" and rest:
-            return self.tools_at(rest, request) or [(request, attribute)]
+            return [(*found, None) for found in self.tools_at(rest, request)] or [(request, attribute, None)]
         value = get_attribute(request, attribute) if rest else None
         is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
-        return [(request, f"{attribute}${rest}" if is_plain else attribute)]
+        return [(request, f"{attribute}${rest}" if is_plain else attribute, None)]
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[object, str | None]]:
         """Return the tool at a path in the tools of the payload, with the field that the path leads to."""

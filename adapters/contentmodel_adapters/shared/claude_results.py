@@ -1,0 +1,273 @@
+"""Hosted tools of Claude that a framework keeps. Their calls and results become blocks of Claude again.
+
+The frameworks themselves send them so: `_native_tools.py` of Pydantic AI 2.68, and `convert-to-anthropic-prompt.ts` of
+@ai-sdk/anthropic 4.0 (seen 2026-11-27).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.adapter import adapter as installed
+from contentmodel.authoring import EncodeContext, is_native, list_of, object_of, reasons, snake_name
+from contentmodel.content.base import AIContent
+from contentmodel.content.text import JsonContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.interop.front_ends import arguments_of
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest, HostedTool
+from contentmodel_adapters.shared.ai_sdk_results import ANTHROPIC, IN_CODE, block_of, is_of_sdk
+from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS, with_class
+
+PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
+_TOOLS = ("web_search", "web_fetch", "bash_code_execution", "text_editor_code_execution", "code_execution", "advisor")
+_SEARCHES = {"bm25": ("tool_search_tool_bm25", "query"), "regex": ("tool_search_tool_regex", "pattern")}
+"""The names of the tool that searches tools, and their arguments, by Pydantic AI's `strategy`."""
+TYPES = tuple(CALLS.values())
+"""The classes of the calls of hosted tools."""
+Blocks = tuple[dict[str, Any], dict[str, Any]]
+
+
+def with_hosted_of_claude(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose calls and results of Claude's hosted tools, kept by a framework, stay hosted.
+
+    The advisor's are sent only if the request has the advisor: the API refuses them otherwise.
+    """
+    if context.policies.get("hosted_tools", "function") != "function":
+        return request
+    has_advisor = any(isinstance(tool, HostedTool) and tool.kind == "advisor" for tool in request.tools or ())
+    messages = [
+        message
+        if is_native(message, context) or message.origin is None or message.origin.api not in _READERS
+        else context.with_contents(message, _with_own(message, message.origin, context, has_advisor=has_advisor))
+        for message in request.messages
+    ]
+    changed: ChatRequest = context.replace(request, messages=messages)
+    return changed
+
+
+def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, *, has_advisor: bool) -> list[AIContent]:
+    contents: list[Any] = list(message.contents)
+    calls = {call.call_id: at for at, call in enumerate(contents) if _is_hosted(call, ToolCallContent)}
+    for at, result in enumerate(contents):
+        before = calls.get(getattr(result, "call_id", None))
+        if before is None or not _is_hosted(result, ToolResultContent):
+            continue
+        call = contents[before]
+        blocks = _READERS[origin.api](_kept(call, result, origin), origin.issuer)
+        made = [] if blocks is None or (blocks[0]["name"] == "advisor" and not has_advisor) else _decoded(blocks)
+        if made:
+            contents[before], contents[at] = _replaced((call, result), made, context)
+    return contents
+
+
+def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) -> Iterator[Any]:
+    """Yield the contents of the blocks, recorded as replacements. The name of the tool may be another one."""
+    name = made[0].name
+    for old, new in zip(kept, made, strict=True):
+        if old.name not in (None, name):
+            context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
+            if isinstance(old, ToolCallContent) and "type" in object_of({"": arguments_of(old)}, ""):
+                context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
+        own = (new.extra or {}).get(ANTHROPIC, {})
+        # Its residue of Claude shows that a content is Claude's.
+        extra = {**(old.extra or {}), ANTHROPIC: own}
+        yield context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra))
+
+
+def _is_hosted(content: Any, kind: type[Any]) -> bool:
+    return isinstance(content, kind) and content.executor == "provider" and content.call_id is not None
+
+
+def _kept(call: AIContent, result: AIContent, origin: Origin) -> list[dict[str, Any]]:
+    """Return the parts that the framework keeps of a call and its result."""
+    message = ChatMessage(role="assistant", contents=[call, result], origin=origin)
+    payload: Any = installed(origin.api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
+    written = payload["messages"][0] if isinstance(payload, dict) else payload[0]
+    parts = written["content" if origin.api == MODEL_MESSAGES else "parts"]
+    return [part for part in parts if part.keys() & {"toolCallId", "tool_call_id"}]
+
+
+def _decoded(blocks: Blocks) -> list[Any]:
+    """Return the contents of a call and its result; [] if the API does not know them."""
+    message = {"role": "assistant", "content": list(blocks)}
+    contents = installed(ANTHROPIC).decode_request({"messages": [message]}).messages[0].contents
+    kinds = (ToolCallContent, ToolResultContent)
+    return contents if all(map(_is_hosted, contents, kinds)) else []
+
+
+# -- Pydantic AI -------------------------------------------------------------------------------------------------------
+
+
+def with_results_of_claude(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages for Pydantic AI in which the calls and results of Claude's hosted tools have its form.
+
+    Pydantic AI sends them back to Claude only with the name of the provider, and with Claude's JSON as the content.
+    """
+    return [
+        context.with_contents(message, _for_pydantic_ai(message.contents, context))
+        if message.origin is not None and message.origin.api == ANTHROPIC
+        else message
+        for message in messages
+    ]
+
+
+def _for_pydantic_ai(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
+    made: list[AIContent] = []
+    names: dict[Any, str] = {}
+    for content in contents:
+        is_call = _is_hosted(content, ToolCallContent)
+        if not is_call and not _is_hosted(content, ToolResultContent):
+            made.append(content)
+            continue
+        block = block_of(content, ANTHROPIC)
+        change = _call_for_pydantic_ai if is_call else _result_for_pydantic_ai
+        made.append(change(content, block, context, names))
+    return made
+
+
+def _call_for_pydantic_ai(content: Any, block: dict[str, Any], context: EncodeContext, names: dict[Any, str]) -> Any:
+    name, details = str(block.get("name")), {}
+    names[content.call_id] = name
+    changed = content
+    if object_of(block, "caller").get("type", "direct") != "direct":
+        details["anthropic_caller"] = block["caller"]
+        changed = context.replace(changed, caller=None)
+    strategy = next((strategy for strategy, (tool, _) in _SEARCHES.items() if tool == name), None)
+    if name in IN_CODE:
+        details["anthropic_tool_name"] = name
+        context.report_loss(content, "name", reasons.OTHER_VALUE, value="code_execution")
+        changed = context.replaced(changed, with_class(changed, CALLS["code_interpreter"]))
+        changed = context.replace(changed, name="code_execution")
+    elif strategy is not None:
+        query = object_of(block, "input").get(_SEARCHES[strategy][1])
+        details["strategy"] = strategy
+        context.report_loss(content, "name", reasons.OTHER_VALUE, value="tool_search")
+        changed = context.replace(changed, name="tool_search", arguments={"queries": [] if query is None else [query]})
+    return _provided(changed, details, context)
+
+
+def _result_for_pydantic_ai(content: Any, block: dict[str, Any], context: EncodeContext, names: dict[Any, str]) -> Any:
+    value, name, kind = block.get("content"), names.get(content.call_id, ""), block.get("type")
+    if not isinstance(value, dict | list):
+        return content
+    made: Any = value
+    details: dict[str, Any] = {}
+    changed, used = content, "content"
+    if name in IN_CODE:
+        details["anthropic_tool_name"] = name
+        changed = context.replaced(content, with_class(content, RESULTS["code_interpreter"]))
+    elif kind == "mcp_tool_result":
+        made = {"content": value, "is_error": block.get("is_error", False)}
+    elif kind == "tool_search_tool_result" and isinstance(value, dict):
+        used = ""
+        if "error_code" in value:
+            details = {"error_code": value["error_code"], "error_message": value.get("error_message")}
+        found = [{"name": reference.get("tool_name")} for reference in list_of(value, "tool_references")]
+        made = {"discovered_tools": found}
+    fields = {"outputs": [JsonContent(value=made)], "is_error": None, "protected": None}
+    return _provided(context.replace(changed, **fields), details, context, used)
+
+
+def _provided(content: Any, details: dict[str, Any], context: EncodeContext, used: str = "") -> Any:
+    """Return a content with the name and the details of its provider. The field `used` of its block is in its JSON."""
+    extra = {api: residue for api, residue in (content.extra or {}).items() if api != ANTHROPIC}
+    own = (content.extra or {}).get(ANTHROPIC, {})
+    if rest := {name: field for name, field in own.items() if name[0] != ":" and name != used}:
+        extra[ANTHROPIC] = rest
+    fields = {"provider_name": "anthropic", **({"provider_details": details} if details else {})}
+    return context.replace(content, extra={**extra, context.api: fields})
+
+
+# -- what frameworks keep ----------------------------------------------------------------------------------------------
+
+
+def _of_pydantic_ai(parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
+    if len(parts) != 2 or any(part.get("provider_name", issuer) != "anthropic" for part in parts):
+        return None
+    call, result = parts
+    value = _json(result.get("content"))
+    arguments, details = object_of(call, "args"), object_of(call, "provider_details")
+    caller = {"caller": details["anthropic_caller"]} if "anthropic_caller" in details else {}
+    name = str(call.get("tool_name"))
+    if name.startswith("mcp_server:") and value.__class__ is dict:
+        used = {"server_name": name.partition(":")[2], "input": object_of(arguments, "tool_args")}
+        return _blocks("mcp", call["tool_call_id"], {"name": arguments.get("tool_name"), **used}, value)
+    if name == "tool_search" and value.__class__ is dict:
+        tool, key = _SEARCHES.get(str(details.get("strategy")), _SEARCHES["bm25"])
+        used = {"name": tool, "input": {key: " ".join(arguments.get("queries", ()))}, **caller}
+        failed = object_of(result, "provider_details").get("error_code")
+        content = {"type": "tool_search_tool_result_error", "error_code": failed}
+        if failed is None:
+            content = _found([match.get("name") for match in list_of(value, "discovered_tools")])
+        return _blocks("tool_search", call["tool_call_id"], used, {"content": content})
+    ran = _tool_of(value) or (name if value == [] and name in _TOOLS else None)
+    if ran is None:
+        return None
+    return _blocks(ran, call["tool_call_id"], {"name": ran, "input": arguments, **caller}, {"content": value})
+
+
+def _of_sdk(parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
+    call, result = parts[0], parts[-1]
+    is_ui = "toolName" not in call
+    name = str(call.get("type")).removeprefix("tool-") if is_ui else str(call["toolName"])
+    value = _json(result.get("output") if is_ui else object_of(result, "output").get("value"))
+    called = object_of(object_of(call, "callProviderMetadata" if is_ui else "providerOptions"), "anthropic")
+    arguments = object_of(call, "input")
+    if called.get("type") == "mcp-tool-use" and value.__class__ is list:
+        used = {"name": name, "server_name": called.get("serverName"), "input": arguments}
+        return _blocks("mcp", call["toolCallId"], used, {"content": value})
+    if not is_of_sdk(value):
+        return None
+    if value.__class__ is list and value[0]["type"] == "tool_reference":
+        found = [match["toolName"] for match in value]
+        used = {"name": name, "input": arguments}
+        return _blocks("tool_search", call["toolCallId"], used, {"content": _found(found)})
+    tool = _tool_of(value)
+    if tool is None:
+        return None
+    if tool.endswith("code_execution"):
+        arguments = {key: item for key, item in arguments.items() if key != "type"}
+    else:
+        value = _in_snake_case(value)
+    return _blocks(tool, call["toolCallId"], {"name": tool, "input": arguments}, {"content": value})
+
+
+_READERS = {PYDANTIC_AI: _of_pydantic_ai, UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}
+
+
+def _json(value: Any) -> Any:
+    """Return the JSON value of a result. Requests have JSON as texts before the passes."""
+    try:
+        return json.loads(value) if value.__class__ is str and value[:1] in ("{", "[") else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _blocks(tool: str, call_id: str, used: Mapping[str, Any], fields: Mapping[str, Any]) -> Blocks:
+    call = {"type": "mcp_tool_use" if tool == "mcp" else "server_tool_use", "id": call_id, **used}
+    return call, {"type": f"{tool}_tool_result", "tool_use_id": call_id, **fields}
+
+
+def _found(names: list[Any]) -> dict[str, Any]:
+    references = [{"type": "tool_reference", "tool_name": name} for name in names]
+    return {"type": "tool_search_tool_search_result", "tool_references": references}
+
+
+def _tool_of(value: Any) -> str | None:
+    """Return the tool that made a result, by the type of the result or of its first block."""
+    block = value[0] if value.__class__ is list and value else value
+    kind = str(block.get("type")).removeprefix("encrypted_") if block.__class__ is dict else ""
+    return next((tool for tool in _TOOLS if kind.startswith(f"{tool}_")), None)
+
+
+def _in_snake_case(value: Any) -> Any:
+    if value.__class__ is list:
+        return [_in_snake_case(item) for item in value]
+    if value.__class__ is not dict:
+        return value
+    return {snake_name(key): _in_snake_case(item) for key, item in value.items()}
