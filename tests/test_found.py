@@ -10,7 +10,7 @@ import pytest
 import contentmodel
 from contentmodel import Citation, TextContent
 from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent, splice_text
-from contentmodel_conformance import fairness, laws, streams
+from contentmodel_conformance import fairness, laws, streams, voices
 from contentmodel_conformance.checks.crossing import accounted, precise
 
 
@@ -549,3 +549,19 @@ def test_parallel_tool_calls_flag_is_converted_or_reported(flag: bool, tools: bo
     lost = any(loss.path == "$.parallel_tool_calls" for loss in encoded.losses)
     assert lost is not tools
     assert choice.get("disable_parallel_tool_use") is ((not flag) if tools else None)
+
+
+def test_refused_provider_setting_is_reported_at_its_own_path() -> None:
+    """OpenAI refuses `stream_options` without a stream: the loss was that of another setting."""
+    payload = {"model": "gpt-6", "input": "hi", "stream_options": {"include_obfuscation": True}}
+    encoded = contentmodel.convert(payload, source="openai-responses", target="openai-chat", kind="request")
+    assert "stream_options" not in encoded.payload
+    assert [(loss.path, loss.code) for loss in encoded.losses] == [("$.stream_options", "refused-setting")]
+
+
+def test_key_like_a_note_beside_a_cache_point_changes_no_content() -> None:
+    """The content of the block before it stays, although the block is no cache point any more."""
+    texts = [{"text": "Look."}, {"cachePoint": {"type": "default"}}, {"text": "Now."}]
+    marked = [texts[0], {**texts[1], ":": {"role": "model"}}, texts[2]]
+    payloads = tuple({"messages": [{"role": "user", "content": content}]} for content in (texts, marked))
+    voices.notes(contentmodel.adapter("bedrock-converse"), payloads)

@@ -15,7 +15,7 @@ from contentmodel.message import Origin
 ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
-        hoist_instructions normalize_foreign with_cited_documents join_results join_assistant
+        hoist_instructions with_hosted_of_claude normalize_foreign with_cited_documents join_results join_assistant
         without_blank_texts _with_readable_media with_a_turn _with_fitting_calls _with_instructions_as_text
         _with_trimmed_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
         *with_form_of_host""",

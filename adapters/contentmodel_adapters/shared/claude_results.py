@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, is_native, list_of, object_of, reasons, snake_name
 from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.errors import DecodeError
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, HostedTool
@@ -58,7 +60,7 @@ def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, *, h
         if before is None or not _is_hosted(result, ToolResultContent):
             continue
         call = contents[before]
-        blocks = _READERS[origin.api](_kept(call, result, origin), origin.issuer)
+        blocks = _blocks_of(call, result, origin)
         made = [] if blocks is None or (blocks[0]["name"] == "advisor" and not has_advisor) else _decoded(blocks)
         if made:
             contents[before], contents[at] = _replaced((call, result), made, context)
@@ -83,19 +85,40 @@ def _is_hosted(content: Any, kind: type[Any]) -> bool:
     return isinstance(content, kind) and content.executor == "provider" and content.call_id is not None
 
 
+def _blocks_of(call: Any, result: Any, origin: Origin) -> Blocks | None:
+    """Return the blocks of a call and its result in a framework's format; None if they are not Claude's."""
+    arguments = arguments_of(call)
+    parts = _kept(call, result, origin)
+    if not parts or arguments.__class__ is not dict:
+        return None
+    blocks = _READERS[origin.api](call, arguments, parts, origin.issuer)
+    has_failed = result.is_error is True or result.error is not None
+    if blocks is None or (has_failed and not _is_failure(blocks[1])):
+        return None
+    return blocks
+
+
 def _kept(call: AIContent, result: AIContent, origin: Origin) -> list[dict[str, Any]]:
     """Return the parts that the framework keeps of a call and its result."""
     message = ChatMessage(role="assistant", contents=[call, result], origin=origin)
     payload: Any = installed(origin.api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
-    written = payload["messages"][0] if isinstance(payload, dict) else payload[0]
-    parts = written["content" if origin.api == MODEL_MESSAGES else "parts"]
-    return [part for part in parts if part.keys() & {"toolCallId", "tool_call_id"}]
+    written = payload["messages"] if isinstance(payload, dict) else payload
+    parts = written[0].get("content" if origin.api == MODEL_MESSAGES else "parts") if written else None
+    found = parts if isinstance(parts, list) else []
+    return [part for part in found if isinstance(part, dict) and part.keys() & {"toolCallId", "tool_call_id"}]
+
+
+def _is_failure(block: dict[str, Any]) -> bool:
+    return block.get("is_error") is True or str(object_of(block, "content").get("type")).endswith("_error")
 
 
 def _decoded(blocks: Blocks) -> list[Any]:
     """Return the contents of a call and its result; [] if the API does not know them."""
     message = {"role": "assistant", "content": list(blocks)}
-    contents = installed(ANTHROPIC).decode_request({"messages": [message]}).messages[0].contents
+    try:
+        contents = installed(ANTHROPIC).decode_request({"messages": [message]}).messages[0].contents
+    except DecodeError:
+        return []
     kinds = (ToolCallContent, ToolResultContent)
     return contents if all(map(_is_hosted, contents, kinds)) else []
 
@@ -144,10 +167,12 @@ def _call_for_pydantic_ai(content: Any, block: dict[str, Any], context: EncodeCo
         changed = context.replaced(changed, with_class(changed, CALLS["code_interpreter"]))
         changed = context.replace(changed, name="code_execution")
     elif strategy is not None:
-        query = object_of(block, "input").get(_SEARCHES[strategy][1])
+        rest = dict(object_of(block, "input"))
+        query = rest.pop(_SEARCHES[strategy][1], None)
         details["strategy"] = strategy
         context.report_loss(content, "name", reasons.OTHER_VALUE, value="tool_search")
-        changed = context.replace(changed, name="tool_search", arguments={"queries": [] if query is None else [query]})
+        arguments = {"queries": [] if query is None else [query], **rest}
+        changed = context.replace(changed, name="tool_search", arguments=arguments)
     return _provided(changed, details, context)
 
 
@@ -167,7 +192,8 @@ def _result_for_pydantic_ai(content: Any, block: dict[str, Any], context: Encode
         used = ""
         if "error_code" in value:
             details = {"error_code": value["error_code"], "error_message": value.get("error_message")}
-        found = [{"name": reference.get("tool_name")} for reference in list_of(value, "tool_references")]
+        references = [item for item in list_of(value, "tool_references") if isinstance(item, dict)]
+        found = [{"name": reference.get("tool_name")} for reference in references]
         made = {"discovered_tools": found}
     fields = {"outputs": [JsonContent(value=made)], "is_error": None, "protected": None}
     return _provided(context.replace(changed, **fields), details, context, used)
@@ -186,47 +212,53 @@ def _provided(content: Any, details: dict[str, Any], context: EncodeContext, use
 # -- what frameworks keep ----------------------------------------------------------------------------------------------
 
 
-def _of_pydantic_ai(parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
+def _of_pydantic_ai(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
     if len(parts) != 2 or any(part.get("provider_name", issuer) != "anthropic" for part in parts):
         return None
-    call, result = parts
-    value = _json(result.get("content"))
-    arguments, details = object_of(call, "args"), object_of(call, "provider_details")
+    value, details = _json(parts[1].get("content")), object_of(parts[0], "provider_details")
     caller = {"caller": details["anthropic_caller"]} if "anthropic_caller" in details else {}
-    name = str(call.get("tool_name"))
-    if name.startswith("mcp_server:") and value.__class__ is dict:
-        used = {"server_name": name.partition(":")[2], "input": object_of(arguments, "tool_args")}
-        return _blocks("mcp", call["tool_call_id"], {"name": arguments.get("tool_name"), **used}, value)
-    if name == "tool_search" and value.__class__ is dict:
+    if isinstance(call, McpServerToolCallContent):
+        if not isinstance(value, dict) or value.keys() != {"content", "is_error"}:
+            return None
+        return _blocks("mcp", call, {"name": call.name, "server_name": call.server, "input": arguments}, value)
+    if call.name == "tool_search":
         tool, key = _SEARCHES.get(str(details.get("strategy")), _SEARCHES["bm25"])
-        used = {"name": tool, "input": {key: " ".join(arguments.get("queries", ()))}, **caller}
-        failed = object_of(result, "provider_details").get("error_code")
-        content = {"type": "tool_search_tool_result_error", "error_code": failed}
-        if failed is None:
-            content = _found([match.get("name") for match in list_of(value, "discovered_tools")])
-        return _blocks("tool_search", call["tool_call_id"], used, {"content": content})
-    ran = _tool_of(value) or (name if value == [] and name in _TOOLS else None)
-    if ran is None:
+        query, content = _search_of(arguments), _found_of(value, object_of(parts[1], "provider_details"))
+        if query is None or content is None:
+            return None
+        return _blocks("tool_search", call, {"name": tool, "input": {key: query}, **caller}, {"content": content})
+    ran = _tool_of(value) or (call.name if value == [] and call.name in _TOOLS else None)
+    return None if ran is None else _blocks(ran, call, {"name": ran, "input": arguments, **caller}, {"content": value})
+
+
+def _search_of(arguments: dict[str, Any]) -> str | None:
+    queries = list_of(arguments, "queries")
+    is_all = arguments.keys() == {"queries"} and all(isinstance(query, str) for query in queries)
+    return " ".join(queries) if is_all else None
+
+
+def _found_of(value: Any, failure: dict[str, Any]) -> dict[str, Any] | None:
+    if not isinstance(value, dict) or value.keys() != {"discovered_tools"}:
         return None
-    return _blocks(ran, call["tool_call_id"], {"name": ran, "input": arguments, **caller}, {"content": value})
+    if failure.get("error_code") is not None:
+        return {"type": "tool_search_tool_result_error", "error_code": failure["error_code"]}
+    found = list_of(value, "discovered_tools")
+    if not all(isinstance(match, dict) and match.keys() == {"name"} for match in found):
+        return None
+    return _found([match["name"] for match in found])
 
 
-def _of_sdk(parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
-    call, result = parts[0], parts[-1]
-    is_ui = "toolName" not in call
-    name = str(call.get("type")).removeprefix("tool-") if is_ui else str(call["toolName"])
+def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
+    is_ui, result = "toolName" not in parts[0], parts[-1]
     value = _json(result.get("output") if is_ui else object_of(result, "output").get("value"))
-    called = object_of(object_of(call, "callProviderMetadata" if is_ui else "providerOptions"), "anthropic")
-    arguments = object_of(call, "input")
+    called = object_of(object_of(parts[0], "callProviderMetadata" if is_ui else "providerOptions"), "anthropic")
+    used: dict[str, Any] = {"name": call.name, "input": arguments}
     if called.get("type") == "mcp-tool-use" and value.__class__ is list:
-        used = {"name": name, "server_name": called.get("serverName"), "input": arguments}
-        return _blocks("mcp", call["toolCallId"], used, {"content": value})
+        return _blocks("mcp", call, {**used, "server_name": called.get("serverName")}, {"content": value})
     if not is_of_sdk(value):
         return None
     if value.__class__ is list and value[0]["type"] == "tool_reference":
-        found = [match["toolName"] for match in value]
-        used = {"name": name, "input": arguments}
-        return _blocks("tool_search", call["toolCallId"], used, {"content": _found(found)})
+        return _blocks("tool_search", call, used, {"content": _found([match["toolName"] for match in value])})
     tool = _tool_of(value)
     if tool is None:
         return None
@@ -234,7 +266,7 @@ def _of_sdk(parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
         arguments = {key: item for key, item in arguments.items() if key != "type"}
     else:
         value = _in_snake_case(value)
-    return _blocks(tool, call["toolCallId"], {"name": tool, "input": arguments}, {"content": value})
+    return _blocks(tool, call, {"name": tool, "input": arguments}, {"content": value})
 
 
 _READERS = {PYDANTIC_AI: _of_pydantic_ai, UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}
@@ -248,9 +280,10 @@ def _json(value: Any) -> Any:
         return value
 
 
-def _blocks(tool: str, call_id: str, used: Mapping[str, Any], fields: Mapping[str, Any]) -> Blocks:
-    call = {"type": "mcp_tool_use" if tool == "mcp" else "server_tool_use", "id": call_id, **used}
-    return call, {"type": f"{tool}_tool_result", "tool_use_id": call_id, **fields}
+def _blocks(tool: str, call: Any, used: Mapping[str, Any], fields: Mapping[str, Any]) -> Blocks:
+    kind = "mcp_tool_use" if tool == "mcp" else "server_tool_use"
+    result = {"type": f"{tool}_tool_result", "tool_use_id": call.call_id, **fields}
+    return {"type": kind, "id": call.call_id, **used}, result
 
 
 def _found(names: list[Any]) -> dict[str, Any]:
