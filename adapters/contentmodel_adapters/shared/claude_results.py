@@ -113,7 +113,7 @@ def _is_failure(block: dict[str, Any]) -> bool:
 
 
 def _decoded(blocks: Blocks) -> list[Any]:
-    """Return the contents of a call and its result; [] if the API does not know them."""
+    """Return the contents of a call and its result; [] if the API has no such blocks."""
     message = {"role": "assistant", "content": list(blocks)}
     try:
         contents = installed(ANTHROPIC).decode_request({"messages": [message]}).messages[0].contents
