@@ -75,10 +75,10 @@ def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) ->
             context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
             if isinstance(old, ToolCallContent) and "type" in object_of({"": arguments_of(old)}, ""):
                 context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
-        own = (new.extra or {}).get(ANTHROPIC, {})
-        # Its residue of Claude shows that a content is Claude's.
-        extra = {**(old.extra or {}), ANTHROPIC: own}
-        yield context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra))
+        extra = {**(old.extra or {}), **(new.extra or {})}
+        own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra or None))
+        context.kept_hosted[id(own)] = own
+        yield own
 
 
 def _is_hosted(content: Any, kind: type[Any]) -> bool:

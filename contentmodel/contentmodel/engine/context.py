@@ -220,6 +220,7 @@ class EncodeContext:
         "issuers",
         "keeps_approvals",
         "keeps_state",
+        "kept_hosted",
         "kind",
         "known",
         "lacks_approvals",
@@ -277,6 +278,8 @@ class EncodeContext:
         """True if the target stores approvals of the application's own calls."""
         self.lacks_approvals = False
         """True if the target has no approvals at all."""
+        self.kept_hosted: dict[int, object] = {}
+        """The hosted calls and results of other formats that stay hosted, by identity: the target's own."""
         self.keeps_state = False
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None

@@ -15,7 +15,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.origins import is_kept, is_native
+from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, CitationDelta, StreamEvent
@@ -389,7 +389,7 @@ class _Renamer:
         for content in message.contents:
             if content.__class__ not in NAMED:
                 continue
-            call_id, name = content.call_id, self._name(content)
+            call_id, name = content.call_id, _name_of(content)
             if call_id not in same_ids and call_id is not None and not self._ids.keeps(call_id):
                 break
             if name not in same_names and name is not None and not self._names.keeps(name):
@@ -410,15 +410,11 @@ class _Renamer:
 
     def _content(self, content: ToolCallContent | ToolResultContent) -> AIContent:
         call_id = None if content.call_id is None else self._ids(content.call_id)
-        own = self._name(content)
+        own = _name_of(content)
         name = content.name if own is None else self._names(own)
         if call_id == content.call_id and name == content.name:
             return content
         return self._changed(content, call_id=call_id, name=name)
-
-    def _name(self, content: ToolCallContent | ToolResultContent) -> str | None:
-        """Return the name of a tool of the application; None for a tool that stays hosted: its name is the API's."""
-        return None if content.executor == "provider" and is_kept(content, self._context) else content.name
 
     def _changed(self, value: _M, **fields: object) -> _M:
         changes = {field: item for field, item in fields.items() if item != getattr(value, field)}
@@ -430,3 +426,8 @@ class _Renamer:
             is_reserved = not self._names.reserved.isdisjoint(names)
             self._context.report_loss(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
         return self._context.replace(value, **changes)
+
+
+def _name_of(content: ToolCallContent | ToolResultContent) -> str | None:
+    """Return the name of a tool of the application; None for one that the provider runs: its name is the API's."""
+    return None if content.executor == "provider" else content.name

@@ -33,7 +33,7 @@ from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.approvals import OwnApprovals, own_approvals, without_own_approvals
 from contentmodel.engine.pipeline.call_ids import with_call_ids
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
-from contentmodel.engine.pipeline.origins import is_kept, is_native
+from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
 from contentmodel.engine.pipeline.steps import has_annotations
 from contentmodel.message import ChatMessage, contents_of
@@ -460,7 +460,8 @@ def _hosted(
     content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]
 ) -> Iterable[AIContent]:
     policy = context.policies.get("hosted_tools", "function")
-    if content.executor == "provider" and policy == "function" and is_kept(content, context):
+    is_kept = context.keeps_state or id(content) in context.kept_hosted
+    if is_kept and content.executor == "provider" and policy == "function":
         return (content,)
     if policy == "function" and lowering.crosses_as_function(content, context):
         if isinstance(content, ToolCallContent):
