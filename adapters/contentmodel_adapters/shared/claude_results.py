@@ -73,7 +73,7 @@ def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) ->
     for old, new in zip(kept, made, strict=True):
         if old.name not in (None, name):
             context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
-            if isinstance(old, ToolCallContent) and "type" in object_of({"": arguments_of(old)}, ""):
+            if isinstance(old, ToolCallContent) and "type" in arguments_of(old):
                 context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
         extra = {**(old.extra or {}), **(new.extra or {})}
         own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra or None))

@@ -331,12 +331,13 @@ class TableAdapter:
 
         The third value is the API of the source if the field is provider-specific there, too.
         """
-        attribute, rest = self.request.attribute_at(path) or ("options", "")
-        key, origin = str(steps_of(path)[0]), request.origin
-        if self.request.attribute_at(path) is None and key in (request.extra or {}).get(self.api, {}):
-            return [(request, key, None if origin is None else origin.api)]
+        found = self.request.attribute_at(path)
+        key = str(steps_of(path)[0])
+        if found is None and key in (request.extra or {}).get(self.api, {}):
+            return [(request, key, None if request.origin is None else request.origin.api)]
+        attribute, rest = found or ("options", "")
         if attribute == "tools" and rest:
-            return [(*found, None) for found in self.tools_at(rest, request)] or [(request, attribute, None)]
+            return [(*tool, None) for tool in self.tools_at(rest, request)] or [(request, attribute, None)]
         value = get_attribute(request, attribute) if rest else None
         is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
         return [(request, f"{attribute}${rest}" if is_plain else attribute, None)]
