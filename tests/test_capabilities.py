@@ -484,9 +484,24 @@ def test_check_uses_model_argument_if_request_has_no_model() -> None:
 
 
 def test_check_reports_expected_and_actual_json_type_of_object_field() -> None:
-    part = {"type": "image_url", "image_url": "https://example.org/a.png"}
-    [found] = contentmodel.check(chat(messages=[{"role": "user", "content": [part]}]), api=CHAT)
-    assert (found.path, found.message) == ("$.messages[0].content[0].image_url", "expected object, got string")
+    tool = {"type": "function", "function": "f"}
+    [found] = contentmodel.check(chat(tools=[tool]), api=CHAT)
+    assert (found.path, found.message) == ("$.tools[0].function", "expected object, got string")
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"type": "image_url", "image_url": 7}, "no form of image_url has such fields: image_url"),
+        ({"type": "image_url"}, "no form of image_url has such fields: no other field"),
+        ({"type": "file", "file": {"file_url": "a"}}, "no form of file has such fields: file"),
+    ],
+)
+def test_check_reports_blocks_of_a_known_type_that_have_no_known_form(part: dict[str, Any], message: str) -> None:
+    payload = chat(messages=[{"role": "user", "content": [part]}])
+    [found] = contentmodel.check(payload, api=CHAT)
+    assert (found.path, found.rule, found.message) == ("$.messages[0].content[0]", "shape", message)
+    assert contentmodel.check({**payload, "model": "our-model"}, api=CHAT) == []
 
 
 def test_check_reports_wrong_json_types_for_unlisted_model() -> None:

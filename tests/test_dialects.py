@@ -473,6 +473,46 @@ def test_settings_of_hosts_decode_to_reasoning_options(fields: dict[str, Any], e
     assert encoded.losses == ()
 
 
+# -- media of hosts ----------------------------------------------------------------------------------------------------
+
+ADDRESS, DATA = "https://example.org/a", "data:audio/wav;base64,AAAA"
+
+
+@pytest.mark.parametrize(
+    ("part", "gemini"),
+    [
+        ({"image_url": f"{ADDRESS}.png"}, {"fileData": {"fileUri": f"{ADDRESS}.png", "mimeType": "image/png"}}),
+        ({"image_url": "data:image/png;base64,AAAA"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
+        (
+            {"audio_url": {"url": f"{ADDRESS}.mp3"}},
+            {"fileData": {"fileUri": f"{ADDRESS}.mp3", "mimeType": "audio/mpeg"}},
+        ),
+        ({"audio_url": {"url": DATA}}, {"inlineData": {"mimeType": "audio/wav", "data": "AAAA"}}),
+    ],
+)
+def test_media_of_hosts_are_media_at_other_apis(part: dict[str, Any], gemini: dict[str, Any]) -> None:
+    """The server of vLLM takes addresses without an object, and audio by address."""
+    [tag] = part
+    payload = {"model": "qwen", "messages": [{"role": "user", "content": [{"type": tag, **part}]}]}
+    assert convert(payload, source="openai-chat", target="openai-chat").payload == payload
+    made = convert(payload, source="openai-chat", target=GOOGLE)
+    assert made.payload["contents"] == [{"role": "user", "parts": [gemini]}]
+    assert contentmodel.audit(payload, made) == []
+
+
+@pytest.mark.parametrize(
+    ("policies", "written"), [({}, None), ({"dialect": "openrouter"}, 3), ({"dialect": "groq"}, None)]
+)
+def test_top_k_is_an_option_that_some_hosts_take(policies: Any, written: int | None) -> None:
+    source = {"model": "qwen", "max_tokens": 9, "top_k": 3, "messages": [{"role": "user", "content": "Hi."}]}
+    made = convert(source, source=ANTHROPIC, target="openai-chat", policies=policies)
+    assert made.payload.get("top_k") == written
+    assert [loss.path for loss in made.losses] == ([] if written else ["$.top_k"])
+    chat = {"model": "qwen", "top_k": 3, "messages": [{"role": "user", "content": "Hi."}]}
+    assert convert(chat, source="openai-chat", target="openai-chat").payload == chat
+    assert convert(chat, source="openai-chat", target=GOOGLE).payload["generationConfig"]["topK"] == 3
+
+
 def test_an_edited_setting_is_written_to_the_field_that_it_was_read_from() -> None:
     decoded = CHAT.decode_request(asked(thinking={"type": "enabled", "clear_thinking": False}))
     edited = msgspec.structs.replace(decoded.options, reasoning=ReasoningOptions(mode="disabled"))

@@ -153,6 +153,16 @@ def test_error_of_an_upstream_becomes_the_error_of_the_client_api(
         assert gateways.report(target).attempts[0].status == status
 
 
+@pytest.mark.parametrize("target", ["google-generate-content", "openai-chat"])
+def test_error_in_a_list_of_one_is_read(target: str, upstream: RawUpstream, gateways: Gateways) -> None:
+    """Gemini sends such bodies for streams, and at its endpoint for clients of OpenAI."""
+    body = [{"error": {"code": 429, "message": "oops", "status": "RESOURCE_EXHAUSTED"}}]
+    upstream.set_answers(answer(json.dumps(body), 429))
+    error = outcome(gateways.reader("anthropic-messages", target))
+    check_error("anthropic-messages", error, "rate_limit", "oops")
+    assert "RESOURCE_EXHAUSTED" not in str(error)
+
+
 @pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
 def test_answer_that_is_not_valid_becomes_a_server_error(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways

@@ -700,3 +700,68 @@ def test_grounding_support_has_a_citation_for_each_source(indices: list[int]) ->
     for answer in (contentmodel.adapter(CHAT).decode_response(encoded.payload), folded):
         assert [citation.url for citation in answer.messages[0].contents[0].annotations or ()] == expected
     assert audit(wire, encoded) == []
+
+
+PLACE = {"type": "approximate", "city": "Berlin", "country": "DE"}
+SEARCH_SETTINGS = [
+    (
+        "anthropic-messages",
+        {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.org"], "user_location": PLACE},
+        "openai-responses",
+        {"type": "web_search", "filters": {"allowed_domains": ["a.org"]}, "user_location": PLACE},
+        ["name"],
+    ),
+    (
+        "openai-responses",
+        {"type": "web_search", "filters": {"allowed_domains": ["a.org"], "later": 1}, "search_context_size": "low"},
+        "anthropic-messages",
+        {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.org"]},
+        ["filters.later", "search_context_size"],
+    ),
+    (
+        "google-generate-content",
+        {"googleSearch": {"excludeDomains": ["a.org"], "searchTypes": {"webSearch": {}}}},
+        "anthropic-messages",
+        {"type": "web_search_20250305", "name": "web_search", "blocked_domains": ["a.org"]},
+        ["googleSearch.searchTypes"],
+    ),
+    (
+        "openai-chat",
+        {"type": "openrouter:web_search", "parameters": {"excluded_domains": ["a.org"], "max_results": 3}},
+        "anthropic-messages",
+        {"type": "web_search_20250305", "name": "web_search", "blocked_domains": ["a.org"]},
+        ["parameters.max_results"],
+    ),
+    (
+        "openai-responses",
+        {"type": "web_search", "user_location": {"type": "exact", "city": "Berlin"}},
+        "anthropic-messages",
+        {"type": "web_search_20250305", "name": "web_search"},
+        ["user_location"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "tool", "target", "written", "lost"), SEARCH_SETTINGS)
+def test_settings_of_a_search_that_both_apis_have_cross(
+    source: str, tool: Any, target: str, written: Any, lost: list[str]
+) -> None:
+    turn = {"contents" if "google" in source else "input" if "responses" in source else "messages": []}
+    payload = {"model": "m", **turn, "tools": [tool]}
+    encoded = contentmodel.convert(payload, source=source, target=target, kind="request")
+    assert encoded.payload["tools"] == [written]
+    paths = {loss.path for loss in encoded.losses if loss.path.startswith("$.tools")}
+    assert paths == {f"$.tools[0].{path}" for path in lost}
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_search_options_of_chat_are_the_search_tool_of_other_apis() -> None:
+    place = {"type": "approximate", "approximate": {"city": "Berlin", "country": "DE"}}
+    options = {"search_context_size": "low", "user_location": place}
+    payload = {"model": "gpt-5-search-api", "messages": [{"role": "user", "content": "Hi."}]}
+    payload |= {"web_search_options": options}
+    encoded = contentmodel.convert(payload, source="openai-chat", target="openai-responses", kind="request")
+    assert encoded.payload["tools"] == [{"type": "web_search", "search_context_size": "low", "user_location": PLACE}]
+    assert not encoded.losses
+    same = contentmodel.convert(payload, source="openai-chat", target="openai-chat", kind="request")
+    assert same.payload == payload

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from statistics import median_low
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -47,6 +48,8 @@ TOLERANCE = 1.6
 RUNS, FREE_RUNS = "runs of the line", 50
 BYTES, FREE_BYTES = "bytes allocated by the line", 16_000
 """Costs up to these limits are free: tables grow in steps, and msgspec keeps short keys of objects."""
+_FREE_DICTS, _HELD = 80, 10_000
+"""The dicts that Python keeps for later use (Objects/dictobject.c of CPython 3.11), and those that are held from it."""
 _SMALL = 512
 """Allocations below this many bytes are ignored in the largest input: they are not copies of large values."""
 
@@ -85,11 +88,12 @@ def line_runs(work: Work) -> Counts:
     return counts
 
 
-def allocations(work: Work, least: int = _SMALL) -> Counts:
+def allocations(work: Work, least: int = _SMALL, *, exact: bool = False) -> Counts:
     """Return how many bytes each line allocates while `work` runs, in this thread.
 
     Allocations of a C function count for the line that calls it. Allocations below `least` bytes are ignored: Python
-    caches small objects, so their count depends on what ran before.
+    caches small objects, so their count depends on what ran before. If `exact`, dicts are not taken from Python's list
+    of free ones, which takes twice the time.
     """
     allocated: Counter[tuple[CodeType, int]] = Counter()
     measured, reset = tracemalloc.get_traced_memory, tracemalloc.reset_peak
@@ -104,17 +108,53 @@ def allocations(work: Work, least: int = _SMALL) -> Counts:
         # After a return, allocations belong to the caller.
         after = frame.f_back if event == "return" else frame
         place = None if after is None else (after.f_code, after.f_lineno)
+        empty()
         before = measured()[0]
         reset()
         return trace
 
     with _undisturbed(), _tracing_memory():
+        empty = _free_list() if exact else _nothing
         sys.settrace(trace)
         work()
     counts: Counts = Counter()
     for (code, line), count in allocated.items():
         counts[code.co_filename, line] += count
     return counts
+
+
+def _nothing() -> None:
+    pass
+
+
+def _free_list() -> Callable[[], None]:
+    """Return a function that empties Python's list of free dicts, so that each new dict is an allocation.
+
+    With that list, a line that makes 32 dicts allocates nothing, and one that makes 128 does.
+    """
+    held: list[Any] = [None] * _HELD
+    measured = tracemalloc.get_traced_memory
+    at = 0
+
+    def take() -> int:
+        nonlocal at
+        at += 1
+        if at == _HELD:
+            held[:], at = [None] * _HELD, 0
+        before = measured()[0]
+        held[at] = {"": 0}
+        return measured()[0] - before
+
+    new = median_low([take() for _ in range(4 * _FREE_DICTS)])
+
+    def empty() -> None:
+        nonlocal at
+        taken = 0
+        while take() < new and taken < _FREE_DICTS:
+            taken += 1
+        held[at], at = None, at - 1
+
+    return empty
 
 
 def superlinear(works: Sequence[Work], ratio: int, *, copies: bool = True) -> list[Growth]:
@@ -127,12 +167,21 @@ def superlinear(works: Sequence[Work], ratio: int, *, copies: bool = True) -> li
         work()
     growths = list(_growths([line_runs(work) for work in works], ratio, RUNS, FREE_RUNS))
     if copies:
-        # Skip the smallest input: most of its copies are too small. The smaller the input, the smaller are the copies
-        # that count: a list may reach the limit in the largest input only.
-        last = len(works) - 1
-        counts = [allocations(work, _SMALL // ratio ** (last - at)) for at, work in enumerate(works) if at]
-        growths += _growths(counts, ratio, BYTES, FREE_BYTES)
+        # The exact measurement takes longer: it only confirms.
+        growths += _copies(works, ratio, exact=False) and _copies(works, ratio, exact=True)
     return sorted(growths, key=lambda growth: growth.limit / growth.after)
+
+
+def _copies(works: Sequence[Work], ratio: int, *, exact: bool) -> list[Growth]:
+    """Return the places whose allocations grow faster than the input.
+
+    Skip the smallest input: most of its copies are too small. The smaller the input, the smaller are the copies that
+    count: a list may reach the limit in the largest input only.
+    """
+    last = len(works) - 1
+    least = [_SMALL // ratio ** (last - at) for at in range(len(works))]
+    counts = [allocations(work, least[at], exact=exact) for at, work in enumerate(works) if at]
+    return list(_growths(counts, ratio, BYTES, FREE_BYTES))
 
 
 def _growths(counts: Sequence[Counts], ratio: int, unit: str, free: int) -> Iterator[Growth]:

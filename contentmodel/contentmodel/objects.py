@@ -75,7 +75,8 @@ def _hosted_tools(request: dict[str, Any]) -> Iterator[CountedObject]:
     The type of a tool may be missing; the key "function" or "custom" then marks a tool that the request defines.
     """
     for key in _SEARCHES & request.keys():
-        yield CountedObject(request[key], ("$", f"$.{key}"), "hosted")
+        if request[key] is not None:
+            yield CountedObject(request[key], ("$", f"$.{key}"), "hosted")
     tools = request.get("tools")
     for at, tool in enumerate(tools) if isinstance(tools, list) else ():
         above = ("$", "$.tools", f"$.tools[{at}]")

@@ -60,6 +60,7 @@ HOSTED_KINDS = {
     "tool_search_tool_regex_20251119": "tool_search",
     "mcp_toolset": "mcp",
 }
+_SEARCHES = {name: name for name in ("allowed_domains", "blocked_domains", "user_location")}
 _SCREEN = ("display_width_px", "display_height_px")
 # The definitions of hosted tools that were created by the application or come from another API: the newest that need
 # neither another tool nor a beta. For models that do not take it (capabilities.py), an older or newer one (anthropic
@@ -67,7 +68,7 @@ _SCREEN = ("display_width_px", "display_height_px")
 # web_search_20260209 and later filter results by code, which the older models cannot do: every model that searches
 # takes web_search_20250305 (tool-use/web-search-tool, seen 2026-11-22).
 CURRENT: Current = {
-    "web_search": (Hosted("web_search_20250305", "web_search", crosses=True),),
+    "web_search": (Hosted("web_search_20250305", "web_search", crosses=True, searches=_SEARCHES),),
     "web_fetch": (Hosted("web_fetch_20250910", "web_fetch"),),
     "code_interpreter": (Hosted("code_execution_20250825", "code_execution"),),
     "shell": (Hosted("bash_20250124", "bash"), Hosted("bash_20241022", "bash")),

@@ -19,7 +19,7 @@ from contentmodel_adapters.shared.session_lines import HELD, Group, first_time, 
 from contentmodel_adapters.shared.session_reading import LINE
 from contentmodel_adapters.shared.session_writing import Written
 
-_MOST_VALUES = 3
+_MOST_VALUES, _LONGEST_VALUE = 3, 200
 """The number of values of a message in the ids of its lines. The number of the line makes the ids unique."""
 
 
@@ -40,7 +40,8 @@ class Writing:
         self._answered: ChatMessage | None = None
         self._valued: ChatMessage | None = None
         self._values: list[str | None] = []
-        self._response_ids: list[str] = []
+        self._response_ids: dict[str, None] = {}
+        self._response_id = ""
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
@@ -169,7 +170,8 @@ class Writing:
             self._valued = message
             contents = () if message is None else message.contents
             ids = (getattr(content, "call_id", None) for content in contents)
-            self._values = ["" if message is None else message.text, *ids]
+            text = "" if message is None else message.text
+            self._values = [text if len(text) <= _LONGEST_VALUE else made_id(text), *ids]
         return self._values[:_MOST_VALUES]
 
     def _answer(self, wire: dict[str, Any], message: ChatMessage) -> dict[str, Any]:
@@ -178,11 +180,11 @@ class Writing:
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         origin = message.origin
         model = self._context.model or (origin.model if origin is not None else None) or self._request.model or ""
-        response_id = self._response_id(message)
+        response_id = self._id_of_response(message)
         fields: dict[str, Any] = {"id": response_id, "type": "message", "role": "assistant", "model": model}
         return {**fields, **wire, "content": blocks, **self._ending(message)}
 
-    def _response_id(self, message: ChatMessage) -> str:
+    def _id_of_response(self, message: ChatMessage) -> str:
         """Return the id of a message's answer. Lines with one id are one answer, so two answers have two ids."""
         if message is not self._answered:
             self._answered = message
@@ -191,8 +193,9 @@ class Writing:
             made = f"msg_{made_id(self._fields['sessionId'], self._last)}"
             if named is not None and not is_free:
                 self._context.report_loss(message, "response_id", reasons.MESSAGE_RECORD)
-            self._response_ids.append(named if is_free and named is not None else made)
-        return self._response_ids[-1]
+            self._response_id = named if is_free and named is not None else made
+            self._response_ids[self._response_id] = None
+        return self._response_id
 
     def _ending(self, message: ChatMessage) -> dict[str, Any]:
         """Return the finish reason and the token counts of an answer."""

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     Hint,
     Host,
     Kinds,
+    One,
     OneOf,
     Row,
     TableAdapter,
@@ -55,6 +56,7 @@ from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.dialects import (
     DIALECTS,
     SETTING_FIELDS,
+    TopK,
     form_of,
     host_of,
     is_of_another_maker,
@@ -79,6 +81,7 @@ from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import (
     FUNCTIONS,
     RESPONSE_FORMAT,
+    SEARCH,
     TOOL_CHOICE,
     TOOLS,
     old_choice,
@@ -106,6 +109,7 @@ REQUEST = TABLE.record(
         "response_format": ("options.response_format", OneOf(RESPONSE_FORMAT)),
         "max_completion_tokens": "options.max_output_tokens",
         "stop": "options.stop_sequences",
+        "top_k": ("options.top_k", TopK()),
         "n": "options.choices",
         "service_tier": enum_at("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
         "modalities": ("options.modalities", Modalities(str.lower, "text", "audio")),
@@ -116,6 +120,7 @@ REQUEST = TABLE.record(
         {
             "tools": Column(Blocks(TOOLS), FunctionTool, CustomTool, HostedTool, ToolGroup),
             "functions": Column(Blocks(FUNCTIONS), FunctionTool, hinted=True),
+            "web_search_options": Column(One(SEARCH), HostedTool, hinted=True),
         },
     ),
     Aliases(ALIASES),
@@ -125,7 +130,7 @@ REQUEST = TABLE.record(
 TABLE.keep(
     "request",
     *("audio", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
-    *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options", "web_search_options"),
+    *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options"),
 )
 TABLE.known_values("request.aliases", *ALIASES)
 OLD_LIMIT, OLD_CHOICE = ALIASES

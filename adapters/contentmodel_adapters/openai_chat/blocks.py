@@ -17,7 +17,6 @@ from contentmodel.authoring import (
     CachePoints,
     Column,
     Columns,
-    DataUri,
     DecodeContext,
     EncodeContext,
     EnumString,
@@ -36,6 +35,7 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     TextParts,
+    chat,
     object_of,
     reasons,
     row,
@@ -72,8 +72,6 @@ from contentmodel_adapters.shared.usage import ReasoningInside
 
 TABLE = Table(API)
 
-DATA_URI = DataUri()
-
 
 class PassedOn(Opaque):
     """Opaque state that a host passes on between its clients and another issuer.
@@ -93,7 +91,7 @@ def _refusal(message: str) -> dict[str, Any]:
 
 
 def _usual_media(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row that OpenAI's own API has for a medium; None if there is none. Only some hosts have video_url."""
+    """Return the row that OpenAI's own API has for a medium; None if there is none."""
     by_name = {r.name: r for r in rows}
     if content.__class__ is UriContent:
         return by_name["image_url"] if content.media_kind == "image" else None
@@ -174,7 +172,7 @@ REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": 
 
 # How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
 # seen 2026-11-22).
-DETAIL = EnumString("detail", "auto", "low", "high", "original")
+DETAIL: dict[str, Spec] = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high", "original"))}
 
 TEXT_PART = TextParts({"type": "text"})
 CONTENT = TABLE.union(
@@ -182,20 +180,15 @@ CONTENT = TABLE.union(
     [
         TEXT,
         REFUSAL,
-        _part(
-            "image_url.data",
-            "image_url",
-            DataContent,
-            {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": ("detail", DETAIL)},
-        ),
-        _part(
-            "image_url",
-            "image_url",
-            UriContent,
-            {"image_url.url": "uri", "image_url.detail": ("detail", DETAIL)},
-            Implied({"kind": "image"}),
-        ),
-        _part("video_url.data", "video_url", DataContent, {"video_url.url": (("media_type", "data"), DATA_URI)}),
+        _part("image_url.data", "image_url", DataContent, {"image_url.url": chat.DATA, **DETAIL}),
+        _part("image_url", "image_url", UriContent, {"image_url.url": "uri", **DETAIL}, Implied({"kind": "image"})),
+        # vLLM also takes the address without an object, and audio by address (entrypoints/chat_utils.py of vLLM, seen
+        # 2026-11-27).
+        _part("image_url.text.data", "image_url", DataContent, {"image_url": chat.DATA}),
+        _part("image_url.text", "image_url", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})),
+        _part("audio_url.data", "audio_url", DataContent, {"audio_url.url": chat.DATA}),
+        _part("audio_url", "audio_url", UriContent, {"audio_url.url": "uri"}, Implied({"kind": "audio"})),
+        _part("video_url.data", "video_url", DataContent, {"video_url.url": chat.DATA}),
         _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, Implied({"kind": "video"})),
         row(
             "input_audio",
@@ -206,7 +199,7 @@ CONTENT = TABLE.union(
             "file.data",
             "file",
             DataContent,
-            {"file.file_data": (("media_type", "data"), DATA_URI), "file.filename": "name"},
+            {"file.file_data": chat.DATA, "file.filename": "name"},
         ),
         _part(
             "file.id",

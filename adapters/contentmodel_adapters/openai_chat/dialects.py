@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     Rules,
     Severity,
     Spec,
+    WholeNumber,
     object_of,
     objects,
     reasons,
@@ -51,6 +52,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
       the state at the host; None if the host names no format.
     - `signed`: the names of models that refuse calls without a signature of Google, as a regular expression.
     - `cache_control`: whether parts may have the field `cache_control`.
+    - `top_k`: whether the host takes the option `top_k`.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
     - `restrictions`: the fields of requests that the host documents as refused or ignored.
@@ -68,6 +70,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     makers: Mapping[str, str | None] = {}
     signed: str | None = None
     cache_control: bool = False
+    top_k: bool = False
     settings: Mapping[str, str] = {}
     form: forms.Form = forms.OPENAI
     restrictions: tuple[Restriction, ...] = ()
@@ -118,6 +121,7 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(
             name="alibaba",
             reasoning="reasoning_content",
+            top_k=True,
             settings={"mode": "enable_thinking", "budget_tokens": "thinking_budget"},
             form=BUDGETED,
             restrictions=restrictions.ALIBABA,
@@ -150,6 +154,7 @@ DIALECTS: dict[str, Dialect] = {
             state_field="reasoning_details",
             makers={"anthropic": "anthropic-claude-v1"},
             cache_control=True,
+            top_k=True,
             settings={
                 "effort": "reasoning.effort",
                 "budget_tokens": "reasoning.max_tokens",
@@ -165,6 +170,7 @@ DIALECTS: dict[str, Dialect] = {
             state_field="thinking_blocks",
             makers={"anthropic": None, "google": None},
             cache_control=True,
+            top_k=True,
             settings={"mode": "thinking.type", "budget_tokens": "thinking.budget_tokens"},
             form=forms.Form(off={"mode": "disabled"}, auto={}, within={"mode": "enabled"}, budget_below_limit=True),
             source="docs.litellm.ai/docs/reasoning_content",
@@ -427,6 +433,22 @@ class Setting(Codec[Any]):
         return wire
 
 
+class TopK(Codec[int | float | None]):
+    """The option `top_k`, which only hosts take."""
+
+    classes = (int, float)
+    identity = False
+    _number = WholeNumber("options.top_k")
+
+    def encode(self, value: int | float | None, context: EncodeContext, owner: Any) -> int | float | None:
+        dialect: Dialect | None = context.host.dialect
+        is_taken = context.native or (dialect is not None and dialect.top_k)
+        if value is not None and is_taken:
+            return self._number.encode(value, context, owner)
+        context.report_lost_attributes(owner, ("options.top_k",))
+        return None
+
+
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _MODES = {name: name for name in ("enabled", "disabled", "adaptive")}
 _SWITCH = {True: "enabled", False: "disabled"}
@@ -441,6 +463,9 @@ SETTINGS: dict[str, Setting] = {
         Setting("thinking.type", "mode", str, names=_MODES),
         Setting("thinking.budget_tokens", "budget_tokens", int),
         Setting("enable_thinking", "mode", bool, names=_SWITCH),
+        # The argument of the templates of Qwen's models at vLLM and SGLang (qwen.readthedocs.io, "vLLM", seen
+        # 2026-11-27).
+        Setting("chat_template_kwargs.enable_thinking", "mode", bool, names=_SWITCH),
         Setting("thinking_budget", "budget_tokens", int),
         Setting("include_reasoning", "include", bool),
         Setting("reasoning_format", "include", str, names={"parsed": True, "hidden": False}),

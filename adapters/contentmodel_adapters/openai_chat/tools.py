@@ -10,7 +10,9 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Implied,
+    Rest,
     Row,
+    Silent,
     chat,
     custom_names,
     object_of,
@@ -89,6 +91,14 @@ TOOLS = TABLE.union(
     prefer=lambda tool, rows: None,
 )
 
+
+# The settings of the search of a search model: here an option, elsewhere a tool (openai 3.54,
+# types/chat/completion_create_params.py, `WebSearchOptions`, seen 2026-11-27).
+SEARCH = TABLE.union(
+    "web_search_options",
+    [Row("web_search_options", HostedTool, {}, Implied({"kind": "web_search"}), Rest("settings"), Silent("name"))],
+    find=lambda wire: "web_search_options",
+)
 
 # The old form of tools (types/chat/completion_create_params.py of openai 3.52, `functions`, deprecated): old clients
 # still send it.

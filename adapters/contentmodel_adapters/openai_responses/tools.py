@@ -54,9 +54,14 @@ HOSTED_KINDS = {
 }
 # The definitions of hosted tools that were created by the application or come from another API (openai 3.54,
 # types/responses/tool_param.py, seen 2026-11-22).
+_SEARCHES = {
+    "allowed_domains": "filters.allowed_domains",
+    "user_location": "user_location",
+    "search_context_size": "search_context_size",
+}
 _SCREEN = ("display_width", "display_height", "environment")
 CURRENT: Current = {
-    "web_search": (Hosted("web_search", crosses=True),),
+    "web_search": (Hosted("web_search", crosses=True, searches=_SEARCHES),),
     "file_search": (Hosted("file_search", needs=("vector_store_ids",)),),
     "code_interpreter": (Hosted("code_interpreter"),),
     "image_generation": (Hosted("image_generation", crosses=True),),

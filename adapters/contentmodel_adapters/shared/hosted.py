@@ -25,6 +25,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest, HostedTool, ToolChoice
+from contentmodel_adapters.shared.search_settings import crossing_settings
 
 
 def output_columns(union: Union, usual: str) -> dict[str, Column]:
@@ -43,8 +44,9 @@ class Hosted(msgspec.Struct, frozen=True):
     - `tag`: the type or the key of the definition.
     - `name`: the name that the API fixes for the tool.
     - `needs`: the settings that the API requires.
-    - `crosses`: whether the declaration is also used for tools of other APIs, without their settings.
+    - `crosses`: whether the declaration is also used for tools of other APIs.
     - `only_settings`: all settings of the declaration; None if any setting is accepted.
+    - `searches`: the dotted paths of its settings of a search that other APIs have too, by neutral name.
     """
 
     tag: str
@@ -52,6 +54,7 @@ class Hosted(msgspec.Struct, frozen=True):
     needs: tuple[str, ...] = ()
     crosses: bool = False
     only_settings: tuple[str, ...] | None = None
+    searches: Mapping[str, str] = {}
 
     def has_needs(self, tool: HostedTool) -> bool:
         """Return whether the settings of a tool have what the API requires."""
@@ -129,7 +132,7 @@ def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) ->
         return tool
     named = _with_fixed_name(tool, declared, context, current)
     if not context.is_ours(tool):
-        return named
+        return _with_crossing_settings(named, declared, context)
     fitting = _without_other_settings(named, declared, context)
     if declared == declaration(tool, current):
         return fitting
@@ -146,6 +149,16 @@ def _with_fixed_name(tool: HostedTool, declared: Hosted, context: EncodeContext,
         # A choice of the tool finds it by its name, which is not written.
         return tool
     return context.replace(tool, name=declared.name)
+
+
+def _with_crossing_settings(tool: HostedTool, declared: Hosted, context: EncodeContext) -> HostedTool:
+    """Return a tool of another API with the settings that this API has too, as this API writes them."""
+    settings, lost = crossing_settings(tool.settings, declared.searches)
+    if not settings:
+        return tool
+    for path in lost:
+        context.report_loss(tool, f"settings.{path}", reasons.FOREIGN_SETTINGS)
+    return context.replace(tool, settings=settings, extra={**(tool.extra or {}), context.api: {}})
 
 
 def _without_other_settings(tool: HostedTool, declared: Hosted, context: EncodeContext) -> HostedTool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
@@ -104,10 +105,14 @@ class Writer:
         source = self._tokens[wire[TOKEN]][1] if TOKEN in wire else None
         return None if source is None else source.line
 
+    @cached_property
+    def _session(self) -> str:
+        return session_id(self._request, self._context)
+
     def new_id(self, prefix: str) -> str:
         """Return an id for a new wire object. Encoding the same conversation again gives the same ids."""
         self._ids += 1
-        return f"{prefix}_{made_id(session_id(self._request, self._context), self._ids).replace('-', '')}"
+        return f"{prefix}_{made_id(self._session, self._ids).replace('-', '')}"
 
     def report_loss(self, wire: dict[str, Any], reason: Reason) -> None:
         """Report that a new wire object, or a part of one, is lost or degraded."""

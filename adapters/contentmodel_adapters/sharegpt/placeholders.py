@@ -110,27 +110,31 @@ def _pieces(message: Any, lists: dict[str, list[str]], read: dict[str, int]) -> 
 
 def with_lists(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return the payload with a placeholder for each medium, and the media in their lists."""
+    media: dict[str, list[Any]] = {}
     for message in objects_of(payload, "conversations"):
         pieces = message.get("value")
         if isinstance(pieces, Pieces):
             for piece in pieces:
                 for kind in LISTS.keys() & piece.keys():
-                    payload[LISTS[kind]] = [*list_of(payload, LISTS[kind]), piece[kind]]
+                    media.setdefault(LISTS[kind], []).append(piece[kind])
             message["value"] = joined(pieces)
+    for name, values in media.items():
+        payload[name] = [*list_of(payload, name), *values]
     return payload
 
 
 def joined(pieces: list[dict[str, Any]]) -> str:
     """Return the value of parts. An empty line separates two texts."""
-    value, is_text = "", False
+    values: list[str] = []
+    is_text = False
     for piece in pieces:
         text = piece.get("text")
         if text is None:
-            value += "".join(f"<{kind}>" for kind in piece.keys() & LISTS.keys())
+            values += [f"<{kind}>" for kind in piece.keys() & LISTS.keys()]
         elif text:
-            value += f"\n\n{text}" if is_text else text
+            values.append(f"\n\n{text}" if is_text else text)
         is_text = bool(text) or (is_text and text == "")
-    return value
+    return "".join(values)
 
 
 def with_plain_placeholders(request: ChatRequest, context: EncodeContext) -> ChatRequest:

@@ -149,7 +149,7 @@ class Sender:
     def _error_in(self, body: bytes, status: int) -> ErrorContent:
         """Return the error of a body. A body that is not of this API becomes the message."""
         try:
-            error: ErrorContent | None = self.adapter.decode_response(body).error
+            error: ErrorContent | None = self.adapter.decode_response(_error_body(body)).error
         except DecodeError:
             error = None
         if error is None:
@@ -244,6 +244,16 @@ def headers_to_pass(headers: Mapping[str, str], *, is_decoded: bool) -> dict[str
 def has_contents(response: ChatResponse) -> bool:
     """Return whether a response has any content."""
     return any(message.contents for choice in response.choices for message in choice.messages)
+
+
+def _error_body(body: bytes) -> Any:
+    """Return the error object of a body that is a list of one: Gemini sends it so for streams, and for Chat.
+
+    Source: Simpleyyt/ai-manus#101 and MinLL/SkyrimNet-GamePlugin#77 (seen 2026-11-27).
+    """
+    parsed = _json(body)
+    is_list = isinstance(parsed, list) and len(parsed) == 1 and isinstance(parsed[0], dict)
+    return parsed[0] if is_list else body
 
 
 def _json(body: bytes) -> Any:

@@ -349,17 +349,15 @@ class WirePaths:
         """Return whether an object, or one that contains it, was decoded from this payload."""
         return self._find(model.source(owner), None, model) is not None
 
-    def rows(self) -> Iterator[tuple[str, Layout]]:
-        """Yield the path of each wire object that a row decoded, with the row, without duplicates."""
+    def places(self) -> Iterator[Place]:
+        """Yield the origin of each decoded object. An object that other objects contain may come twice."""
         stack = [self._decoded(item) for trace in self._all for item in trace[1]]
-        seen: dict[tuple[str, Layout], None] = {}
         while stack:
             item = stack.pop()
             place = self._places.get(id(item)) or self._traced(item)
-            if place is not None and place.row is not None:
-                seen[place.path, place.row] = None
-                stack += self._expand(item, place)
-        yield from seen
+            if place is not None:
+                yield place
+                stack += self._expand(item, place) if place.row is not None else ()
 
     # -- paths of losses ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Find wrong JSON classes and unknown enum values: values of mapped fields that the codecs do not hold.
+"""Find wrong JSON classes, unknown enum values, and blocks of a known type that have the fields of no row.
 
 Decoding keeps such a value, so that it round-trips. A check of the payload reports it.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
-from contentmodel.engine.losses.provenance import spelled
+from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.rows import Row
+from contentmodel.engine.table.unions import Union
 from contentmodel.errors import Fault
 
 
@@ -25,9 +27,13 @@ class Accepts(Protocol):
 def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is_own: bool) -> Iterator[Fault]:
     """Yield a fault for each field whose value has a wrong class or is an unknown enum value. Null is ignored.
 
-    `is_own` is true if the model is the provider's own. Enum values that hosts may extend are checked only then.
+    `is_own` is true if the model is the provider's own. Enum values and blocks that hosts may extend are checked only
+    then.
     """
-    for path, row in context.paths(payload).rows():
+    places = list(context.paths(payload).places())
+    for place in places if is_own else ():
+        yield from _without_form(payload, place)
+    for path, row in dict.fromkeys((place.path, place.row) for place in places):
         wire = value_at(payload, path)
         # Some objects are found without a row. The rows of other objects cover their fields.
         for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
@@ -40,6 +46,16 @@ def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is
                 message = _strange(value.get(tag), known)
                 if message is not None and not accepts(f"{name}.{tag}", value[tag], codec):
                     yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), message)
+
+
+def _without_form(payload: JsonObject, place: Place) -> Iterator[Fault]:
+    """Yield a fault if the type of an unknown block has several forms, none of which fits its fields."""
+    table, wire = place.table, place.wire
+    if not isinstance(place.item, UnknownContent) or not isinstance(table, Union) or wire.__class__ is not dict:
+        return
+    if table.has_forms(wire.get(table.tag)):
+        fields = ", ".join(key for key in wire if key != table.tag) or "no other field"
+        yield Fault(spelled(payload, place.path), f"no form of {wire[table.tag]} has such fields: {fields}")
 
 
 def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:

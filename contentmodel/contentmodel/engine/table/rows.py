@@ -314,7 +314,7 @@ class Row:
         """Return the wire fields of an attribute; [] if it has none.
 
         In order of preference: the fields of the whole attribute, the fields of its `parts`, the field of an attribute
-        that contains it as a whole.
+        that contains it as a whole, or the key in it if it has one of that name.
         """
         only = _key_in(self.rest, attribute, wire)
         if only is not None:
@@ -329,7 +329,10 @@ class Row:
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
         if attribute == self.rest:
             fields += _paths_in(self.residue(wire), wire)
-        return fields or (self.fields_of(attribute.rpartition(".")[0], wire, parts=False) if "." in attribute else [])
+        if fields or "." not in attribute:
+            return fields
+        above, _, name = attribute.rpartition(".")
+        return [_inside(field, name, wire) for field in self.fields_of(above, wire, parts=False)]
 
     def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
@@ -498,6 +501,12 @@ class Pieces(Fields):
         if self._others is not None:
             return [name for name in wire if name not in self._others]
         return [name for name in self._own if wire_at(wire, name) is not None]
+
+
+def _inside(field: str, name: str, wire: Mapping[str, Json]) -> str:
+    """Return the path of a key in the object at a dotted path; the path itself if the object does not have the key."""
+    value = wire_at(wire, field)
+    return f"{field}.{dotted_key(name)}" if isinstance(value, dict) and name in value else field
 
 
 def _paths_in(residue: Mapping[str, Json], wire: Mapping[str, Json]) -> Iterator[str]:

@@ -412,6 +412,11 @@ class Union:
             return self._usual(value, rows)
         return rows[0] if rows else None
 
+    def has_forms(self, tag: Json) -> bool:
+        """Return whether blocks with this tag have several forms, with different required fields."""
+        rows = () if self._find is not None else (r for r in self.rows if r.constants.get(self.tag, r.name) == tag)
+        return len({r.required_fields for r in rows}) > 1
+
     def describe(self) -> JsonObject:
         """Return the union as data."""
         return {"name": self.name, "tag": self.tag, "rows": [r.describe() for r in self.rows]}
