@@ -95,7 +95,7 @@ class SignedObject(One[AIContent]):
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 """The fields for reasoning of any issuer."""
-REASONING_TEXTS = ("reasoning_content", "reasoning")
+REASONING_TEXTS = ("reasoning_content", "reasoning", "reasoning_text")
 """Those that hold one text."""
 REASONING_LISTS = {"thinking_blocks": THINKING_BLOCKS, "reasoning_details": REASONING_DETAILS}
 """The fields that hold parts of the reasoning. A message with one of them may repeat its text in other fields."""
@@ -173,9 +173,11 @@ def _pair_of(content: Any) -> PairRow:
 
 COLUMNS = {
     # OpenAI's own types have no reasoning. DeepSeek, xAI, Moonshot and others use reasoning_content, Groq and
-    # OpenRouter reasoning.
-    "reasoning_content": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
-    "reasoning": Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
+    # OpenRouter reasoning, GitHub Copilot reasoning_text (anomalyco/opencode#8900, seen 2026-11-27).
+    **{
+        name: Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True)
+        for name in REASONING_TEXTS
+    },
     **{name: Column(Blocks(union), ReasoningContent, hinted=True) for name, union in REASONING_LISTS.items()},
     "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
     "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),

@@ -76,8 +76,7 @@ OWN = ("choices", "object", "obfuscation")
 TEXTS: dict[str, Any] = {
     "content": TextDelta,
     "refusal": TextDelta,
-    "reasoning": ReasoningDelta,
-    "reasoning_content": ReasoningDelta,
+    **dict.fromkeys(REASONING_TEXTS, ReasoningDelta),
 }
 TABLE.known_values(
     "stream delta",
