@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from google.genai import types
 
 import contentmodel
 from contentmodel import adapter, audit, check, convert
@@ -131,3 +132,40 @@ def test_gemini_answer_with_underscores_is_read_and_kept() -> None:
     encoded = convert(ANSWER, source=GEMINI, target=CHAT, kind="response")
     assert audit(ANSWER, encoded) == []
     assert encoded.payload["usage"]["prompt_tokens"] == 3
+
+
+GROUNDED: dict[str, Any] = {
+    "candidates": [
+        {
+            "index": 0,
+            "content": {"role": "model", "parts": [{"text": "It rains."}]},
+            "finishReason": "STOP",
+            "groundingMetadata": {
+                "webSearchQueries": ["weather"],
+                "searchEntryPoint": {"renderedContent": "<p>"},
+                "groundingChunks": [{"web": {"uri": "https://example.org", "title": "Weather"}}],
+                "groundingSupports": [
+                    {"segment": {"startIndex": 0, "endIndex": 9, "text": "It rains."}, "groundingChunkIndices": [0]}
+                ],
+            },
+            "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "https://example.org"}]},
+        }
+    ]
+}
+
+
+@pytest.mark.parametrize("unset", [True, False])
+def test_metadata_of_an_answer_that_the_sdk_dumped_is_read(unset: bool) -> None:
+    """The SDK's `model_dump` writes names with underscores, and null for each field that is not set."""
+    answer = types.GenerateContentResponse.model_validate(GROUNDED)
+    dumped = answer.model_dump(mode="json", exclude_unset=unset)
+    decoded = adapter(GEMINI).decode_response(dumped)
+    assert adapter(GEMINI).encode_response(decoded).payload == dumped
+    usual = adapter(GEMINI).decode_response(GROUNDED)
+    [message], [expected] = decoded.choices[0].messages, usual.choices[0].messages
+    assert [type(content) for content in message.contents] == [type(content) for content in expected.contents]
+    assert [c.url for c in message.contents[0].annotations or ()] == ["https://example.org"]
+    converted = contentmodel.convert(dumped, source=GEMINI, target="openai-responses")
+    assert contentmodel.audit(dumped, converted) == []
+    paths = {loss.path for loss in converted.losses}
+    assert any(path.startswith("$.candidates[0].grounding_metadata.search_entry_point") for path in paths)

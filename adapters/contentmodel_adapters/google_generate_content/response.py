@@ -26,12 +26,14 @@ from contentmodel.authoring import (
     ProtobufJson,
     ProviderOnly,
     Record,
+    camel_name,
     canonical,
     escaped,
     finished_by_calls,
     list_of,
     object_of,
     reasons,
+    snake_name,
     spread,
     wire_fields,
 )
@@ -127,8 +129,11 @@ CHOICE = TABLE.record(
     },
     ProtobufJson(),
 )
+SNAKE = Hint[list[str]](API, "snake_metadata", "the metadata beside the content whose names have underscores")
 SAME_SUPPORT = Hint[Literal[True]](API, "same_support", "a citation of a further source of the support before it")
 SEARCH_ID, URLS_ID = "grounding", "url_context"
+BESIDE = ("groundingMetadata", "urlContextMetadata")
+"""The fields of a candidate with the results of its hosted tools."""
 
 
 # -- grounding in ----------------------------------------------------------------------------------------------------
@@ -136,9 +141,12 @@ SEARCH_ID, URLS_ID = "grounding", "url_context"
 
 def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice:
     """Decode one candidate, and move the metadata beside its content into its message."""
+    wire, respelled = _with_usual_names(wire, context)
     choice = finished_by_calls(CHOICE.decode(wire, context))
+    if respelled:
+        choice = SNAKE.on(choice, API, respelled)
     own = (choice.extra or {}).get(API)
-    if own is None or not ({"groundingMetadata", "urlContextMetadata"} & own.keys()) or not choice.messages:
+    if own is None or own.keys().isdisjoint(BESIDE) or not choice.messages:
         return choice
     message = choice.messages[0]
     rest = dict(own)
@@ -148,6 +156,49 @@ def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice
         return choice
     message = msgspec.structs.replace(message, contents=[*contents, *pairs])
     return msgspec.structs.replace(choice, messages=[message], extra={API: rest} if rest else None)
+
+
+def _with_usual_names(wire: dict[str, Any], context: DecodeContext) -> tuple[dict[str, Any], list[str]]:
+    """Return a candidate whose metadata have the usual names, and the metadata that had names with underscores.
+
+    The SDK writes such names in Python (`model_dump` of google-genai 3.4).
+    """
+    usual = {snake_name(name): name for name in BESIDE}
+    found = [key for key in usual.keys() & wire.keys() if wire[key].__class__ is dict and _is_snake(wire[key])]
+    if not found:
+        return wire, []
+    context.is_respelled = True
+    copy = {usual[key] if key in found else key: value for key, value in wire.items()}
+    context.copied(copy, wire)
+    for key in found:
+        copy[usual[key]] = _camel(wire[key], context)
+    return copy, sorted(usual[key] for key in found)
+
+
+def _is_snake(value: Any) -> bool:
+    """Return whether all names in a value can be restored from the usual ones."""
+    if value.__class__ is list:
+        return all(map(_is_snake, value))
+    if value.__class__ is not dict:
+        return True
+    return all(snake_name(camel_name(key)) == key and _is_snake(item) for key, item in value.items())
+
+
+def _camel(value: Any, context: DecodeContext) -> Any:
+    if value.__class__ is list:
+        copy: Any = [_camel(item, context) for item in value]
+    elif value.__class__ is dict:
+        copy = {camel_name(key): _camel(item, context) for key, item in value.items()}
+    else:
+        return value
+    context.copied(copy, value)
+    return copy
+
+
+def _snake(value: Any) -> Any:
+    if value.__class__ is list:
+        return [_snake(item) for item in value]
+    return {snake_name(key): _snake(item) for key, item in value.items()} if value.__class__ is dict else value
 
 
 def _objects(value: Any) -> bool:
@@ -192,7 +243,8 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
     latest = 0
     for support in supports:
         segment = support.get("segment")
-        index = segment.get("partIndex", 0) if segment.__class__ is dict else 0
+        named = segment.get("partIndex") if segment.__class__ is dict else None
+        index = 0 if named is None else named
         if index.__class__ is not int or not latest <= index < len(contents):
             return False
         if contents[index].__class__ is not TextContent:
@@ -251,6 +303,9 @@ def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, An
     else:
         wire = CHOICE.encode(context.replace(choice, messages=messages), context)
     _encode_beside(choice.messages, wire, context)
+    for name in SNAKE.of(choice, API) or ():
+        if name in wire:
+            wire[snake_name(name)] = _snake(wire.pop(name))
     return wire
 
 

@@ -28,7 +28,7 @@ from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.google_generate_content.blocks import API, GROUNDING
-from contentmodel_adapters.google_generate_content.response import Chunks
+from contentmodel_adapters.google_generate_content.response import BESIDE, Chunks
 from contentmodel_adapters.google_generate_content.stream import is_plain
 
 
@@ -259,7 +259,6 @@ class Cited(NamedTuple):
 
 _TEXTS = (TextContent, ReasoningContent, CompactionContent, ToolResultContent)
 """Contents that are texts, or become texts by a policy."""
-BESIDE = ("groundingMetadata", "urlContextMetadata")
 
 
 def moved(citation: Citation, converter: SpanConverter, before: int) -> Citation:
