@@ -503,3 +503,24 @@ def test_hosted_tools_keep_their_classes(kind: Any) -> None:
     message = ChatMessage(role="assistant", contents=[call, result_type(call)(call_id="srv_1")])
     decoded = ADAPTER.decode_request(ADAPTER.encode_request(ChatRequest(messages=[message])).payload)
     assert [type(content) for content in decoded.messages[0].contents] == [kind, result_type(call)]
+
+
+@pytest.mark.parametrize("is_bare", [True, False])
+def test_the_only_conversation_of_a_batch_is_read(is_bare: bool) -> None:
+    """Callbacks and the runs of LangSmith have a list of conversations."""
+    said = {"content": "Hi.", "type": "human", "score": 1}
+    message = {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "schema", "messages", "HumanMessage"],
+        "kwargs": said,
+    }
+    payload: Any = [[message]] if is_bare else {"messages": [[message]]}
+    assert contentmodel.detect(payload) == (API, "request")
+    request = contentmodel.adapter(API).decode_request(payload)
+    assert [one.text for one in request.messages] == ["Hi."]
+    assert contentmodel.adapter(API).encode_request(request).payload == payload
+    converted = contentmodel.convert(payload, source=API, target="openai-chat")
+    path = "$[0][0].kwargs.score" if is_bare else "$.messages[0][0].kwargs.score"
+    assert path in {loss.path for loss in converted.losses}
+    assert contentmodel.audit(payload, converted) == []

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
-from contentmodel.authoring import DUMPERS, EncodeContext, message_pass, passes
+from contentmodel.authoring import DUMPERS, DecodeContext, EncodeContext, Hint, Row, message_pass, passes, payload_pass
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
 from contentmodel_adapters.langchain_messages.calls import ENDINGS
-from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, word_of
+from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, only_of_batch, word_of
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
 from contentmodel_adapters.shared import documents
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
+BATCH = Hint[Literal[True]](API, "batch", "the messages are the only conversation of a batch")
 _OWN = frozenset({"additional_kwargs", "response_metadata", "tool_calls", "usage_metadata"})
+
+
+def with_batch(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload whose messages are the only conversation of a batch, if they were read so."""
+    return {**payload, "messages": [payload["messages"]]} if BATCH.of(request, API) else payload
 
 
 def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -70,12 +76,23 @@ class LangChainMessages(documents.ListAdapter):
         message_pass(with_known_messages),
     )
 
+    request_payload_passes = (payload_pass(with_batch, native=True),)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        only = only_of_batch(wire.get("messages"))
+        if only is None:
+            return super()._decode_row(row, wire, context)
+        copy = {**wire, "messages": only}
+        context.copied(copy, wire, moved=("messages", (wire["messages"], 0)))
+        return BATCH.on(super()._decode_row(row, copy, context), API, True)
+
     def expanded(self, payload: Any) -> Any:
         """Return a payload in which the results have error flags."""
         return expanded(payload)
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of LangChain: each has one of its types."""
+        items = only_of_batch(items) or items
         if not items or not all(isinstance(item, dict) for item in items):
             return 0.0
         keys = [body_key(item) for item in items]

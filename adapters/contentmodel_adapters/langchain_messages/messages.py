@@ -69,12 +69,20 @@ def word_of(wire: dict[str, Any], key: str | None) -> str | None:
     return word if word.__class__ is str else None
 
 
+def only_of_batch(messages: Any) -> list[Any] | None:
+    """Return the conversation of a batch of one, as callbacks and the runs of LangSmith have it; None if it is none."""
+    is_batch = messages.__class__ is list and len(messages) == 1 and messages[0].__class__ is list
+    return messages[0] if is_batch and messages[0] else None
+
+
 def expanded(payload: Any) -> Any:
     """Return a payload for audits, as other APIs have it: error flags, names of tools and blocks without joints."""
     if payload.__class__ is dict:
         return {**payload, "messages": expanded(payload["messages"])} if "messages" in payload else payload
     if payload.__class__ is not list:
         return payload
+    if only_of_batch(payload) is not None:
+        return [expanded(payload[0])]
     return [_expanded(wire) if wire.__class__ is dict else wire for wire in payload]
 
 
