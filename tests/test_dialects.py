@@ -511,6 +511,9 @@ def test_top_k_is_an_option_that_some_hosts_take(policies: Any, written: int | N
     chat = {"model": "qwen", "top_k": 3, "messages": [{"role": "user", "content": "Hi."}]}
     assert convert(chat, source="openai-chat", target="openai-chat").payload == chat
     assert convert(chat, source="openai-chat", target=GOOGLE).payload["generationConfig"]["topK"] == 3
+    unlimited = convert({**chat, "top_k": -1}, source="openai-chat", target=GOOGLE)
+    assert "generationConfig" not in unlimited.payload
+    assert "$.top_k" in {loss.path for loss in unlimited.losses}
 
 
 def test_an_edited_setting_is_written_to_the_field_that_it_was_read_from() -> None:

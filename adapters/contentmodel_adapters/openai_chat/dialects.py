@@ -434,11 +434,14 @@ class Setting(Codec[Any]):
 
 
 class TopK(Codec[int | float | None]):
-    """The option `top_k`, which only hosts take."""
+    """The option `top_k`, which only hosts take. A number below 1 means no limit at some of them, and is residue."""
 
     classes = (int, float)
     identity = False
     _number = WholeNumber("options.top_k")
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ in self.classes and value >= 1
 
     def encode(self, value: int | float | None, context: EncodeContext, owner: Any) -> int | float | None:
         dialect: Dialect | None = context.host.dialect
