@@ -202,8 +202,7 @@ class Reading:
         self._taken.add((event.line, event.at))
         token = self.session.token(event.line, envelope, record, event.at, event.place)
         path = f"$.contents[{len(part.entries)}]"
-        part.places[path] = event.place
-        part.places.update({path + inner: event.place + place for inner, place in places.items()})
+        part.places |= {path + inner: event.place + place for inner, place in [("", ""), *places.items()]}
         if event.kind == "user" and event.at is None:
             part.lines[path] = event.place
         part.entries.append({**entry, TOKEN: token})
