@@ -44,7 +44,8 @@ from contentmodel_adapters.pydantic_ai_messages.messages import (
 from contentmodel_adapters.pydantic_ai_messages.rules import KINDS, RULES
 from contentmodel_adapters.pydantic_ai_messages.values import API, provider_fields
 from contentmodel_adapters.shared import documents
-from contentmodel_adapters.shared.claude_results import TYPES, with_results_of_claude
+from contentmodel_adapters.shared.claude_results import with_results_of_claude
+from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.media import typed_file
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
