@@ -95,7 +95,7 @@ def kept_parts(call: AIContent, result: AIContent, origin: Origin) -> list[dict[
 
 
 def are_of(provider: str, parts: list[dict[str, Any]], issuer: str) -> bool:
-    """Return whether the parts of Pydantic AI are a call and a result of a provider. `issuer` is that of the message."""
+    """Return whether the parts of Pydantic AI are a call and a result of a provider. `issuer`: of the message."""
     return len(parts) == 2 and all(part.get("provider_name", issuer) == provider for part in parts)
 
 
