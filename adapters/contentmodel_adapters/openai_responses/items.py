@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     Filled,
     Gathered,
     Implied,
+    MintedId,
     Named,
     One,
     Opaque,
@@ -110,6 +111,8 @@ CALL: dict[str, Spec] = {
     "status": "status",
     "caller": ("caller", Record(CALLER, provider_only=True)),
 }
+# The call id of a search that the API runs is null.
+SEARCH_ID: dict[str, Spec] = {"call_id": ("call_id", MintedId())}
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
 # The required fields of every item of an answer, with their defaults (openai 3.54, types/responses; seen 2026-11-22).
 ENDED: dict[str, Any] = {"status": "completed"}
@@ -318,7 +321,11 @@ PROVIDER_CALLS = [
         Filled(ITEM),
     ),
     *_by_executor(
-        "tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, Silent("name"), fill=ITEM
+        "tool_search_call",
+        ToolSearchToolCallContent,
+        {**CALL, **SEARCH_ID, "arguments": "arguments"},
+        Silent("name"),
+        fill=ITEM,
     ),
     row(
         "program",
@@ -375,7 +382,7 @@ RESULTS = [
     *_by_executor(
         "tool_search_output",
         ToolSearchToolResultContent,
-        {**CALL, "tools": "tools"},
+        {**CALL, **SEARCH_ID, "tools": "tools"},
         Silent("name"),
         fill={**ITEM, "tools": []},
         failure=FAILED,

@@ -1,22 +1,23 @@
 """Hosted tools of OpenAI that Pydantic AI keeps. Their calls and results become items of the Responses API again.
 
-Pydantic AI itself reads and sends them so: `models/openai` of pydantic-ai-slim 2.68 (seen 2026-11-27). It sends the call
-and its status, and the API reads the result from the item that it stores.
+Pydantic AI itself reads and sends them so: `models/openai` of pydantic-ai-slim 2.68 (seen 2026-11-27). It sends calls
+with their status, and the API reads the results from the items that it stores.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import is_
 from typing import Any
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, list_of, object_of, objects_of, reasons
+from contentmodel.authoring import EncodeContext, list_of, minted_id, object_of, objects_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import ToolSearchToolCallContent, ToolSearchToolResultContent
 from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
@@ -26,7 +27,6 @@ from contentmodel_adapters.shared.kept_results import (
     PYDANTIC_AI,
     are_of,
     decoded,
-    has_failed,
     is_hosted,
     json_of,
     kept_parts,
@@ -61,7 +61,7 @@ def with_results_of_openai(messages: list[ChatMessage], context: EncodeContext) 
 def _for_pydantic_ai(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
     made: list[list[AIContent]] = [[content] for content in contents]
     calls: dict[Any, int] = {}
-    searches: list[str] = []
+    searches: dict[Any, str] = {}
     for at, content in enumerate(contents):
         if isinstance(content, ToolSearchToolCallContent | ToolSearchToolResultContent):
             made[at] = [_search_for_pydantic_ai(content, searches, context)]
@@ -82,14 +82,14 @@ def _pair_for_pydantic_ai(call: Any, result: Any, context: EncodeContext) -> tup
         return [call], [result]
     arguments, value = kept
     files = _files(item, result, context) if kind in _WITH_FILES else []
-    if kind == "image_generation_call":
-        _report_settings(call, item, value, context)
     status = {"status": None} if "status" in value else {}
-    called = context.replace(call, arguments=arguments, **status)
-    returned = result
+    called, returned = call, result
+    if kind == "image_generation_call":
+        called = _with_rest(call, item, value, context)
+    called = context.replace(called, arguments=arguments, **status)
     if kind == "mcp_list_tools":
         returned = context.replaced(result, with_class(result, RESULTS["mcp_server"]))
-    returned = context.replace(returned, outputs=[JsonContent(value=value)], is_error=None)
+    returned = context.replace(returned, outputs=[JsonContent(value=value)], is_error=None, **status)
     own_id = {"id": item["id"]} if kind in _WITH_ID else {}
     return (
         [with_provider(called, _SOURCE, own_id, context, _USED)],
@@ -164,45 +164,42 @@ def _files(item: Fields, result: Any, context: EncodeContext) -> list[Any]:
         elif isinstance(output, UriContent) and output.uri.startswith("data:"):
             image = DataContent.from_data_uri(output.uri)
             files.append(context.replaced(output, context.replace(image, extra={**(output.extra or {}), **extra})))
-        elif not isinstance(output, TextContent):
+        elif isinstance(output, UriContent) or (isinstance(output, ErrorContent) and item.get("error")):
             context.report_loss(output, None, reasons.NO_FIELD)
     return files
 
 
-def _report_settings(call: Any, item: Fields, value: Fields, context: EncodeContext) -> None:
-    """Report the settings and the status of a generated image that Pydantic AI does not keep."""
+def _with_rest(call: Any, item: Fields, value: Fields, context: EncodeContext) -> Any:
+    """Return the call of a generated image whose residue has the settings that Pydantic AI does not keep."""
     kept = {*value, "output_format"} if item.get("result") else value.keys()
-    arguments = arguments_of(call)
-    for name in arguments.keys() - kept if isinstance(arguments, dict) else ():
-        context.report_loss(call, f"arguments$.{name}", reasons.NO_FIELD)
+    rest = {name: setting for name, setting in arguments_of(call).items() if name not in kept}
     if call.status not in (None, value["status"]):
         context.report_loss(call, "status", reasons.OTHER_VALUE, value=value["status"])
+    extra = call.extra or {}
+    return context.replace(call, extra={**extra, RESPONSES: {**extra.get(RESPONSES, {}), **rest}})
 
 
-def _search_for_pydantic_ai(content: Any, searches: list[str], context: EncodeContext) -> Any:
-    """Return a search for tools, or what it found. `searches`: ids of the calls that have no result yet.
+def _search_for_pydantic_ai(content: Any, searches: dict[Any, str], context: EncodeContext) -> Any:
+    """Return a search for tools, or what it found. `searches`: the ids for Pydantic AI, by call id.
 
-    A hosted search may have no call id: its result follows in the order of the calls.
+    A hosted search has no call id of its own: Pydantic AI uses the id of its item.
     """
     item = _item_of(content) if content.executor == "provider" else {}
     is_call = isinstance(content, ToolSearchToolCallContent)
     value = _searched(item) if is_call else _discovered(item)
     if not item or value is None:
         return content
-    own_id = item.get("call_id") or item.get("id")
+    given = (content.extra or {}).get(RESPONSES, {}).get("call_id", content.call_id)
+    call_id = searches.setdefault(content.call_id, given or item.get("id"))
+    details = {"call_id": given, "execution": "server", "status": item.get("status")}
     if is_call:
-        searches.append(str(own_id))
-    elif item.get("call_id") in (None, *searches) and searches:
-        own_id = searches.pop(searches.index(item["call_id"]) if item.get("call_id") else 0)
-    details = {name: item.get(name) for name in ("call_id", "execution", "status")}
-    fields: Fields = {"id": item.get("id"), "provider_details": details}
-    if is_call:
-        changed = context.replace(content, call_id=own_id, name="tool_search", arguments=value, status=None)
+        fields = {"id": item.get("id"), "provider_details": details}
+        changed = context.replace(content, call_id=call_id, name="tool_search", arguments=value, status=None)
     else:
         fields = {"provider_details": {"id": item.get("id"), **details}}
         context.report_loss(content, "tools", reasons.NO_FIELD)
         outputs = [JsonContent(value=value)]
-        changed = context.replace(content, call_id=own_id, outputs=outputs, tools=[], status=None, is_error=None)
+        changed = context.replace(content, call_id=call_id, outputs=outputs, tools=[], status=None, is_error=None)
     return with_provider(changed, _SOURCE, fields, context, ("id", "call_id", "execution"))
 
 
@@ -216,7 +213,7 @@ def _discovered(item: Fields) -> Fields:
     return {"discovered_tools": [{"name": tool.get("name")} for tool in _functions(objects_of(item, "tools"))]}
 
 
-def _functions(tools: Iterable[Fields]) -> list[Fields]:
+def _functions(tools: list[Fields]) -> list[Fields]:
     return [tool for tool in tools if tool.get("type") == "function"]
 
 
@@ -232,10 +229,10 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
 
     def own(call: Any, result: Any, origin: Origin) -> list[Any]:
         parts = kept_parts(call, result, origin)
-        if not are_of(ISSUER, parts, origin.issuer) or has_failed(result):
+        if not are_of(ISSUER, parts, origin.issuer):
             return []
         if call.name == "tool_search":
-            return _search_of(parts, request)
+            return _search_of(result, parts, request, context)
         if isinstance(request.options.store, bool) and not request.options.store and _is_image(parts[0]):
             return []
         made = _pair_of(call, result, parts, context)
@@ -265,8 +262,9 @@ def _pair_of(call: Any, result: Any, parts: list[Fields], context: EncodeContext
         return []
     for name in arguments.keys() - _SENT.get(tool, arguments.keys()):
         context.report_loss(call, f"arguments$.{name}", reasons.STORED_WITH_ITEM)
-    if rest:
-        context.report_loss(result, "outputs", reasons.STORED_WITH_ITEM)
+    for name in ("outputs", "tools", "is_error") if rest else ():
+        if getattr(result, name, None):
+            context.report_loss(result, name, reasons.STORED_WITH_ITEM)
     empty = RESULTS[KIND_OF[type(contents[0])]](call_id=call.call_id)
     return [*contents, empty][:2]
 
@@ -319,7 +317,7 @@ _WITH_STATUS = ("web_search", "file_search", "code_execution")
 """The tools whose result has the status of the item."""
 
 
-def _search_of(parts: list[Fields], request: ChatRequest) -> list[Any]:
+def _search_of(result: Any, parts: list[Fields], request: ChatRequest, context: EncodeContext) -> list[Any]:
     """Return the call and the result of a search for tools, with the definitions of the functions that it found."""
     arguments, value = json_of(parts[0].get("args")) or {}, json_of(parts[1].get("content"))
     called, found = (object_of(part, "provider_details") for part in parts)
@@ -331,7 +329,16 @@ def _search_of(parts: list[Fields], request: ChatRequest) -> list[Any]:
         {**_search_fields("tool_search_output", parts[1], found), "id": found["id"], "tools": _defined(names, request)},
     ]
     contents = decoded(RESPONSES, {"input": items})
-    return contents
+    if len(contents) != 2:
+        return []
+    if len(list_of(items[1], "tools")) < len(names):
+        context.report_loss(result, "outputs", reasons.STORED_WITH_ITEM)
+    if contents[1].call_id is None:
+        context.report_loss(result, "call_id", reasons.NO_FIELD)
+    return [
+        minted_id(content, RESPONSES, str(part.get("tool_call_id"))) if content.call_id is None else content
+        for content, part in zip(contents, parts, strict=True)
+    ]
 
 
 def _search_fields(kind: str, part: Fields, details: Fields) -> Fields:
