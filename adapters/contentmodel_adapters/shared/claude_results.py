@@ -157,7 +157,7 @@ def _provided(content: Any, details: dict[str, Any], context: EncodeContext, use
 
 
 def _of_pydantic_ai(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
-    if not are_of("anthropic", parts, issuer):
+    if not are_of(("anthropic",), parts, issuer):
         return None
     value, details = json_of(parts[1].get("content")), object_of(parts[0], "provider_details")
     caller = {"caller": details["anthropic_caller"]} if "anthropic_caller" in details else {}

@@ -94,9 +94,9 @@ def kept_parts(call: AIContent, result: AIContent, origin: Origin) -> list[dict[
     return [part for part in found if isinstance(part, dict) and part.keys() & {"toolCallId", "tool_call_id"}]
 
 
-def are_of(provider: str, parts: list[dict[str, Any]], issuer: str) -> bool:
-    """Return whether the parts of Pydantic AI are a call and a result of a provider. `issuer`: of the message."""
-    return len(parts) == 2 and all(part.get("provider_name", issuer) == provider for part in parts)
+def are_of(providers: Collection[str], parts: list[dict[str, Any]], issuer: str = "") -> bool:
+    """Return whether Pydantic AI keeps a call and a result as those of a provider. `issuer`: if a part has no name."""
+    return len(parts) == 2 and all(part.get("provider_name", issuer) in providers for part in parts)
 
 
 def decoded(api: str, payload: dict[str, Any]) -> list[Any]:

@@ -229,7 +229,7 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
 
     def own(call: Any, result: Any, origin: Origin) -> list[Any]:
         parts = kept_parts(call, result, origin)
-        if not are_of(ISSUER, parts, origin.issuer):
+        if not are_of((ISSUER,), parts, origin.issuer):
             return []
         if call.name == "tool_search":
             return _search_of(result, parts, request, context)
