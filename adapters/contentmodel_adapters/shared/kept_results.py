@@ -19,11 +19,13 @@ from contentmodel.errors import DecodeError
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared.hosted_tools import CALLS
+from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS
 
 PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
 TYPES = tuple(CALLS.values())
 """The classes of the calls of hosted tools."""
+_SEARCHES = (CALLS["tool_search"], RESULTS["tool_search"])
+"""The classes whose parts have a kind of their own in Pydantic AI."""
 Own = Callable[[Any, Any, Origin], list[Any]]
 """A function that returns a call and a result of the target, for those that a framework keeps; [] if it has none."""
 
@@ -145,4 +147,5 @@ def with_provider(
     own = (content.extra or {}).get(api, {})
     if rest := {name: field for name, field in own.items() if name[0] != ":" and name not in used}:
         extra[api] = rest
-    return context.replace(content, extra={**extra, context.api: {"provider_name": provider, **fields}})
+    typed = {"tool_kind": "tool-search"} if isinstance(content, _SEARCHES) else {}
+    return context.replace(content, extra={**extra, context.api: {"provider_name": provider, **typed, **fields}})

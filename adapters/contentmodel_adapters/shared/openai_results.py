@@ -262,11 +262,19 @@ def _pair_of(call: Any, result: Any, parts: list[Fields], context: EncodeContext
         return []
     for name in arguments.keys() - _SENT.get(tool, arguments.keys()):
         context.report_loss(call, f"arguments$.{name}", reasons.STORED_WITH_ITEM)
-    for name in ("outputs", "tools", "is_error") if rest else ():
-        if getattr(result, name, None):
-            context.report_loss(result, name, reasons.STORED_WITH_ITEM)
+    for name in _lost_fields(result, rest):
+        context.report_loss(result, name, reasons.STORED_WITH_ITEM)
     empty = RESULTS[KIND_OF[type(contents[0])]](call_id=call.call_id)
     return [*contents, empty][:2]
+
+
+def _lost_fields(result: Any, value: Any) -> list[str]:
+    """Return the fields of a result that its item does not have. `value` is the content of its part, without those."""
+    if value.__class__ is dict and result.__class__ is not RESULTS["mcp_list_tools"]:
+        lost = [f"outputs$.{name}" for name, inner in value.items() if inner is not None]
+    else:
+        lost = [name for name in ("outputs", "tools") if getattr(result, name, None)]
+    return [*lost, "is_error"] if result.is_error is True else lost
 
 
 def _web_search_item(arguments: Fields, server: str) -> Fields | None:
