@@ -37,7 +37,7 @@ _LEFT_OUT = {_CODE: {"outcome": reasons.IN_STATE}, "web_search": {"sources": rea
 _NAMES = ("google", "google-gla")
 """The names of the provider, the second one of versions before 2."""
 _MADE_ID = "pyd_ai_"
-"""The beginning of the ids that Pydantic AI makes for calls without ids. The API does not know them."""
+"""The beginning of the ids that Pydantic AI makes for calls without ids. The API refuses them."""
 Fields = dict[str, Any]
 
 
