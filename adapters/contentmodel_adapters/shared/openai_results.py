@@ -58,17 +58,17 @@ def with_results_of_openai(messages: list[ChatMessage], context: EncodeContext) 
     return with_changed_contents(messages, RESPONSES, context, _for_pydantic_ai)
 
 
-def _for_pydantic_ai(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
+def _for_pydantic_ai(contents: list[Any], context: EncodeContext) -> list[AIContent]:
     made: list[list[AIContent]] = [[content] for content in contents]
     calls: dict[Any, int] = {}
-    searches: dict[Any, str] = {}
+    searches: dict[Any, Any] = {}
     for at, content in enumerate(contents):
         if isinstance(content, ToolSearchToolCallContent | ToolSearchToolResultContent):
             made[at] = [_search_for_pydantic_ai(content, searches, context)]
         elif is_hosted(content, ToolCallContent):
-            calls[content.call_id] = at  # type: ignore[attr-defined]
-        elif is_hosted(content, ToolResultContent) and content.call_id in calls:  # type: ignore[attr-defined]
-            before = calls.pop(content.call_id)  # type: ignore[attr-defined]
+            calls[content.call_id] = at
+        elif is_hosted(content, ToolResultContent) and content.call_id in calls:
+            before = calls.pop(content.call_id)
             made[before], made[at] = _pair_for_pydantic_ai(contents[before], content, context)
     return [content for some in made for content in some]
 
@@ -156,12 +156,12 @@ _PARTS: dict[str, Callable[[Fields], tuple[Any, Fields] | None]] = {
 def _files(item: Fields, result: Any, context: EncodeContext) -> list[Any]:
     """Return the images of a result, which Pydantic AI keeps in parts of their own. Report other outputs."""
     files: list[Any] = []
-    extra = {context.api: {"id": item["id"]}}
+    extra = {context.api: {"id": item.get("id")}}
     for output in result.outputs:
         if isinstance(output, DataContent):
             media_type = f"image/{item.get('output_format') or 'png'}"
             files.append(context.replace(output, media_type=media_type, extra={**(output.extra or {}), **extra}))
-        elif isinstance(output, UriContent) and output.uri.startswith("data:"):
+        elif isinstance(output, UriContent) and output.uri.startswith("data:") and "," in output.uri:
             image = DataContent.from_data_uri(output.uri)
             files.append(context.replaced(output, context.replace(image, extra={**(output.extra or {}), **extra})))
         elif isinstance(output, UriContent) or (isinstance(output, ErrorContent) and item.get("error")):
@@ -172,14 +172,16 @@ def _files(item: Fields, result: Any, context: EncodeContext) -> list[Any]:
 def _with_rest(call: Any, item: Fields, value: Fields, context: EncodeContext) -> Any:
     """Return the call of a generated image whose residue has the settings that Pydantic AI does not keep."""
     kept = {*value, "output_format"} if item.get("result") else value.keys()
-    rest = {name: setting for name, setting in arguments_of(call).items() if name not in kept}
+    arguments = arguments_of(call)
+    settings = arguments.items() if isinstance(arguments, dict) else ()
+    rest = {name: setting for name, setting in settings if name not in kept}
     if call.status not in (None, value["status"]):
         context.report_loss(call, "status", reasons.OTHER_VALUE, value=value["status"])
     extra = call.extra or {}
     return context.replace(call, extra={**extra, RESPONSES: {**extra.get(RESPONSES, {}), **rest}})
 
 
-def _search_for_pydantic_ai(content: Any, searches: dict[Any, str], context: EncodeContext) -> Any:
+def _search_for_pydantic_ai(content: Any, searches: dict[Any, Any], context: EncodeContext) -> Any:
     """Return a search for tools, or what it found. `searches`: the ids for Pydantic AI, by call id.
 
     A hosted search has no call id of its own: Pydantic AI uses the id of its item.
@@ -225,7 +227,7 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
 
     A generated image is sent only if the API stores it, by its id: images and other results are left out.
     """
-    sent: set[str] = set()
+    sent: list[Any] = []
 
     def own(call: Any, result: Any, origin: Origin) -> list[Any]:
         parts = kept_parts(call, result, origin)
@@ -233,17 +235,13 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
             return []
         if call.name == "tool_search":
             return _search_of(result, parts, request, context)
-        if isinstance(request.options.store, bool) and not request.options.store and _is_image(parts[0]):
+        if request.options.store is False and parts[0].get("tool_name") == "image_generation":
             return []
         made = _pair_of(call, result, parts, context)
-        sent.update(call.call_id for _ in made[:1])
+        sent.extend(content.call_id for content in made[:1])
         return made
 
     return _without_files(with_own_contents(request, context, (PYDANTIC_AI,), own), sent, context)
-
-
-def _is_image(part: Fields) -> bool:
-    return part.get("tool_name") == "image_generation"
 
 
 def _pair_of(call: Any, result: Any, parts: list[Fields], context: EncodeContext) -> list[Any]:
@@ -361,12 +359,12 @@ def _search_fields(kind: str, part: Fields, details: Fields) -> Fields:
 
 def _defined(names: list[Any], request: ChatRequest) -> list[Fields]:
     """Return the definitions of the functions of a request that have these names."""
-    tools = [tool for tool in request.tools if isinstance(tool, FunctionTool) and tool.name in names]
+    tools: list[Any] = [tool for tool in request.tools if isinstance(tool, FunctionTool) and tool.name in names]
     payload: Any = installed(RESPONSES).encode_request(ChatRequest(tools=tools)).payload
     return _functions(objects_of(payload, "tools"))
 
 
-def _without_files(request: ChatRequest, sent: set[str], context: EncodeContext) -> ChatRequest:
+def _without_files(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatRequest:
     """Return a request without the files of the calls `sent`: the API reads them from the items that it stores."""
     messages = [_without_files_of(message, sent, context) for message in request.messages]
     if all(map(is_, messages, request.messages)):
@@ -375,7 +373,7 @@ def _without_files(request: ChatRequest, sent: set[str], context: EncodeContext)
     return changed
 
 
-def _without_files_of(message: ChatMessage, sent: set[str], context: EncodeContext) -> ChatMessage:
+def _without_files_of(message: ChatMessage, sent: list[Any], context: EncodeContext) -> ChatMessage:
     kept = []
     for content in message.contents:
         if isinstance(content, DataContent) and (content.extra or {}).get(PYDANTIC_AI, {}).get("id") in sent:
