@@ -74,7 +74,7 @@ def _changed(content: Any, context: EncodeContext) -> Any:
     if not is_call:
         outputs = [] if value is None else [JsonContent(value=value)]
         changed = context.replace(changed, outputs=outputs, status=None, is_error=None)
-    return with_provider(changed, (GOOGLE, ISSUER), {}, context, (key,))
+    return with_provider(changed, (GOOGLE, ISSUER), {}, context, (key,) if is_code else ())
 
 
 # -- from Pydantic AI --------------------------------------------------------------------------------------------------

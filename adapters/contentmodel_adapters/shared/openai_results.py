@@ -12,12 +12,12 @@ from operator import is_
 from typing import Any
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, list_of, minted_id, object_of, objects_of, reasons
+from contentmodel.authoring import EncodeContext, minted_id, object_of, objects_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import ToolSearchToolCallContent, ToolSearchToolResultContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import JsonContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
@@ -85,7 +85,7 @@ def _pair_for_pydantic_ai(call: Any, result: Any, context: EncodeContext) -> tup
     status = {"status": None} if "status" in value else {}
     called, returned = call, result
     if kind == "image_generation_call":
-        called = _with_rest(call, item, value, context)
+        called = _with_rest(call, value, context, has_file=bool(files))
     called = context.replace(called, arguments=arguments, **status)
     if kind == "mcp_list_tools":
         returned = context.replaced(result, with_class(result, RESULTS["mcp_server"]))
@@ -110,19 +110,24 @@ def _status(item: Fields) -> Fields:
     return {"status": item.get("status", "completed")}
 
 
-def _web_search(item: Fields) -> tuple[Any, Fields]:
+def _web_search(item: Fields) -> tuple[Any, Fields] | None:
+    if not isinstance(item.get("action", {}), dict):
+        return None
     action = {name: value for name, value in object_of(item, "action").items() if value is not None}
     sources = action.pop("sources", None)
     return action or None, {**_status(item), **({"sources": sources} if sources else {})}
 
 
-def _file_search(item: Fields) -> tuple[Any, Fields]:
+def _file_search(item: Fields) -> tuple[Any, Fields] | None:
     found = {} if item.get("results") is None else {"results": item["results"]}
-    return {"queries": list_of(item, "queries")}, {**_status(item), **found}
+    queries = item.get("queries", [])
+    return ({"queries": queries}, {**_status(item), **found}) if isinstance(queries, list) else None
 
 
-def _code(item: Fields) -> tuple[Any, Fields]:
-    logs = [output["logs"] for output in objects_of(item, "outputs") if "logs" in output]
+def _code(item: Fields) -> tuple[Any, Fields] | None:
+    if not isinstance(item.get("outputs") or [], list):
+        return None
+    logs = [output.get("logs") for output in objects_of(item, "outputs") if output.get("type") == "logs"]
     arguments = {"container_id": item.get("container_id"), "code": item.get("code") or ""}
     return arguments, {**_status(item), **({"logs": logs} if logs else {})}
 
@@ -138,8 +143,9 @@ def _mcp_call(item: Fields) -> tuple[Any, Fields] | None:
     return (arguments, value) if arguments.__class__ is dict else None
 
 
-def _mcp_tools(item: Fields) -> tuple[Any, Fields]:
-    return None, {"tools": list_of(item, "tools"), "error": item.get("error")}
+def _mcp_tools(item: Fields) -> tuple[Any, Fields] | None:
+    tools = item.get("tools") or []
+    return (None, {"tools": tools, "error": item.get("error")}) if isinstance(tools, list) else None
 
 
 _PARTS: dict[str, Callable[[Fields], tuple[Any, Fields] | None]] = {
@@ -164,14 +170,14 @@ def _files(item: Fields, result: Any, context: EncodeContext) -> list[Any]:
         elif isinstance(output, UriContent) and output.uri.startswith("data:") and "," in output.uri:
             image = DataContent.from_data_uri(output.uri)
             files.append(context.replaced(output, context.replace(image, extra={**(output.extra or {}), **extra})))
-        elif isinstance(output, UriContent) or (isinstance(output, ErrorContent) and item.get("error")):
+        elif not isinstance(output, TextContent) and (not isinstance(output, ErrorContent) or item.get("error")):
             context.report_loss(output, None, reasons.NO_FIELD)
     return files
 
 
-def _with_rest(call: Any, item: Fields, value: Fields, context: EncodeContext) -> Any:
+def _with_rest(call: Any, value: Fields, context: EncodeContext, *, has_file: bool) -> Any:
     """Return the call of a generated image whose residue has the settings that Pydantic AI does not keep."""
-    kept = {*value, "output_format"} if item.get("result") else value.keys()
+    kept = {*value, "output_format"} if has_file else value.keys()
     arguments = arguments_of(call)
     settings = arguments.items() if isinstance(arguments, dict) else ()
     rest = {name: setting for name, setting in settings if name not in kept}
@@ -186,13 +192,14 @@ def _search_for_pydantic_ai(content: Any, searches: dict[Any, Any], context: Enc
 
     A hosted search has no call id of its own: Pydantic AI uses the id of its item.
     """
-    item = _item_of(content) if content.executor == "provider" else {}
+    item = _item_of(content)
     is_call = isinstance(content, ToolSearchToolCallContent)
     value = _searched(item) if is_call else _discovered(item)
-    if not item or value is None:
-        return content
     given = (content.extra or {}).get(RESPONSES, {}).get("call_id", content.call_id)
-    call_id = searches.setdefault(content.call_id, given or item.get("id"))
+    own_id = given or item.get("id")
+    if item.get("execution") != "server" or value is None or not isinstance(own_id, str):
+        return content
+    call_id = searches.setdefault(content.call_id, own_id)
     details = {"call_id": given, "execution": "server", "status": item.get("status")}
     if is_call:
         fields = {"id": item.get("id"), "provider_details": details}
@@ -206,9 +213,12 @@ def _search_for_pydantic_ai(content: Any, searches: dict[Any, Any], context: Enc
 
 
 def _searched(item: Fields) -> Fields | None:
-    arguments = object_of(item, "arguments")
-    found = arguments.get("queries", arguments.get("paths", None if arguments else []))
-    return {"queries": [name for name in found if isinstance(name, str)]} if isinstance(found, list) else None
+    arguments = item.get("arguments") or {"queries": []}
+    if not isinstance(arguments, dict) or len(arguments) != 1:
+        return None
+    found = arguments.get("queries", arguments.get("paths"))
+    has_names = isinstance(found, list) and all(isinstance(name, str) for name in found)
+    return {"queries": found} if has_names else None
 
 
 def _discovered(item: Fields) -> Fields:
@@ -234,7 +244,7 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
         if not are_of((ISSUER,), parts, origin.issuer):
             return []
         if call.name == "tool_search":
-            return _search_of(result, parts, request, context)
+            return _search_of(call, result, parts, request, context)
         if request.options.store is False and parts[0].get("tool_name") == "image_generation":
             return []
         made = _pair_of(call, result, parts, context)
@@ -281,7 +291,7 @@ def _web_search_item(arguments: Fields, server: str) -> Fields | None:
 
 
 def _file_search_item(arguments: Fields, server: str) -> Fields | None:
-    return {"type": "file_search_call", "queries": list_of(arguments, "queries")} if arguments else None
+    return {"type": "file_search_call", "queries": arguments.get("queries", [])} if arguments else None
 
 
 def _code_item(arguments: Fields, server: str) -> Fields | None:
@@ -299,7 +309,7 @@ def _mcp_item(arguments: Fields, server: str) -> Fields | None:
     if server and arguments.get("action") == "list_tools":
         return {"type": "mcp_list_tools", "server_label": server, "tools": []}
     name, used = arguments.get("tool_name"), arguments.get("tool_args")
-    if not server or arguments.get("action") != "call_tool" or not name or used is None:
+    if not server or arguments.get("action") != "call_tool" or not isinstance(name, str) or used is None:
         return None
     text = json.dumps(used, ensure_ascii=False, separators=(",", ":"))
     return {"type": "mcp_call", "server_label": server, "name": name, "arguments": text}
@@ -323,7 +333,7 @@ _WITH_STATUS = ("web_search", "file_search", "code_execution")
 """The tools whose result has the status of the item."""
 
 
-def _search_of(result: Any, parts: list[Fields], request: ChatRequest, context: EncodeContext) -> list[Any]:
+def _search_of(call: Any, result: Any, parts: list[Fields], request: ChatRequest, context: EncodeContext) -> list[Any]:
     """Return the call and the result of a search for tools, with the definitions of the functions that it found."""
     arguments, value = json_of(parts[0].get("args")) or {}, json_of(parts[1].get("content"))
     called, found = (object_of(part, "provider_details") for part in parts)
@@ -337,10 +347,12 @@ def _search_of(result: Any, parts: list[Fields], request: ChatRequest, context: 
     contents = decoded(RESPONSES, {"input": items})
     if len(contents) != 2:
         return []
-    if len(list_of(items[1], "tools")) < len(names):
+    known = [tool["name"] for tool in items[1]["tools"]]
+    if value != {"discovered_tools": [{"name": name} for name in known]}:
         context.report_loss(result, "outputs", reasons.STORED_WITH_ITEM)
-    if contents[1].call_id is None:
-        context.report_loss(result, "call_id", reasons.NO_FIELD)
+    for old, new, item in zip((call, result), contents, items, strict=True):
+        if old.call_id not in (new.call_id, item["id"]):
+            context.report_loss(old, "call_id", reasons.NO_FIELD)
     return [
         minted_id(content, RESPONSES, str(part.get("tool_call_id"))) if content.call_id is None else content
         for content, part in zip(contents, parts, strict=True)
@@ -348,11 +360,11 @@ def _search_of(result: Any, parts: list[Fields], request: ChatRequest, context: 
 
 
 def _search_fields(kind: str, part: Fields, details: Fields) -> Fields:
-    status = details.get("status")
+    status, call_id = details.get("status"), details.get("call_id", part.get("tool_call_id"))
     return {
         "type": kind,
         "execution": "server",
-        "call_id": details.get("call_id", part.get("tool_call_id")),
+        "call_id": call_id if isinstance(call_id, str | None) else part.get("tool_call_id"),
         "status": status if status in _STATES else "completed",
     }
 
