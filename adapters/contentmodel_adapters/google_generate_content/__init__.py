@@ -72,8 +72,10 @@ from contentmodel_adapters.google_generate_content.tools import (
     with_level,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
+from contentmodel_adapters.shared.gemini_results import with_hosted_of_gemini
 from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
 
@@ -194,6 +196,7 @@ REQUEST_PASSES = (
     request_pass(hoist_instructions),
     request_pass(with_media_type),
     request_pass(without_cited_instructions),
+    request_pass(with_hosted_of_gemini, needs=TYPES),
     message_pass(passes.normalize_foreign),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
