@@ -55,6 +55,30 @@ PLAIN = [
     _result("not JSON", "call_2", status="error"),
     _answer("It is sunny.", additional_kwargs={"reasoning_content": "The tool said so."}),
 ]
+OLDER = [
+    _message("human", "Look."),
+    {
+        "type": "ai",
+        "content": "",
+        "additional_kwargs": {
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}},
+                {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{oops"}},
+            ]
+        },
+    },
+    _result("4", "c1"),
+    _result("not JSON", "c2"),
+    {"type": "ai", "content": "", "additional_kwargs": {"function_call": {"name": "g", "arguments": "{}"}}},
+    {"type": "function", "name": "g", "content": "5"},
+    _answer(
+        "",
+        tool_calls=[{"name": "g", "args": {}, "id": "c3", "type": "tool_call"}],
+        additional_kwargs={"function_call": {"name": "g", "arguments": "{}"}},
+    ),
+    _result("6", "c3"),
+]
+"""Calls in the form before langchain-core 0.1.46, and one that langchain-google-genai has in both forms."""
 BLOCKS = [
     _message(
         "human",
@@ -353,7 +377,9 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE]
+CONVERSATIONS: list[list[dict[str, Any]]] = [
+    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER),
+]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

@@ -60,6 +60,7 @@ from langchain_payloads import (
     JOINED,
     LANGCHAIN,
     NATIVE,
+    OLDER,
     PARTNERS,
     PLAIN,
     with_data,
@@ -215,6 +216,23 @@ def test_edit_of_a_call_changes_each_field_that_has_it() -> None:
     message.contents[at] = msgspec.structs.replace(message.contents[at], arguments={"at": "Bergen"})
     written = ADAPTER.encode_request(request).payload[1]
     assert written["content"][3]["input"] == written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+def test_calls_of_older_versions_are_sent() -> None:
+    messages = convert(OLDER, target="openai-chat", source=API, kind="request").payload["messages"]
+    calls = [call["function"] for message in messages for call in message.get("tool_calls", ())]
+    assert [(call["name"], call["arguments"]) for call in calls] == [
+        *(("f", '{"a":1}'), ("f", "{oops"), ("g", "{}"), ("g", "{}")),
+    ]
+    results = [message["content"] for message in messages if message["role"] == "tool"]
+    assert results == ["4", "not JSON", "5", "6"]
+
+
+def test_call_added_to_those_of_older_versions_is_decoded_again() -> None:
+    request = ADAPTER.decode_request(OLDER)
+    request.messages[1].contents.append(FunctionCallContent(call_id="c3", name="f", arguments={}))
+    again = ADAPTER.decode_request(ADAPTER.encode_request(request).payload)
+    assert [call.call_id for call in again.messages[1].contents] == ["c1", "c2", "c3"]
 
 
 @pytest.mark.parametrize("target", PROVIDERS)

@@ -11,7 +11,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
-from contentmodel_adapters.langchain_messages.calls import ENDINGS
+from contentmodel_adapters.langchain_messages.calls import AGAIN, ENDINGS
 from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, only_of_batch, word_of
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
@@ -65,7 +65,7 @@ class LangChainMessages(documents.ListAdapter):
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {
         **dict.fromkeys(
-            ("lc", "id", "index", "calls_again", "invalid_again", "raw_calls", "call_signatures", "tool_call_chunks")
+            ("lc", "id", "index", *AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks")
         ),
         **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id")),
         "content": "",

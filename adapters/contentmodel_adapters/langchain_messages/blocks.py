@@ -11,6 +11,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     ArgumentsObject,
+    ArgumentsText,
     Blocks,
     CachePoints,
     Codec,
@@ -217,6 +218,24 @@ INVALID_CALLS = TABLE.union(
     [row("invalid_tool_call", FunctionCallContent, TEXT_ARGS)],
     default="invalid_tool_call",
 )
+OLDER_CALLS = TABLE.union(
+    "older tool call",
+    [
+        row(
+            "function",
+            FunctionCallContent,
+            {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+            Filled({"function.arguments": "{}"}),
+        )
+    ],
+    default="function",
+)
+OLDER_CALL = TABLE.union(
+    "older function call",
+    [Row("function_call", FunctionCallContent, {"name": "name", "arguments": ("arguments", ArgumentsText())})],
+    find=lambda wire: "function_call",
+)
+"""OpenAI's calls in messages before langchain-core 0.1.46 (`AIMessage._backwards_compat_tool_calls`)."""
 
 HOSTED = {
     **{name: name for name in ("web_search", "web_fetch", "code_interpreter", "file_search", "image_generation")},

@@ -27,7 +27,7 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
-from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
+from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
@@ -242,8 +242,8 @@ class _Writer:
         elif not context.native:
             part = with_inner(part, context)
         part, signatures = self._without_signatures(part)
-        if is_answer and not context.native:
-            part = _with_columns(part, context)
+        if is_answer:
+            part = _without_older_calls(part, context) if context.native else _with_columns(part, context)
         body = MESSAGES.encode_list([part], context)[0]
         if signatures:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
@@ -322,6 +322,18 @@ def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         for call in calls
     ]
     return context.with_contents(message, [*texts, *beside])
+
+
+def _without_older_calls(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message without calls in the older form if it has others: only these would be read then."""
+    columns = [hints.COLUMN.of(one, API) for one in message.contents if one.__class__ is FunctionCallContent]
+    if OLDER.isdisjoint(columns) or columns == ["older_call"] or set(columns) == {"older_calls"}:
+        return message
+    contents = [
+        context.replaced(one, hints.COLUMN.on(one, API, "content")) if hints.COLUMN.of(one, API) in OLDER else one
+        for one in message.contents
+    ]
+    return context.with_contents(message, contents)
 
 
 def _is_plain_text(text: AIContent) -> bool:
