@@ -79,6 +79,43 @@ OLDER = [
     _result("6", "c3"),
 ]
 """Calls in the form before langchain-core 0.1.46, and one that langchain-google-genai has in both forms."""
+_IMAGE = "data:image/png;base64,iVBORw0KGgo="
+_CUSTOM = {"type": "custom_tool_call", "call_id": "c1", "name": "code", "input": "print(1)", "id": "ctc_1"}
+_COMPUTER = {
+    "type": "computer_call",
+    "id": "cu_1",
+    "call_id": "c2",
+    "action": {"type": "screenshot"},
+    "pending_safety_checks": [],
+    "status": "completed",
+}
+_SCREENSHOT = {
+    "type": "computer_call_output",
+    "call_id": "c2",
+    "output": {"type": "computer_screenshot", "image_url": _IMAGE},
+}
+_CHECKS = [{"id": "sc_1", "code": "c", "message": "m"}]
+_CALLED = [{"name": "code", "args": {"__arg1": "print(1)"}, "id": "c1", "type": "tool_call"}]
+ITEMS = [
+    _message("human", "Look."),
+    _answer([_CUSTOM, _COMPUTER], tool_calls=_CALLED, response_metadata={"model_provider": "openai"}),
+    _result([{"type": "custom_tool_call_output", "output": "1"}], "c1", name="code", artifact={"celsius": 21}),
+    _result(
+        [{"type": "input_image", "image_url": _IMAGE}],
+        "c2",
+        additional_kwargs={"type": "computer_call_output", "acknowledged_safety_checks": _CHECKS},
+    ),
+    _answer(
+        [{"type": "non_standard", "value": _CUSTOM}, {"type": "non_standard", "value": _COMPUTER}],
+        tool_calls=_CALLED,
+        response_metadata={"model_provider": "openai", "output_version": "v1"},
+    ),
+    _result(
+        [{"type": "non_standard", "value": {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"}}], "c1"
+    ),
+    _result([{"type": "non_standard", "value": _SCREENSHOT}], "c2"),
+]
+"""Calls of OpenAI's custom tools and computer tool, with their results, in the forms of both versions."""
 BLOCKS = [
     _message(
         "human",
@@ -378,7 +415,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 CONVERSATIONS: list[list[dict[str, Any]]] = [
-    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER),
+    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS),
 ]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,

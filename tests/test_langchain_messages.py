@@ -57,6 +57,7 @@ from langchain_payloads import (
     CODE,
     CONVERSATIONS,
     HOSTS,
+    ITEMS,
     JOINED,
     LANGCHAIN,
     NATIVE,
@@ -216,6 +217,36 @@ def test_edit_of_a_call_changes_each_field_that_has_it() -> None:
     message.contents[at] = msgspec.structs.replace(message.contents[at], arguments={"at": "Bergen"})
     written = ADAPTER.encode_request(request).payload[1]
     assert written["content"][3]["input"] == written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+def test_items_of_custom_and_computer_tools_are_sent_to_openai() -> None:
+    items = convert(ITEMS, target="openai-responses", source=API, kind="request").payload["input"][1:]
+    custom, computer, output, screenshot = items[:4]
+    assert [custom, computer] == ITEMS[1]["content"] == [block["value"] for block in ITEMS[4]["content"]]
+    assert output == {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"}
+    assert screenshot == ITEMS[6]["content"][0]["value"]
+    assert items[4:] == items[:4]
+
+
+@pytest.mark.parametrize("at", [2, 3, 5, 6])
+def test_edit_of_a_result_in_an_item_is_encoded(at: int) -> None:
+    request = ADAPTER.decode_request(ITEMS)
+    result: Any = request.messages[at].contents[0]
+    changed = msgspec.structs.replace(result, call_id="c9", outputs=[DataContent(data="AAAA", media_type="image/png")])
+    request.messages[at].contents[0] = changed
+    payload = ADAPTER.encode_request(request).payload
+    assert payload[at]["tool_call_id"] == "c9"
+    assert "AAAA" in json.dumps(payload[at]["content"])
+    assert {**payload[at], "tool_call_id": "", "content": []} == {**ITEMS[at], "tool_call_id": "", "content": []}
+
+
+def test_result_of_a_custom_tool_of_another_api_is_a_result() -> None:
+    items = [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "code", "input": "1"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "2"},
+    ]
+    messages = convert({"input": items}, target=API, source="openai-responses", kind="request").payload
+    assert messages[1] == {"type": "tool", "data": {"type": "tool", "tool_call_id": "c1", "content": "2"}}
 
 
 def test_calls_of_older_versions_are_sent() -> None:

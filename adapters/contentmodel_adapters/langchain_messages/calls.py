@@ -42,6 +42,7 @@ _CALLS = {
     "tool_call": ("args", "id"),
     "tool_use": ("input", "id"),
     "function_call": ("arguments", "call_id"),
+    "custom_tool_call": ("input", "call_id"),
     "invalid_tool_call": ("args", "id"),
 }
 """The fields of the arguments and the id of a call, by the type of its block."""
@@ -51,7 +52,8 @@ def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dic
     """Return the calls in the blocks of a body as `tool_calls` and as `invalid_tool_calls` repeat them."""
     calls: list[dict[str, Any]] = []
     invalid: list[dict[str, Any]] = []
-    for block in objects_of(body, "content"):
+    for holder in objects_of(body, "content"):
+        block = object_of(holder, "value") if holder.get("type") == "non_standard" else holder
         kind = text_of(block, "type")
         if kind not in _CALLS:
             continue
@@ -60,6 +62,8 @@ def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dic
         call = {"name": block.get("name"), "args": value, "id": block.get(call_id), "type": "tool_call"}
         if kind == "invalid_tool_call":
             invalid.append({**call, "error": block.get("error"), "type": kind})
+        elif kind == "custom_tool_call":
+            calls.append({**call, "args": {"__arg1": value}})
         elif kind != "function_call":
             calls += [call] if field in block else []
         elif value.__class__ is str:

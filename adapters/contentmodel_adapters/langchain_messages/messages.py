@@ -31,6 +31,7 @@ from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, add_rep
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
+from contentmodel_adapters.langchain_messages.result_items import ITEMS, as_function_result, with_item
 from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
     APIS,
@@ -148,7 +149,10 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
         typed = {**body, "type": word}
         context.copied(typed, body)
     is_result = word in RESULTS_OF
-    message = RESULT_MESSAGE.decode(typed, context) if is_result else _decode_message(typed, word, context)
+    if is_result:
+        message = with_item(RESULT_MESSAGE.decode(typed, context), context)
+    else:
+        message = _decode_message(typed, word, context)
     return message if typed is body else context.replaced(message, hints.ABSENT.on(message, API, ["type"]))
 
 
@@ -223,7 +227,7 @@ class _Writer:
             passes.leave_empty(message, context)
             return
         issuer = _issuer_of(message)
-        pieces = runs(message.contents, lambda content: content.__class__ is FunctionResultContent)
+        pieces = runs(message.contents, lambda content: content.__class__ in (FunctionResultContent, *ITEMS))
         for at, (contents, is_result) in enumerate([*pieces] or [([], False)]):
             # A result has no metadata that name a provider.
             context.issuer = "" if is_result else issuer
@@ -263,9 +267,10 @@ class _Writer:
 
     def _result(self, message: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
-        result: Any = message.contents[0]
+        result = as_function_result(message.contents[0], context)
         if result.is_error is None and result.error is not None:
-            message = context.with_contents(message, [context.replace(result, is_error=True)])
+            result = context.replace(result, is_error=True)
+        message = context.with_contents(message, [result])
         if not is_first:
             return self._spelled(RESULTS.encode_list(message.contents, context)[0], None)
         body = RESULT_MESSAGE.encode_message(message, context)[0]
