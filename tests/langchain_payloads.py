@@ -116,6 +116,34 @@ ITEMS = [
     _result([{"type": "non_standard", "value": _SCREENSHOT}], "c2"),
 ]
 """Calls of OpenAI's custom tools and computer tool, with their results, in the forms of both versions."""
+_V1 = {"model_provider": "openai", "output_version": "v1"}
+REASONED = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {"type": "reasoning", "id": "rs_1", "reasoning": "a", "encrypted_content": "ZW5j", "index": "lc_rs_30"},
+            {"type": "reasoning", "id": "rs_1", "reasoning": "b", "index": "lc_rs_31"},
+            {"type": "reasoning", "id": "rs_2", "extras": {"encrypted_content": "ZW5k"}},
+            {"type": "reasoning", "id": "rs_3", "reasoning": "c"},
+            {"type": "text", "text": "Seen."},
+        ],
+        response_metadata=_V1,
+    ),
+    _message("human", "Again."),
+    {
+        "type": "ai",
+        "content": [
+            {
+                "type": "reasoning",
+                "id": "rs_4",
+                "summary": [{"type": "summary_text", "text": "d"}],
+                "content": [{"type": "reasoning_text", "text": "e"}],
+            },
+            {"type": "text", "text": "Seen."},
+        ],
+    },
+]
+"""Reasoning items of OpenAI with several parts, as blocks of version 1 and as an item that names no provider."""
 BLOCKS = [
     _message(
         "human",
@@ -415,7 +443,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 CONVERSATIONS: list[list[dict[str, Any]]] = [
-    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS),
+    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS, REASONED),
 ]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,

@@ -64,6 +64,7 @@ from langchain_payloads import (
     OLDER,
     PARTNERS,
     PLAIN,
+    REASONED,
     with_data,
 )
 
@@ -247,6 +248,29 @@ def test_result_of_a_custom_tool_of_another_api_is_a_result() -> None:
     ]
     messages = convert({"input": items}, target=API, source="openai-responses", kind="request").payload
     assert messages[1] == {"type": "tool", "data": {"type": "tool", "tool_call_id": "c1", "content": "2"}}
+
+
+def test_parts_of_a_reasoning_item_are_sent_as_one_item() -> None:
+    items = convert(REASONED, target="openai-responses", source=API, kind="request").payload["input"]
+    summary = [{"type": "summary_text", "text": text} for text in "ab"]
+    assert [item for item in items if item["type"] == "reasoning"] == [
+        {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"},
+        {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "ZW5k"},
+        {"type": "reasoning", "id": "rs_3", "summary": [{"type": "summary_text", "text": "c"}]},
+        REASONED[3]["content"][0],
+    ]
+
+
+def test_edit_of_a_part_of_a_reasoning_item_is_encoded() -> None:
+    request = contentmodel.loads(contentmodel.dumps(ADAPTER.decode_request(REASONED)), ChatRequest)
+    request.messages[1].contents[1] = msgspec.structs.replace(request.messages[1].contents[1], text="new")
+    expected = [dict(block) for block in REASONED[1]["content"]]
+    expected[1]["reasoning"] = "new"
+    assert ADAPTER.encode_request(request).payload == [
+        REASONED[0],
+        {**REASONED[1], "content": expected},
+        *REASONED[2:],
+    ]
 
 
 def test_calls_of_older_versions_are_sent() -> None:

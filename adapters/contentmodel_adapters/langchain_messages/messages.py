@@ -47,6 +47,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     RESULTS_OF,
     is_own,
     issuer_of,
+    own_extra,
 )
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
@@ -185,12 +186,20 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
 
     The adapter of the API then sends them unchanged.
     """
-    api = APIS.get(provider) if provider.__class__ is str else None
+    api = APIS.get(provider) if provider.__class__ is str else _api_of(message)
     if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
         return message
     if any(_is_blank(one) for one in message.contents):
         return message
-    return context.replace(message, origin=replace(message.origin, api=api))
+    return context.replace(message, origin=replace(message.origin, api=api), extra=own_extra(message))
+
+
+def _api_of(message: ChatMessage) -> str | None:
+    """Return the API of a message that names no provider: older packages do not name it. Only OpenAI has its items."""
+    is_of_openai = any(
+        one.__class__ is ReasoningContent and INNER.of(one, API) == RESPONSES for one in message.contents
+    )
+    return RESPONSES if is_of_openai else None
 
 
 def _is_of_api(content: Any, of_provider: str) -> bool:

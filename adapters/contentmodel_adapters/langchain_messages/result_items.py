@@ -17,6 +17,7 @@ from contentmodel.content.tools import CustomToolResultContent, FunctionResultCo
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.blocks import API
 from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.rows import own_extra
 
 ITEM = Hint[dict[str, Any]](
     API, "item", "the own `call_id` and `hints` of the item that is the content of a result; empty without an item"
@@ -34,9 +35,9 @@ def with_item(message: ChatMessage, context: DecodeContext) -> ChatMessage:
     made = _screenshot(result, extra.get(API, {})) or _only_item(result, extra.get(API, {}))
     if made is None:
         return message
-    own = {**(message.extra or {}), API: (message.extra or {}).get(API, {})}
     origin = Origin(api=RESPONSES, issuer="openai")
-    return context.replace(message, contents=[context.replaced(result, made)], origin=origin, extra=own)
+    contents = [context.replaced(result, made)]
+    return context.replace(message, contents=contents, origin=origin, extra=own_extra(message))
 
 
 def _screenshot(result: Any, own: dict[str, Any]) -> ToolResultContent | None:

@@ -257,6 +257,12 @@ def is_own(message: ChatMessage) -> bool:
     return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})
 
 
+def own_extra(message: ChatMessage) -> dict[str, dict[str, Any]]:
+    """Return the extra fields that make a message one of this format, whatever its origin is."""
+    extra = message.extra or {}
+    return {**extra, API: extra.get(API, {})}
+
+
 def issuer_of(provider: str, model: str | None) -> str:
     """Return the issuer of a provider's state. At Bedrock, it is the maker of the model."""
     issuer = PROVIDERS.get(provider, provider)
