@@ -144,6 +144,16 @@ REASONED = [
     },
 ]
 """Reasoning items of OpenAI with several parts, as blocks of version 1 and as an item that names no provider."""
+_CALLS_OF_BLOCKS = [{"name": "f", "args": {}, "id": f"c{at}", "type": "tool_call"} for at in range(1, 5)]
+RESULTS = [
+    _message("human", "Look."),
+    _answer("", tool_calls=_CALLS_OF_BLOCKS),
+    _message("human", [{"type": "tool_result", "tool_use_id": "c1", "content": "1"}, {"type": "text", "text": "See?"}]),
+    _message("human", [{"type": "function_call_output", "call_id": "c2", "output": "2"}]),
+    _answer([{"type": "text", "text": "Yes."}, {"type": "tool_result", "tool_use_id": "c3", "content": "3"}]),
+    _result("4", "c4"),
+]
+"""Results as blocks in the content of messages that are no results."""
 BLOCKS = [
     _message(
         "human",
@@ -443,7 +453,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 CONVERSATIONS: list[list[dict[str, Any]]] = [
-    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS, REASONED),
+    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS, REASONED, RESULTS),
 ]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,

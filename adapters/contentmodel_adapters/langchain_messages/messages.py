@@ -236,7 +236,7 @@ class _Writer:
             passes.leave_empty(message, context)
             return
         issuer = _issuer_of(message)
-        pieces = runs(message.contents, lambda content: content.__class__ in (FunctionResultContent, *ITEMS))
+        pieces = runs(message.contents, lambda content: _is_a_message(content, message))
         for at, (contents, is_result) in enumerate([*pieces] or [([], False)]):
             # A result has no metadata that name a provider.
             context.issuer = "" if is_result else issuer
@@ -306,6 +306,12 @@ class _Writer:
 
 _HELD_ELSEWHERE = ("created",)
 """The field of messages whose loss is reported for all messages."""
+
+
+def _is_a_message(content: AIContent, message: ChatMessage) -> bool:
+    """Return whether a content of a message is a message by itself: a result, unless it was a block of a provider."""
+    is_result = content.__class__ in (FunctionResultContent, *ITEMS)
+    return is_result and (message.role == "tool" or INNER.of(content, API) is None)
 
 
 def _is_signed_function(call: Any) -> bool:
