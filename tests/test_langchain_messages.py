@@ -273,6 +273,24 @@ def test_edit_of_a_part_of_a_reasoning_item_is_encoded() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}],
+        [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, {"type": "text", "text": "Yes."}],
+    ],
+)
+def test_blocks_of_a_provider_do_not_hide_the_types_of_messages(content: list[Any]) -> None:
+    assert detect([{"type": "ai", "content": content}]) == (API, "request")
+
+
+def test_object_that_cannot_be_dumped_does_not_hide_the_messages() -> None:
+    unknown = {"lc": 1, "type": "not_implemented", "id": ["app", "Note"], "repr": "Note()"}
+    payload = [dumpd(HumanMessage("Hi.")), unknown]
+    assert detect(payload) == (API, "request")
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
 def test_calls_of_older_versions_are_sent() -> None:
     messages = convert(OLDER, target="openai-chat", source=API, kind="request").payload["messages"]
     calls = [call["function"] for message in messages for call in message.get("tool_calls", ())]
