@@ -291,6 +291,22 @@ def test_object_that_cannot_be_dumped_does_not_hide_the_messages() -> None:
     assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
+def test_calls_in_messages_with_roles_have_their_arguments() -> None:
+    payload = [
+        {"role": "user", "content": "q"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"name": "look", "args": {"at": "Oslo"}, "id": "c1", "type": "tool_call"}],
+        },
+        {"role": "tool", "content": "Fog.", "tool_call_id": "c1"},
+    ]
+    chat: Any = contentmodel.adapter("openai-chat")
+    assert chat.encode_request(chat.decode_request(payload)).payload == payload
+    messages = convert(payload, target="anthropic-messages").payload["messages"]
+    assert messages[1]["content"] == [{"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "Oslo"}}]
+
+
 def test_calls_of_older_versions_are_sent() -> None:
     messages = convert(OLDER, target="openai-chat", source=API, kind="request").payload["messages"]
     calls = [call["function"] for message in messages for call in message.get("tool_calls", ())]
