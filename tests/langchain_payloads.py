@@ -144,6 +144,131 @@ REASONED = [
     },
 ]
 """Reasoning items of OpenAI with several parts, as blocks of version 1 and as an item that names no provider."""
+HOSTED_ITEMS = [
+    {
+        "type": "mcp_call",
+        "id": "mcp_1",
+        "name": "echo",
+        "server_label": "s",
+        "arguments": '{"a":1}',
+        "error": {"type": "mcp_protocol_error", "message": "boom"},
+    },
+    {"type": "mcp_call", "id": "mcp_2", "name": "echo", "server_label": "s", "arguments": "{}", "output": "ok"},
+    {
+        "type": "mcp_list_tools",
+        "id": "mcpl_1",
+        "server_label": "s",
+        "tools": [{"name": "echo", "input_schema": {"type": "object"}}],
+    },
+    {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "status": "completed",
+        "code": "print(1)",
+        "container_id": "cntr_1",
+        "outputs": [{"type": "logs", "logs": "1"}, {"type": "image", "url": "https://example.org/a.png"}],
+    },
+    {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "failed",
+        "action": {"type": "search", "query": "q", "sources": [{"type": "url", "url": "https://example.org"}]},
+    },
+    {
+        "type": "file_search_call",
+        "id": "fs_1",
+        "status": "completed",
+        "queries": ["q"],
+        "results": [{"file_id": "file_1", "filename": "a.txt", "score": 0.5, "text": "T", "attributes": {}}],
+    },
+    {
+        "type": "image_generation_call",
+        "id": "ig_1",
+        "status": "completed",
+        "output_format": "png",
+        "result": "iVBORw0KGgo=",
+    },
+]
+HOSTED = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {
+                "type": "server_tool_call",
+                "name": "remote_mcp",
+                "id": "mcp_1",
+                "args": {"a": 1},
+                "extras": {"tool_name": "echo", "server_label": "s"},
+            },
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "mcp_1",
+                "extras": {"error": {"type": "mcp_protocol_error", "message": "boom"}},
+                "status": "error",
+            },
+            {
+                "type": "server_tool_call",
+                "name": "remote_mcp",
+                "id": "mcp_2",
+                "args": {},
+                "extras": {"tool_name": "echo", "server_label": "s"},
+            },
+            {"type": "server_tool_result", "tool_call_id": "mcp_2", "output": "ok", "status": "success"},
+            {
+                "type": "server_tool_call",
+                "name": "mcp_list_tools",
+                "id": "mcpl_1",
+                "args": {},
+                "extras": {"server_label": "s"},
+            },
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "mcpl_1",
+                "output": [{"name": "echo", "input_schema": {"type": "object"}}],
+                "status": "success",
+            },
+            {
+                "type": "server_tool_call",
+                "name": "code_interpreter",
+                "id": "ci_1",
+                "args": {"code": "print(1)"},
+                "extras": {"container_id": "cntr_1"},
+                "index": "lc_cic_0",
+            },
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "ci_1",
+                "output": [{"type": "logs", "logs": "1"}, {"type": "image", "url": "https://example.org/a.png"}],
+                "status": "success",
+                "index": "lc_cir_1",
+            },
+            {"type": "server_tool_call", "name": "web_search", "id": "ws_1", "args": {"type": "search", "query": "q"}},
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "ws_1",
+                "output": {"sources": [{"type": "url", "url": "https://example.org"}]},
+                "status": "error",
+            },
+            {"type": "server_tool_call", "name": "file_search", "id": "fs_1", "args": {"queries": ["q"]}},
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "fs_1",
+                "output": [{"file_id": "file_1", "filename": "a.txt", "score": 0.5, "text": "T", "attributes": {}}],
+                "status": "success",
+            },
+            {
+                "type": "image",
+                "base64": "iVBORw0KGgo=",
+                "mime_type": "image/png",
+                "id": "ig_1",
+                "extras": {"status": "completed", "output_format": "png"},
+            },
+            {"type": "text", "text": "Seen."},
+        ],
+        response_metadata=_V1,
+    ),
+]
+"""Blocks that langchain-core makes of `HOSTED_ITEMS`."""
 _CALLS_OF_BLOCKS = [{"name": "f", "args": {}, "id": f"c{at}", "type": "tool_call"} for at in range(1, 5)]
 RESULTS = [
     _message("human", "Look."),
@@ -453,7 +578,7 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 CONVERSATIONS: list[list[dict[str, Any]]] = [
-    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS, REASONED, RESULTS),
+    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS, REASONED, RESULTS, HOSTED),
 ]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,

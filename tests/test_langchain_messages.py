@@ -56,6 +56,8 @@ from langchain_payloads import (
     BLOCKS,
     CODE,
     CONVERSATIONS,
+    HOSTED,
+    HOSTED_ITEMS,
     HOSTS,
     ITEMS,
     JOINED,
@@ -259,6 +261,12 @@ def test_parts_of_a_reasoning_item_are_sent_as_one_item() -> None:
         {"type": "reasoning", "id": "rs_3", "summary": [{"type": "summary_text", "text": "c"}]},
         REASONED[3]["content"][0],
     ]
+
+
+def test_standard_blocks_of_hosted_tools_become_the_items_of_openai() -> None:
+    encoded = convert(HOSTED, target="openai-responses", source=API, kind="request")
+    assert encoded.payload["input"][1:-1] == HOSTED_ITEMS
+    assert {loss.kind for loss in encoded.losses} == {"insignificant"}
 
 
 def test_edit_of_a_part_of_a_reasoning_item_is_encoded() -> None:

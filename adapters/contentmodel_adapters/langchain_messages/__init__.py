@@ -69,7 +69,7 @@ class LangChainMessages(documents.ListAdapter):
         **dict.fromkeys(
             ("lc", "id", "index", *AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks")
         ),
-        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id")),
+        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id", "mime_type")),
         "content": "",
         "example": False,
     }

@@ -19,7 +19,7 @@ from contentmodel.authoring import (
     runs,
 )
 from contentmodel.content import result_type
-from contentmodel.content.hosted import CodeInterpreterToolResultContent
+from contentmodel.content.hosted import CodeInterpreterToolResultContent, ImageGenerationToolResultContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -51,7 +51,7 @@ from contentmodel_adapters.langchain_messages.dialects import (
     Responses,
     dialect_of,
 )
-from contentmodel_adapters.langchain_messages.openai_forms import INDEX, OF_OPENAI, items_of, standard_blocks
+from contentmodel_adapters.langchain_messages.openai_forms import INDEX, OF_OPENAI, copies_of, items_of, standard_blocks
 from contentmodel_adapters.shared.hosted_tools import with_class
 
 STANDARD = Hint[Literal[True]](API, "standard", "the block of the API was spelled as a standard block")
@@ -99,32 +99,49 @@ class StandardOfOpenAI(Responses):
         return contents
 
     def _read_item(self, item: dict[str, Any], wires: Any, keys: list[Any], context: DecodeContext) -> Found | None:
-        """Return the contents of the item of blocks, one for each; None if the item has a fault."""
+        """Return the contents of the item of blocks; None if the item has a fault.
+
+        There is one for each block, but two for the only block of an image.
+        """
+        blocks = [wires[key] for key in keys]
         request, trace = self.adapter.read_request({"input": [item]})
         contents = list(contents_of(request.messages))
-        if trace.has_faults or len(contents) != len(keys):
+        is_image = len(keys) == 1 and item["type"] != "reasoning"
+        if trace.has_faults or len(contents) != (2 if is_image else len(keys)) or (is_image and INDEX in blocks[0]):
             return None
-        union = self.adapter.table.unions[self._union]
-        found = []
-        for content, key in zip(contents, keys, strict=True):
-            context.trace(union, [content], wires, key, spread=False)
-            found.append((content, {INDEX: wires[key][INDEX]} if INDEX in wires[key] else {}))
-        return found
+        for block, (copy, moves) in zip(blocks, copies_of(item, blocks), strict=False):
+            for move in moves:
+                context.copied(copy, block, move)
+        places = keys * len(contents) if is_image else keys
+        pairs = self.adapter.table.pairs
+        table = next((pair for pair in pairs if pair.name == item["type"]), self.adapter.table.unions[self._union])
+        for content, key in zip(contents, places, strict=True):
+            context.trace(table, [content], wires, key, spread=False)
+        return [(content, _rest_of(wires[key])) for content, key in zip(contents, places, strict=True)]
 
     def mark(self) -> dict[str, Any]:
         return {**super().mark(), **STANDARD.entry(True)}
 
     def encode(self, contents: list[Any], context: EncodeContext) -> list[Any]:
         blocks = super().encode(contents, context)
-        if len(blocks) != len(contents):
+        # The call and the result of an image are one block.
+        alone = [content for content in contents if content.__class__ is not ImageGenerationToolResultContent]
+        if len(blocks) != len(alone):
             return blocks
-        indexes = [(content.extra or {}).get(API, {}).get(INDEX) for content in contents]
-        return [
-            block if index is None else {**block, INDEX: index} for block, index in zip(blocks, indexes, strict=True)
+        joints = [
+            {key: value for key, value in (content.extra or {}).get(API, {}).items() if key == INDEX}
+            for content in alone
         ]
+        return [{**block, **joint} for block, joint in zip(blocks, joints, strict=True)]
 
     def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
         return [block for item in list_of(payload, "input") for block in standard_blocks(item)]
+
+
+def _rest_of(block: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a standard block that its item does not have."""
+    names = (INDEX, "mime_type") if block["type"] == "image" else (INDEX,)
+    return {name: block[name] for name in names if name in block}
 
 
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")

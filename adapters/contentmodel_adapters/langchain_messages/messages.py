@@ -97,15 +97,19 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     else:
         changed, _ = without_joints(body)
         if changed.get("content").__class__ is list:
-            changed = {**changed, "content": [_with_own_words(block) for block in changed["content"]]}
+            is_of_openai = object_of(body, "response_metadata").get("model_provider") == "openai"
+            content = [_with_own_words(block, is_of_openai=is_of_openai) for block in changed["content"]]
+            changed = {**changed, "content": content}
     return changed if key is None else {**wire, key: changed}
 
 
-def _with_own_words(block: Any) -> Any:
+def _with_own_words(block: Any, *, is_of_openai: bool) -> Any:
     if block.__class__ is not dict:
         return block
     if block.get("type") == "code_execution_result" and block.get("outcome").__class__ is int:
         return {**block, "outcome": OUTCOMES.get(block["outcome"], block["outcome"])}
+    if is_of_openai and block.get("type") == "server_tool_result" and block.get("status") == "error":
+        return {**block, "status": "failed"}
     is_call = block.get("type") == "server_tool_call" and "name" in block
     return {**block, "name": own_tool(block["name"])} if is_call else block
 

@@ -16,7 +16,7 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.blocks import API
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import BY_API, INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.rows import own_extra
 
 ITEM = Hint[dict[str, Any]](
@@ -94,7 +94,7 @@ def as_function_result(result: Any, context: EncodeContext) -> Any:
         item = replace(
             result,
             call_id=None if inner is None else result.call_id,
-            extra={**extra, API: {**object_of(said, "hints"), **INNER.entry(RESPONSES)}},
+            extra={**extra, API: {**object_of(said, "hints"), **BY_API[RESPONSES].mark()}},
             **dict.fromkeys(_OF_MESSAGE),
         )
         extra, fields["outputs"] = {}, [item]
