@@ -299,6 +299,17 @@ def test_object_that_cannot_be_dumped_does_not_hide_the_messages() -> None:
     assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
+@pytest.mark.parametrize("arguments", ['{"a": 1}', "oops"])
+@pytest.mark.parametrize("field", ["tool_calls", "content"])
+def test_arguments_as_text_are_sent(arguments: str, field: str) -> None:
+    call = {"name": "f", "args": arguments, "id": "c1", "type": "tool_call"}
+    payload = [{"type": "ai", "content": "", field: [call]}, {"type": "tool", "content": "4", "tool_call_id": "c1"}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+    messages = convert(payload, target="openai-chat", source=API, kind="request").payload["messages"]
+    sent = [call["function"]["arguments"] for message in messages for call in message.get("tool_calls", ())]
+    assert sent == [arguments]
+
+
 def test_calls_in_messages_with_roles_have_their_arguments() -> None:
     payload = [
         {"role": "user", "content": "q"},

@@ -190,9 +190,19 @@ MEDIA = [
 
 # -- calls -------------------------------------------------------------------------------------------------------------
 
+
+class _Arguments(ArgumentsObject):
+    """Arguments as an object. Those of a damaged message may be a text, which stays one in this format."""
+
+    classes = (dict, str)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return super().encode(value, context, owner) if context.completes else value
+
+
 CALL: dict[str, Spec] = {"id": "call_id", "name": "name"}
 NO_ARGS: dict[str, Any] = {"args": {}, "id": None, "name": ""}
-ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", ArgumentsObject("__arg1"))}
+ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", _Arguments("__arg1"))}
 TEXT_ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", Codec(str))}
 FUNCTION_CALLS = [
     row("tool_call", FunctionCallContent, {**ARGS, **COMMON}, Filled(NO_ARGS)),
