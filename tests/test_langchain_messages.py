@@ -299,6 +299,26 @@ def test_object_that_cannot_be_dumped_does_not_hide_the_messages() -> None:
     assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
+_CALLER = {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "tool_use", "id": "t1", "name": "f", "input": {}, "caller": _CALLER},
+        {"type": "tool_call", "id": "t1", "name": "f", "args": {}, "extras": {"caller": _CALLER}},
+    ],
+)
+def test_program_that_makes_a_call_is_sent_to_claude(block: dict[str, Any]) -> None:
+    again = {"name": "f", "args": {}, "id": "t1", "type": "tool_call"}
+    metadata = {"model_provider": "anthropic"}
+    answer = {"type": "ai", "content": [block], "tool_calls": [again], "response_metadata": metadata}
+    payload = [{"type": "human", "content": "q"}, answer, {"type": "tool", "content": "4", "tool_call_id": "t1"}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+    messages = convert(payload, target="anthropic-messages", source=API).payload["messages"]
+    assert messages[1]["content"][0]["caller"] == _CALLER
+
+
 @pytest.mark.parametrize("arguments", ['{"a": 1}', "oops"])
 @pytest.mark.parametrize("field", ["tool_calls", "content"])
 def test_arguments_as_text_are_sent(arguments: str, field: str) -> None:
