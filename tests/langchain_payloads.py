@@ -269,6 +269,16 @@ HOSTED = [
     ),
 ]
 """Blocks that langchain-core makes of `HOSTED_ITEMS`."""
+SPOKEN = [
+    _message("human", "Say hi."),
+    _answer(
+        "",
+        additional_kwargs={"audio": {"id": "audio_1", "data": "UklGRg==", "expires_at": 1, "transcript": "hi"}},
+        response_metadata={"model_provider": "openai", "model_name": "gpt-audio"},
+    ),
+    _message("human", "Again."),
+]
+"""An answer of Chat Completions with audio."""
 _CALLS_OF_BLOCKS = [{"name": "f", "args": {}, "id": f"c{at}", "type": "tool_call"} for at in range(1, 5)]
 RESULTS = [
     _message("human", "Look."),
@@ -578,7 +588,23 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 CONVERSATIONS: list[list[dict[str, Any]]] = [
-    *(PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE, OLDER, ITEMS, REASONED, RESULTS, HOSTED),
+    *(
+        PLAIN,
+        BLOCKS,
+        NATIVE,
+        OTHERS,
+        PARTNERS,
+        JOINED,
+        BESIDE,
+        HOSTS,
+        CODE,
+        OLDER,
+        ITEMS,
+        REASONED,
+        RESULTS,
+        HOSTED,
+        SPOKEN,
+    ),
 ]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,

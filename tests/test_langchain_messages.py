@@ -67,6 +67,7 @@ from langchain_payloads import (
     PARTNERS,
     PLAIN,
     REASONED,
+    SPOKEN,
     with_data,
 )
 
@@ -297,6 +298,11 @@ def test_object_that_cannot_be_dumped_does_not_hide_the_messages() -> None:
     payload = [dumpd(HumanMessage("Hi.")), unknown]
     assert detect(payload) == (API, "request")
     assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
+def test_audio_of_an_answer_is_sent_by_its_id() -> None:
+    messages = convert(SPOKEN, target="openai-chat", source=API, kind="request").payload["messages"]
+    assert messages[1] == {"role": "assistant", "audio": {"id": "audio_1"}}
 
 
 _CALLER = {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}

@@ -29,7 +29,7 @@ from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
 from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import CHAT, INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.result_items import ITEMS, as_function_result, with_item
 from contentmodel_adapters.langchain_messages.rows import (
@@ -190,6 +190,10 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
 
     The adapter of the API then sends them unchanged.
     """
+    if message.origin is not None and any(hints.COLUMN.of(one, API) == "audio" for one in message.contents):
+        # A request refers to the audio of an answer.
+        origin = replace(message.origin, api=CHAT, is_answer=True)
+        return context.replace(message, origin=origin, extra=own_extra(message))
     api = APIS.get(provider) if provider.__class__ is str else _api_of(message)
     if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
         return message

@@ -43,7 +43,7 @@ from contentmodel_adapters.langchain_messages.blocks import (
     USAGE,
 )
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
-from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES, SPOKEN
 from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
@@ -129,9 +129,27 @@ class _Beside(Blocks[AIContent]):
         return blocks[0] if len(blocks) == 1 and self._class is dict else blocks or None
 
 
-def _beside(json_class: type) -> Column:
+class _Audio(_Beside):
+    """The audio of an answer. A later request refers to it by its id."""
+
+    def __init__(self) -> None:
+        super().__init__(dict)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is dict and value.get("id").__class__ is str
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents = SPOKEN.decode(container, [key], context)
+        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        blocks = SPOKEN.encode(value, context)
+        return blocks[0] if blocks else None
+
+
+def _beside(codec: _Beside) -> Column:
     """Return a column whose contents have the hint of the column, and which is usual for none."""
-    column = Column(_Beside(json_class))
+    column = Column(codec)
     column.models, column.spreads = (), False
     return column
 
@@ -162,7 +180,8 @@ def _answer(word: str) -> Row:
                 "additional_kwargs.reasoning_content": Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
                 ),
-                **{f"additional_kwargs.{name}": _beside(json_class) for name, json_class in BESIDE.items()},
+                **{f"additional_kwargs.{name}": _beside(_Beside(json_class)) for name, json_class in BESIDE.items()},
+                "additional_kwargs.audio": _beside(_Audio()),
                 "content": _CONTENT_COLUMN,
                 "refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent),
                 "tool_calls": Column(Blocks(CALLS), FunctionCallContent, hinted=True),
