@@ -139,9 +139,9 @@ class StandardOfOpenAI(Responses):
 
 
 def _rest_of(block: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a standard block that its item does not have."""
-    names = (INDEX, "mime_type") if block["type"] == "image" else (INDEX,)
-    return {name: block[name] for name in names if name in block}
+    """Return the fields of a standard block that its item does not have, or has once for two blocks."""
+    repeated = {"image": "mime_type", "server_tool_result": "tool_call_id"}.get(block["type"])
+    return {name: block[name] for name in (INDEX, repeated) if name in block}
 
 
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
