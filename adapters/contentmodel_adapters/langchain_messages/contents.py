@@ -113,11 +113,16 @@ class StandardOfOpenAI(Responses):
             for move in moves:
                 context.copied(copy, block, move)
         places = keys * len(contents) if is_image else keys
-        pairs = self.adapter.table.pairs
-        table = next((pair for pair in pairs if pair.name == item["type"]), self.adapter.table.unions[self._union])
+        own = self.adapter.table
+        table = next((pair for pair in own.pairs if pair.name == item["type"]), own.unions["reasoning part"])
+        found = []
         for content, key in zip(contents, places, strict=True):
             context.trace(table, [content], wires, key, spread=False)
-        return [(content, _rest_of(wires[key])) for content, key in zip(contents, places, strict=True)]
+            found.append((content, _rest_of(wires[key], is_first=key == keys[0])))
+        states = [content.protected for content in contents if content.protected is not None]
+        holder = blocks[0] if "encrypted_content" in blocks[0] else object_of(blocks[0], "extras")
+        context.trace(None, states, holder, "encrypted_content", spread=False)
+        return found
 
     def mark(self) -> dict[str, Any]:
         return {**super().mark(), **STANDARD.entry(True)}
@@ -138,10 +143,10 @@ class StandardOfOpenAI(Responses):
         return [block for item in list_of(payload, "input") for block in standard_blocks(item)]
 
 
-def _rest_of(block: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a standard block that its item does not have, or has once for two blocks."""
-    repeated = {"image": "mime_type", "server_tool_result": "tool_call_id"}.get(block["type"])
-    return {name: block[name] for name in (INDEX, repeated) if name in block}
+def _rest_of(block: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
+    """Return the fields of a standard block that its item does not have, or has once for all blocks."""
+    names = [INDEX, *(["mime_type"] if block["type"] == "image" else [] if is_first else ["id", "tool_call_id"])]
+    return {name: block[name] for name in names if name in block}
 
 
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")

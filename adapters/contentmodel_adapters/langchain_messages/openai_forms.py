@@ -104,12 +104,15 @@ def standard_blocks(item: Block) -> list[Block]:
 
 
 def copies_of(item: Block, blocks: list[Block]) -> list[tuple[Block, list[tuple[str, Any]]]]:
-    """Return the part of the item of a tool that each block has, with the origins of its fields in the block.
-
-    The parts of a reasoning item are blocks: there are no copies.
-    """
+    """Return the part of an item that each block has, with the origins of its fields in the block."""
     if item["type"] == "reasoning":
-        return []
+        return [
+            (
+                {**block, **object_of(block, "extras"), "type": "summary_text", "text": block.get("reasoning")},
+                [("text", "reasoning"), *((key, f"extras.{key}") for key in object_of(block, "extras"))],
+            )
+            for block in blocks
+        ]
     first = blocks[0]
     moves: list[tuple[str, Any]] = [(key, f"extras.{key}") for key in object_of(first, "extras") if key in item]
     if item["type"] == _IMAGE:
