@@ -21,7 +21,7 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
-from contentmodel_adapters.openai_chat.blocks import CACHE_CONTROL, TABLE, CacheControlOfTool
+from contentmodel_adapters.openai_chat.parts import CACHE_CONTROL, TABLE, CacheControlOfTool
 
 
 class GrammarObject(Codec[dict[str, Any]]):
