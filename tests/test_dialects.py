@@ -749,3 +749,31 @@ def test_thinking_of_claude_among_the_parts_is_signed_reasoning(part: dict[str, 
     [content] = folded.choices[0].messages[0].contents
     assert content.protected is not None
     assert content.protected.data == "c2ln"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("engine_overloaded_error", "overloaded"),
+        ("exceeded_current_quota_error", "billing"),
+        ("rate_limit_reached_error", "rate_limit"),
+        ("queue_exceeded", "rate_limit"),
+        ("invalid_authentication_error", "authentication"),
+    ],
+)
+def test_error_types_of_hosts_have_kinds(kind: str, expected: str) -> None:
+    error = CHAT.decode_response({"error": {"message": "No.", "type": kind}}).error
+    assert error is not None
+    assert error.kind == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [("model_context_window_exceeded", "model_context_window_exceeded"), ("sensitive", "refusal")],
+)
+def test_finish_reasons_of_zai_have_their_meaning(reason: str, expected: str) -> None:
+    payload = answer(content="Yes.")
+    payload["choices"][0]["finish_reason"] = reason
+    made = convert(payload, source="openai-chat", target=ANTHROPIC, kind="response")
+    assert made.payload["stop_reason"] == expected
+    assert convert(payload, source="openai-chat", target="openai-chat", kind="response").payload == payload
