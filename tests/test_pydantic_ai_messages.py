@@ -341,6 +341,13 @@ def test_instructions_of_another_api_are_written_to_every_request() -> None:
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
+def test_omitted_thinking_of_claude_reaches_anthropic_with_its_required_field() -> None:
+    thinking = {"part_kind": "thinking", "content": "", "signature": "c2ln", "provider_name": "anthropic"}
+    document = [{"kind": "response", "parts": [thinking, {"part_kind": "text", "content": "Sun."}]}]
+    (message,) = convert(document, source=API, target="anthropic-messages").payload["messages"]
+    assert message["content"][0] == {"type": "thinking", "thinking": "", "signature": "c2ln"}
+
+
 def test_conversation_of_anthropic_is_joined_to_requests() -> None:
     payload = {
         "model": "claude-opus-4-8",
