@@ -528,7 +528,24 @@ OLDER_PARTS = [
 ]
 
 
-@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}])
+UNMARKED = [
+    flat("user", "When is the tide?", parts=[{"type": "text", "text": "When is the tide?"}]),
+    flat(
+        "assistant",
+        "At noon. At one.",
+        parts=[
+            {"type": "tool-invocation", "toolInvocation": invocation(result=[12], step=0)},
+            {"type": "tool-invocation", "toolInvocation": invocation(call_id="c2", result=[13], step=1)},
+            {"type": "tool-invocation", "toolInvocation": invocation("call", "c3", step=1)},
+            {"type": "text", "text": "At noon."},
+            {"type": "text", "text": "At one."},
+        ],
+    ),
+]
+"""Parts of version 4 without the starts of steps."""
+
+
+@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, UNMARKED, {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}])
 def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> None:
     assert detect(document) == (UI, "request")
     request = decoded(document)
@@ -537,7 +554,7 @@ def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> 
 
 
 @pytest.mark.parametrize("target", PROVIDERS)
-@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS])
+@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, UNMARKED])
 def test_conversion_of_messages_of_version_4_reports_each_loss(document: Any, target: str) -> None:
     assert audit(document, convert(document, source=UI, target=target, kind="request")) == []
 
@@ -555,6 +572,17 @@ def test_tool_invocations_of_version_4_decode_to_calls_and_results_of_each_step(
     assert made[1].contents[0].outputs == [JsonContent(value={"hour": 12})]
     assert [result.call_id for result in made[3].contents] == ["c2", "c3", "c4"]
     assert made[4].text == "At noon."
+
+
+def test_text_after_tool_invocations_and_another_step_number_begin_a_step() -> None:
+    made = decoded(UNMARKED).messages[1:]
+    assert [[getattr(content, "call_id", content) for content in message.contents] for message in made] == [
+        ["c1"],
+        ["c1"],
+        ["c2", "c3"],
+        ["c2"],
+        [TextContent(text="At noon."), TextContent(text="At one.")],
+    ]
 
 
 def test_parts_of_version_4_have_the_same_contents_as_those_of_later_versions() -> None:

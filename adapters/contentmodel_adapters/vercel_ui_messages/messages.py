@@ -126,6 +126,8 @@ class _Cutting:
         self._contents: list[Any] = []
         self._results: list[Any] = []
         self._steps = 0
+        self._invoked: Any = None
+        """The number of the step that the tool invocations of this step have; None without one."""
         self._start: UnknownContent | None = None
         """A step start with other fields. It is the last content of its step, and is written first."""
         self._sources = 0
@@ -166,10 +168,8 @@ class _Cutting:
     def _add_flat(self) -> None:
         """Add the tool invocations of a message without parts, then its text, as `convertToCoreMessages` does."""
         calls = self._wire.get(older.CALLS, [])
-        for index, call in enumerate(calls):
-            if index and call.get("step", 0) != calls[index - 1].get("step", 0):
-                self._finish_step()
-            self._add_tool(older.decode_invocation(self._context, calls, index))
+        for index in range(len(calls)):
+            self._add_invocation(calls, index)
         if self._wire["content"]:
             self._finish_step()
             self._contents.append(_decode_text(self._wire, self._context))
@@ -190,7 +190,7 @@ class _Cutting:
             self._context.trace(STEERING, [message], self._parts, index, spread=False)
             self._emit("user", message.contents, message)
         elif older.is_invocation(part):
-            self._add_tool(older.decode_invocation(self._context, part, older.WRAPPED))
+            self._add_invocation(part, older.WRAPPED)
         elif older.has_details(part):
             self._contents += older.decode_details(part, self._context)
         elif is_tool_part(part):
@@ -201,10 +201,20 @@ class _Cutting:
         else:
             content = PARTS.decode(part, self._context)
             self._context.trace(PARTS, [content], self._parts, index, spread=False)
+            if content.__class__ is TextContent and self._invoked is not None:
+                self._finish_step()
             self._contents.append(content)
             self._sources = int(content.__class__ is TextContent)
             return
         self._sources = 0
+
+    def _add_invocation(self, container: Any, key: Any) -> None:
+        """Add a tool invocation. One of another step begins a new step, as a text after invocations does."""
+        step = container[key].get("step") or 0
+        if self._invoked not in (None, step):
+            self._finish_step()
+        self._add_tool(older.decode_invocation(self._context, container, key))
+        self._invoked = step
 
     def _add_tool(self, part: ToolPart) -> None:
         self._contents.append(part.call)
@@ -239,7 +249,7 @@ class _Cutting:
             self._emit("assistant", self._contents)
         if self._results:
             self._made.append(ChatMessage(role="tool", contents=self._results, origin=self._context.origin))
-        self._contents, self._results, self._sources = [], [], 0
+        self._contents, self._results, self._sources, self._invoked = [], [], 0, None
 
     def _emit(self, role: str, contents: list[Any], message: ChatMessage | None = None) -> None:
         usual = 1 if role == "assistant" else 0
