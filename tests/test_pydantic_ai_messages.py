@@ -348,6 +348,27 @@ def test_omitted_thinking_of_claude_reaches_anthropic_with_its_required_field() 
     assert message["content"][0] == {"type": "thinking", "thinking": "", "signature": "c2ln"}
 
 
+def test_state_of_claude_on_bedrock_is_that_of_anthropic() -> None:
+    of_bedrock = {"part_kind": "thinking", "provider_name": "bedrock"}
+    redacted = {**of_bedrock, "content": "", "id": "redacted_content", "signature": "Zg=="}
+    signed = {**of_bedrock, "content": "Hm.", "signature": "c2ln"}
+    model = "us.anthropic.claude-opus-4-8"
+    answer = {"kind": "response", "parts": [redacted, signed], "provider_name": "bedrock", "model_name": model}
+    prompt = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Weather?"}]}
+    document = [prompt, answer, prompt]
+    assert adapter(API).encode_request(adapter(API).decode_request(document)).payload == document
+    sent = convert(document, source=API, target="bedrock-converse", model=model).payload["messages"][1]["content"]
+    assert sent == [
+        {"reasoningContent": {"redactedContent": "Wmc9PQ=="}},
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+    ]
+    sent = convert(document, source=API, target="anthropic-messages").payload["messages"][1]["content"]
+    assert sent == [
+        {"type": "redacted_thinking", "data": "Zg=="},
+        {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+    ]
+
+
 def test_conversation_of_anthropic_is_joined_to_requests() -> None:
     payload = {
         "model": "claude-opus-4-8",
