@@ -528,6 +528,13 @@ OLDER_PARTS = [
 ]
 
 
+ROWS = [
+    flat("user", "When is the tide?", parts=None),
+    flat("assistant", "At noon.", parts=[], toolInvocations=[invocation(result=[12])]),
+    flat("assistant", "At one.", parts=None, toolInvocations=[]),
+    flat("system", "Be brief.", parts=[]),
+]
+"""The rows of a database with a column of parts that older messages do not have."""
 UNMARKED = [
     flat("user", "When is the tide?", parts=[{"type": "text", "text": "When is the tide?"}]),
     flat(
@@ -545,7 +552,9 @@ UNMARKED = [
 """Parts of version 4 without the starts of steps."""
 
 
-@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, UNMARKED, {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}])
+@pytest.mark.parametrize(
+    "document", [FLAT, OLDER_PARTS, UNMARKED, ROWS, ROWS[:1], {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}]
+)
 def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> None:
     assert detect(document) == (UI, "request")
     request = decoded(document)
@@ -554,7 +563,7 @@ def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> 
 
 
 @pytest.mark.parametrize("target", PROVIDERS)
-@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, UNMARKED])
+@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, UNMARKED, ROWS])
 def test_conversion_of_messages_of_version_4_reports_each_loss(document: Any, target: str) -> None:
     assert audit(document, convert(document, source=UI, target=target, kind="request")) == []
 
@@ -572,6 +581,11 @@ def test_tool_invocations_of_version_4_decode_to_calls_and_results_of_each_step(
     assert made[1].contents[0].outputs == [JsonContent(value={"hour": 12})]
     assert [result.call_id for result in made[3].contents] == ["c2", "c3", "c4"]
     assert made[4].text == "At noon."
+
+
+def test_message_of_version_4_with_empty_parts_has_its_text() -> None:
+    made = decoded(ROWS).messages
+    assert [message.text for message in made] == ["When is the tide?", "", "", "At noon.", "At one.", "Be brief."]
 
 
 def test_text_after_tool_invocations_and_another_step_number_begin_a_step() -> None:

@@ -75,15 +75,15 @@ class Messages(MessageList):
 
 def _decode_plain(wire: dict[str, Any], context: DecodeContext, messages: list[Any], index: int) -> ChatMessage:
     """Return a message of the user or the system."""
-    is_flat, has_attachments = "parts" not in wire, older.has_attachments(wire)
-    apart = [*(["content"] if is_flat else []), *([older.ATTACHMENTS] if has_attachments else [])]
+    is_flat, has_attachments = older.is_flat(wire), older.has_attachments(wire)
+    apart = [*(["content", "parts"] if is_flat else []), *([older.ATTACHMENTS] if has_attachments else [])]
     message: ChatMessage = PLAIN.decode(context.without(wire, apart) if apart else wire, context)
     context.trace(PLAIN, [message], messages, index, spread=False)
     if is_flat and wire["content"]:
         message.contents.append(_decode_text(wire, context))
     if has_attachments:
         message.contents.extend(older.decode_attachments(wire, context))
-    return context.replaced(message, older.FLAT.on(message, API, True)) if is_flat else message
+    return context.replaced(message, older.marked_as_flat(message, wire)) if is_flat else message
 
 
 def _decode_text(wire: dict[str, Any], context: DecodeContext) -> Any:
@@ -101,16 +101,18 @@ def _encode_plain(message: ChatMessage, context: EncodeContext) -> dict[str, Any
         message = context.with_contents(message, rest)
     wire: dict[str, Any] = PLAIN.encode(message, context)
     # A message whose contents were all dropped has no parts, which the format requires.
-    flattened = _flattened({"parts": [], **wire}, message, context)
+    wire = {"parts": [], **wire}
+    flattened = _flattened(wire, message, context) or wire
     return {**flattened, older.ATTACHMENTS: older.encode_attachments(attached, context)} if attached else flattened
 
 
-def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """Return a message with a text in place of its parts, if it was read from this form and fits in it."""
+def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any] | None:
+    """Return a message with a text in place of its parts, if it was read from this form and fits in it; else None."""
     texts = [older.text_of_part(part) for part in wire["parts"]]
     if not (context.native and older.FLAT.of(message, API)) or len(texts) > 1 or None in texts:
-        return wire
-    return {**{key: value for key, value in wire.items() if key != "parts"}, "content": texts[0] if texts else ""}
+        return None
+    others = {key: value for key, value in wire.items() if key != "parts"}
+    return {**others, **older.parts_of_flat(message), "content": texts[0] if texts else ""}
 
 
 class _Cutting:
@@ -118,9 +120,11 @@ class _Cutting:
 
     def __init__(self, wire: dict[str, Any], context: DecodeContext, container: Any, key: int) -> None:
         self._context, self._place = context, (container, key)
-        self._wire, self._parts = wire, wire.get("parts", [])
-        self._is_flat = "parts" not in wire
-        apart = (["content", older.CALLS] if wire.get(older.CALLS) else ["content"]) if self._is_flat else ["parts"]
+        self._wire, self._parts = wire, wire.get("parts") or []
+        self._is_flat = older.is_flat(wire)
+        apart = ["parts"]
+        if self._is_flat:
+            apart += ["content", older.CALLS] if wire.get(older.CALLS) else ["content"]
         self._head = ASSISTANT.decode(context.without(wire, apart), context)
         self._made: list[ChatMessage] = []
         self._contents: list[Any] = []
@@ -146,7 +150,7 @@ class _Cutting:
         if self._steps or not self._made:
             self._emit("assistant", [])
         if self._is_flat:
-            self._made[0] = older.FLAT.on(self._made[0], API, True)
+            self._made[0] = older.marked_as_flat(self._made[0], self._wire)
         first, *others = self._made
         head = msgspec.structs.replace(self._head, role=first.role, contents=first.contents)
         extra = {**(head.extra or {})}
@@ -308,7 +312,7 @@ class _Joining:
         rest = self._parts[len(calls) :]
         if rest == [part for part in self._parts if part not in calls]:
             flat = _flattened({**wire, "parts": rest}, head, self._context)
-            if "parts" not in flat:
+            if flat is not None:
                 encoded = [older.encode_invocation(call, self._context) for call in calls]
                 return {**flat, older.CALLS: encoded} if encoded else flat
         return {**wire, "parts": [self._encode_part(part) for part in self._parts]}

@@ -27,11 +27,16 @@ from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import STATES, AnyResult, DataUrl, has_type
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
 
-FLAT = Hint[Literal[True]](API, "flat", "the message had no parts, but the fields `content` and `toolInvocations`")
+FLAT = Hint[Literal[True, "null", "empty"]](
+    API,
+    "flat",
+    "the message had no parts (the field was missing, null or an empty list), but `content` and `toolInvocations`",
+)
 CALLS = "toolInvocations"
 INVOCATION = "tool-invocation"
 """The type of a part with a tool invocation, which is in the field WRAPPED."""
@@ -193,7 +198,22 @@ def is_call(value: Any) -> bool:
 def is_flat(message: Mapping[str, Any]) -> bool:
     """Return whether a message has no parts, but a text. All items of its field CALLS are tool invocations."""
     calls = message.get(CALLS, [])
-    return "parts" not in message and message.get("content").__class__ is str and _are_calls(calls)
+    has_none = message.get("parts") is None or message["parts"] == []
+    return has_none and message.get("content").__class__ is str and _are_calls(calls)
+
+
+def marked_as_flat(message: ChatMessage, wire: Mapping[str, Any]) -> ChatMessage:
+    """Return a message with the hint that its wire object had no parts. Databases store null or an empty list."""
+    form: Literal[True, "null", "empty"] = True
+    if "parts" in wire:
+        form = "null" if wire["parts"] is None else "empty"
+    return FLAT.on(message, API, form)
+
+
+def parts_of_flat(message: ChatMessage) -> dict[str, Any]:
+    """Return the field `parts` of a message that had no parts: missing, null or an empty list."""
+    form = FLAT.of(message, API)
+    return {"parts": None} if form == "null" else {"parts": []} if form == "empty" else {}
 
 
 def _are_calls(value: Any) -> bool:
@@ -203,6 +223,8 @@ def _are_calls(value: Any) -> bool:
 def is_older(message: Mapping[str, Any]) -> bool:
     """Return whether a message has what only messages of version 4 have."""
     parts: Any = message.get("parts")
+    if "parts" in message and is_flat(message):
+        return True
     if parts.__class__ is list:
         return any(part.__class__ is dict and (is_invocation(part) or part.get("type") == "source") for part in parts)
     attached = message.get("experimental_attachments").__class__ is list
