@@ -28,6 +28,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.interop.ag_ui import is_event
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.ag_ui.blocks import (
     ACTIVITY,
@@ -50,6 +51,8 @@ _REASONING = Pieces({})
 _RESULT = ResultMessage(MESSAGES, {"message_id": "id"})
 _ACTIVITY = ResultMessage(ACTIVITY, {"message_id": "id"})
 
+FIX_OF_EVENTS = "read them with contentmodel.interop.ag_ui.read_run, and decode the request"
+
 
 class Messages(MessageList):
     """The list of messages."""
@@ -57,6 +60,9 @@ class Messages(MessageList):
     tag = "role"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        if all(map(is_event, value)):
+            context.fault(value, None, f"these are the events of a run, not its messages: {FIX_OF_EVENTS}")
+            return []
         reading = _Reading(value, context)
         for index, wire in self.objects(value, context):
             reading.add(wire, index)
