@@ -11,7 +11,7 @@ from hypothesis import given
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, UserPromptPart
 
 import pydantic_ai_documents as documents
-from contentmodel import ChatMessage, ChatRequest, DecodeError, TextContent, adapter, check, convert, detect
+from contentmodel import ChatMessage, ChatRequest, DecodeError, TextContent, adapter, audit, check, convert, detect
 from contentmodel.content import hosted
 from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation, Span
@@ -508,6 +508,28 @@ def test_stored_file_in_a_result_is_sent_to_its_provider() -> None:
     made = convert(document, source=API, target="openai-responses", model="gpt-5.2").payload
     assert made["input"][-1]["output"] == [{"type": "input_file", "file_id": "file-1"}]
     assert "file-1" not in json.dumps(convert(document, source=API, target="anthropic-messages").payload)
+
+
+@pytest.mark.parametrize(
+    ("provider", "link"),
+    [
+        ("google", "https://generativelanguage.googleapis.com/v1beta/files/abc"),
+        ("google-cloud", "gs://bucket/tide.pdf"),
+    ],
+)
+def test_uploaded_file_whose_id_is_a_link_is_a_link(provider: str, link: str) -> None:
+    file = {"kind": "uploaded-file", "file_id": link, "media_type": "application/pdf", "provider_name": provider}
+    call = {"part_kind": "tool-call", "tool_name": "f", "args": {}, "tool_call_id": "c"}
+    result = {"part_kind": "tool-return", "tool_name": "f", "tool_call_id": "c", "content": file}
+    document = [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": ["Read.", file]}]},
+        {"kind": "response", "parts": [call]},
+        {"kind": "request", "parts": [{**result, "content_file_digests": [digest_of(file)]}]},
+    ]
+    assert adapter(API).encode_request(adapter(API).decode_request(document)).payload == document
+    sent = convert(document, source=API, target="google-generate-content")
+    assert sent.payload["contents"][0]["parts"][1] == {"fileData": {"fileUri": link, "mimeType": "application/pdf"}}
+    assert audit(document, sent) == []
 
 
 def test_stored_file_has_its_provider() -> None:
