@@ -656,6 +656,32 @@ def test_raw_input_of_a_failed_call_is_its_arguments(raw: Any, empty: dict[str, 
     assert audit(document, convert(document, source=UI, target="openai-chat")) == []
 
 
+SEARCHED = {"type": "tool-web_search", "toolCallId": "s1", "state": "output-available", "providerExecuted": True}
+
+
+@pytest.mark.parametrize("before", [[], [{**SEARCHED, "input": {"query": "x"}, "output": []}], [TEXT]])
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_sources_before_a_text_belong_to_it(before: list[Any], target: str) -> None:
+    sources = [{"type": "source-url", "sourceId": f"s{n}", "url": f"https://example.org/{n}"} for n in (1, 2)]
+    text = {"type": "text", "text": "At noon."}
+    document = [HELLO, assistant(*before, STEP, *sources, text, {**sources[1], "sourceId": "s3"}), HELLO]
+    request = decoded(document)
+    (answer,) = [message for message in request.messages if message.text == "At noon."]
+    (content,) = answer.contents
+    assert [citation.url[-1] for citation in content.annotations] == ["1", "2", "2"]
+    assert adapter(UI).encode_request(request).payload == document
+    converted = convert(document, source=UI, target=target, kind="request", model="gpt-5.2")
+    assert audit(document, converted) == []
+    assert '""' not in str(converted.payload).replace("'", '"').replace('"model": ""', "")
+
+
+def test_sources_without_a_text_are_written_back_in_their_place() -> None:
+    source = {"type": "source-url", "sourceId": "s1", "url": "https://example.org/1"}
+    file = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,aGk="}
+    document = [HELLO, assistant(source, file, source, STEP, source)]
+    assert adapter(UI).encode_request(decoded(document)).payload == document
+
+
 @pytest.mark.parametrize("source", [{"sourceType": "document", "id": "d", "title": "T"}, {"id": "d"}, None, ""])
 def test_source_of_another_type_is_encoded_unchanged(source: Any) -> None:
     document = [HELLO, assistant({"type": "source", "source": source}, {"type": "text", "text": "ok"})]

@@ -39,6 +39,7 @@ from contentmodel_adapters.vercel_ui_messages.tools import ToolPart, attach, dec
 TURNS = Turns(API)
 STEPS = Hint[int](API, "steps", "the number of step starts before a message, if it is not the usual one")
 BESIDE = Hint[Literal[True]](API, "beside", "an empty text has sources that follow no text")
+BEFORE = Hint[Literal[True]](API, "before", "on a source: it was before the text that it belongs to")
 STEP_START = {"type": "step-start"}
 _SOURCES = ("source-url", "source-document", "source")
 _PART = Pieces({})
@@ -136,6 +137,9 @@ class _Cutting:
         """A step start with other fields. It is the last content of its step, and is written first."""
         self._sources = 0
         """1 directly after a text or its sources, else 0."""
+        self._pending: list[Citation] = []
+        """The sources after another part. They belong to the text that follows."""
+        self._pending_at = 0
 
     def messages(self) -> list[ChatMessage]:
         """Return the messages, at least one."""
@@ -180,6 +184,11 @@ class _Cutting:
 
     def _add(self, part: dict[str, Any], index: int) -> None:
         kind = part.get("type")
+        if kind in _SOURCES:
+            self._add_source(part, index)
+            return
+        if kind != "text":
+            self._finish_sources()
         if kind == "step-start":
             self._finish_step()
             if part == STEP_START:
@@ -199,18 +208,24 @@ class _Cutting:
             self._contents += older.decode_details(part, self._context)
         elif is_tool_part(part):
             self._add_tool(decode_tool(part, self._context, self._parts, index))
-        elif kind in _SOURCES:
-            self._add_source(part, index)
-            return
         else:
-            content = PARTS.decode(part, self._context)
-            self._context.trace(PARTS, [content], self._parts, index, spread=False)
-            if content.__class__ is TextContent and self._invoked is not None:
-                self._finish_step()
-            self._contents.append(content)
-            self._sources = int(content.__class__ is TextContent)
+            self._add_part(part, index)
             return
         self._sources = 0
+
+    def _add_part(self, part: dict[str, Any], index: int) -> None:
+        content = PARTS.decode(part, self._context)
+        self._context.trace(PARTS, [content], self._parts, index, spread=False)
+        self._sources = int(content.__class__ is TextContent)
+        if not self._sources:
+            self._finish_sources()
+        pending, self._pending = self._pending, []
+        if self._sources and self._invoked is not None:
+            self._finish_step()
+            self._sources = 1
+        if pending:
+            content = self._context.replace(content, annotations=[*pending, *(content.annotations or ())])
+        self._contents.append(content)
 
     def _add_invocation(self, container: Any, key: Any) -> None:
         """Add a tool invocation. One of another step begins a new step, as a text after invocations does."""
@@ -233,19 +248,29 @@ class _Cutting:
         citation = SOURCES.decode(part, self._context)
         self._context.trace(SOURCES, [citation], self._parts, index, spread=False)
         if citation.__class__ is not Citation:
+            self._finish_sources()
             self._contents.append(citation)
             self._sources = 0
             return
         if hints.ROW.of(citation, API) is None:
             citation = self._context.replaced(citation, hints.ROW.on(citation, API, part["type"]))
-        if not self._sources:
-            self._contents.append(TextContent(text="", extra=BESIDE.extra(API, True)))
-            self._context.trace(_PART, [self._contents[-1]], self._parts, index, spread=False)
-        text = self._contents[-1]
-        self._contents[-1] = self._context.replace(text, annotations=[*(text.annotations or ()), citation])
-        self._sources = 1
+        if self._sources:
+            text = self._contents[-1]
+            self._contents[-1] = self._context.replace(text, annotations=[*(text.annotations or ()), citation])
+            return
+        self._pending_at = self._pending_at if self._pending else index
+        self._pending.append(self._context.replaced(citation, BEFORE.on(citation, API, True)))
+
+    def _finish_sources(self) -> None:
+        """Add an empty text with the pending sources: no text follows them."""
+        if self._pending:
+            text = TextContent(text="", annotations=self._pending, extra=BESIDE.extra(API, True))
+            self._contents.append(text)
+            self._context.trace(_PART, [text], self._parts, self._pending_at, spread=False)
+            self._pending = []
 
     def _finish_step(self) -> None:
+        self._finish_sources()
         if self._start is not None:
             self._contents.append(self._start)
             self._start = None
@@ -399,9 +424,12 @@ class _Joining:
         text: Any = content
         if sources:
             text = self._context.replace(content, annotations=citations or None)
+        before = [source for source in sources if BEFORE.of(source, API)]
+        self._parts += SOURCES.encode_list(before, self._context)
         if content.text or citations or not (BESIDE.of(content, API) or self._context.completes):
             self._parts += PARTS.encode_list([text], self._context)
-        self._parts += SOURCES.encode_list(sources, self._context)
+        after = [source for source in sources if not BEFORE.of(source, API)]
+        self._parts += SOURCES.encode_list(after, self._context)
 
     def _is_source(self, citation: Citation) -> bool:
         if hints.ROW.of(citation, API) in _SOURCES:
