@@ -722,9 +722,10 @@ ATTACHMENTS = [
 ]
 
 
+@pytest.mark.parametrize("field", ["experimental_attachments", "attachments"])
 @pytest.mark.parametrize("body", [{"content": "Look."}, {"parts": [{"type": "text", "text": "Look."}]}])
-def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any]) -> None:
-    document = [{"id": "u1", "role": "user", **body, "experimental_attachments": ATTACHMENTS}]
+def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any], field: str) -> None:
+    document = [{"id": "u1", "role": "user", **body, field: ATTACHMENTS}]
     request = decoded(document)
     types = [type(content) for content in request.messages[0].contents]
     assert types == [TextContent, DataContent, UriContent, DataContent]
@@ -733,9 +734,10 @@ def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any])
         assert audit(document, convert(document, source=UI, target=target)) == []
 
 
+@pytest.mark.parametrize("field", ["experimental_attachments", "attachments"])
 @pytest.mark.parametrize("attachments", [[], [{"name": "a"}], [None], None, "x"])
-def test_attachments_without_urls_stay_in_the_residue(attachments: Any) -> None:
-    document = [{"id": "u1", "role": "user", "content": "Look.", "experimental_attachments": attachments}]
+def test_attachments_without_urls_stay_in_the_residue(attachments: Any, field: str) -> None:
+    document = [{"id": "u1", "role": "user", "content": "Look.", field: attachments}]
     request = decoded(document)
     assert [type(content) for content in request.messages[0].contents] == [TextContent]
     assert adapter(UI).encode_request(request).payload == document

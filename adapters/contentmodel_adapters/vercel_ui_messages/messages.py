@@ -76,14 +76,14 @@ class Messages(MessageList):
 
 def _decode_plain(wire: dict[str, Any], context: DecodeContext, messages: list[Any], index: int) -> ChatMessage:
     """Return a message of the user or the system."""
-    is_flat, has_attachments = older.is_flat(wire), older.has_attachments(wire)
-    apart = [*(["content", "parts"] if is_flat else []), *([older.ATTACHMENTS] if has_attachments else [])]
+    is_flat, attachments = older.is_flat(wire), older.attachments_of(wire)
+    apart = [*(["content", "parts"] if is_flat else []), *([attachments] if attachments else [])]
     message: ChatMessage = PLAIN.decode(context.without(wire, apart) if apart else wire, context)
     context.trace(PLAIN, [message], messages, index, spread=False)
     if is_flat and wire["content"]:
         message.contents.append(_decode_text(wire, context))
-    if has_attachments:
-        message.contents.extend(older.decode_attachments(wire, context))
+    if attachments:
+        message.contents.extend(older.decode_attachments(wire, attachments, context))
     return context.replaced(message, older.marked_as_flat(message, wire)) if is_flat else message
 
 
@@ -104,7 +104,7 @@ def _encode_plain(message: ChatMessage, context: EncodeContext) -> dict[str, Any
     # A message whose contents were all dropped has no parts, which the format requires.
     wire = {"parts": [], **wire}
     flattened = _flattened(wire, message, context) or wire
-    return {**flattened, older.ATTACHMENTS: older.encode_attachments(attached, context)} if attached else flattened
+    return {**flattened, **older.encode_attachments(attached, context)}
 
 
 def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any] | None:

@@ -62,8 +62,13 @@ TABLE.keep("tool invocation", "step")
 TABLE.known_values("part.type", INVOCATION)
 
 
-ATTACHED = Hint[Literal[True]](API, "attached", "the medium was in the field `experimental_attachments` of a message")
-ATTACHMENTS = "experimental_attachments"
+ATTACHED = Hint[Literal[True, "row"]](
+    API,
+    "attached",
+    "the medium was in the field `experimental_attachments` of a message, or `attachments` of a row of a database",
+)
+ATTACHMENTS, OF_ROWS = "experimental_attachments", "attachments"
+"""The field with the attachments of a message, and the column of the rows of Vercel's chatbot (`Message_v2`)."""
 _ATTACHED: dict[str, Spec] = {"name": "name"}
 _ATTACHMENT = TABLE.union(
     "attachment",
@@ -86,18 +91,26 @@ _ATTACHMENT = TABLE.union(
 )
 
 
-def has_attachments(message: Mapping[str, Any]) -> bool:
-    """Return whether a message of a user has attachments, and all of them have a URL."""
-    items = message.get(ATTACHMENTS)
-    if items.__class__ is not list or not items or message.get("role") != "user":
+def attachments_of(message: Mapping[str, Any]) -> str | None:
+    """Return the field of a message of a user with attachments; None if it has none, or not all have a URL."""
+    if message.get("role") != "user":
+        return None
+    if _are_attachments(message.get(ATTACHMENTS), "url"):
+        return ATTACHMENTS
+    return OF_ROWS if _are_attachments(message.get(OF_ROWS), "url", "contentType") else None
+
+
+def _are_attachments(items: Any, *fields: str) -> bool:
+    if items.__class__ is not list or not items:
         return False
-    return all(item.__class__ is dict and item.get("url").__class__ is str for item in items)
+    return all(item.__class__ is dict and all(item.get(name).__class__ is str for name in fields) for item in items)
 
 
-def decode_attachments(message: Mapping[str, Any], context: DecodeContext) -> list[Any]:
+def decode_attachments(message: Mapping[str, Any], field: str, context: DecodeContext) -> list[Any]:
     """Return the media of the attachments of a message, which `convertToCoreMessages` adds to its parts."""
-    items = message[ATTACHMENTS]
-    made = [ATTACHED.on(content, API, True) for content in _ATTACHMENT.decode_list(items, context)]
+    items = message[field]
+    mark: Literal[True, "row"] = "row" if field == OF_ROWS else True
+    made = [ATTACHED.on(content, API, mark) for content in _ATTACHMENT.decode_list(items, context)]
     for index, content in enumerate(made):
         context.trace(_ATTACHMENT, [content], items, index, spread=False)
     return made
@@ -105,12 +118,15 @@ def decode_attachments(message: Mapping[str, Any], context: DecodeContext) -> li
 
 def is_attachment(content: Any) -> bool:
     """Return whether a content was an attachment."""
-    return ATTACHED.of(content, API) is True and content.__class__ in (DataContent, UriContent)
+    return ATTACHED.of(content, API) is not None and content.__class__ in (DataContent, UriContent)
 
 
-def encode_attachments(contents: list[Any], context: EncodeContext) -> list[Any]:
-    """Return the attachments of contents that were attachments."""
-    return _ATTACHMENT.encode_list(contents, context)
+def encode_attachments(contents: list[Any], context: EncodeContext) -> dict[str, Any]:
+    """Return the fields with attachments for contents that were attachments."""
+    if not contents:
+        return {}
+    field = OF_ROWS if ATTACHED.of(contents[0], API) == "row" else ATTACHMENTS
+    return {field: _ATTACHMENT.encode_list(contents, context)}
 
 
 DETAIL = Hint[dict[str, Any]](
@@ -227,7 +243,7 @@ def is_older(message: Mapping[str, Any]) -> bool:
         return True
     if parts.__class__ is list:
         return any(part.__class__ is dict and (is_invocation(part) or part.get("type") == "source") for part in parts)
-    attached = message.get("experimental_attachments").__class__ is list
+    attached = message.get(ATTACHMENTS).__class__ is list
     return is_flat(message) and (message.get(CALLS).__class__ is list or attached)
 
 
