@@ -667,7 +667,7 @@ def test_sources_before_a_text_belong_to_it(before: list[Any], target: str) -> N
     document = [HELLO, assistant(*before, STEP, *sources, text, {**sources[1], "sourceId": "s3"}), HELLO]
     request = decoded(document)
     (answer,) = [message for message in request.messages if message.text == "At noon."]
-    (content,) = answer.contents
+    content: Any = answer.contents[0]
     assert [citation.url[-1] for citation in content.annotations] == ["1", "2", "2"]
     assert adapter(UI).encode_request(request).payload == document
     converted = convert(document, source=UI, target=target, kind="request", model="gpt-5.2")
