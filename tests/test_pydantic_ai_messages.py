@@ -348,6 +348,18 @@ def test_omitted_thinking_of_claude_reaches_anthropic_with_its_required_field() 
     assert message["content"][0] == {"type": "thinking", "thinking": "", "signature": "c2ln"}
 
 
+@pytest.mark.parametrize("text", ["", "Hm."])
+def test_empty_signature_is_none(text: str) -> None:
+    thinking = {"part_kind": "thinking", "content": text, "signature": "", "provider_name": "anthropic"}
+    document = [{"kind": "response", "parts": [thinking, {"part_kind": "text", "content": "Sun."}]}]
+    request = adapter(API).decode_request(document)
+    assert request.messages[0].contents[0].protected is None
+    assert adapter(API).encode_request(request).payload == document
+    sent = convert(document, source=API, target="anthropic-messages")
+    assert sent.payload["messages"][0]["content"] == [{"type": "text", "text": "Sun."}]
+    assert audit(document, sent) == []
+
+
 def test_state_of_claude_on_bedrock_is_that_of_anthropic() -> None:
     of_bedrock = {"part_kind": "thinking", "provider_name": "bedrock"}
     redacted = {**of_bedrock, "content": "", "id": "redacted_content", "signature": "Zg=="}

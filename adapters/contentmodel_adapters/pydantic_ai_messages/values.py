@@ -69,10 +69,16 @@ def _kind_of(fields: Mapping[str, Any]) -> ProtectedKind:
 
 
 class Signature(Codec[Protected]):
-    """The signature or the encrypted content of a thinking part. `provider_name` beside it is its issuer."""
+    """The signature or the encrypted content of a thinking part. `provider_name` beside it is its issuer.
+
+    An empty signature is none: it is that of an interrupted stream, and Pydantic AI sends it to no model.
+    """
 
     classes = (str,)
     identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""
 
     def decode(self, value: str, context: DecodeContext, container: dict[str, Any], key: str) -> Protected:
         issuer = issuer_of(container.get("provider_name"))
