@@ -1,7 +1,8 @@
 """Decode streams of the Responses API: items that grow by parts.
 
 Source: openai 3.54, types/responses/*_event.py; seen November 2026. Every event has an `output_index`; the ids of some
-hosts change during a stream. The last event repeats the whole answer, and takes precedence.
+hosts change during a stream. llama.cpp sends ids only (tools/server/server-task.cpp at 00efb3e, seen 2026-11-27). The
+last event repeats the whole answer, and takes precedence.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from contentmodel.authoring import (
     list_of,
     merge_into,
     object_at,
+    object_of,
     text_of,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -130,6 +132,7 @@ class Decoder(StreamDecoder):
         super().__init__(adapter, deltas=deltas)
         self._items: dict[int, Item] = {}
         self._places: dict[str, int] = {}
+        """The numbers of items by their id, and by the id of their call."""
         self._error: dict[str, Any] | None = None
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
@@ -185,13 +188,23 @@ class Decoder(StreamDecoder):
 
     # -- items and parts ---------------------------------------------------------------------------------------
 
-    def _place(self, wire: dict[str, Any]) -> int:
+    def _find(self, wire: dict[str, Any]) -> Any:
+        """Return the number of an event's item. Without an `output_index`, that is the item with the id of the event.
+
+        None if the event has no index, and its id is unknown.
+        """
         place = wire.get("output_index")
-        if place.__class__ is int:
+        if place is not None:
             return place
-        known = self._places.get(text_of(wire, "item_id"))
-        if known is None:
+        item = object_of(wire, "item")
+        ids = (text_of(wire, "item_id"), text_of(item, "id"), text_of(item, "call_id"))
+        return next((self._places[known] for known in ids if known in self._places), None)
+
+    def _place(self, wire: dict[str, Any]) -> int:
+        place = self._find(wire)
+        if place.__class__ is not int:
             raise DecodeError(API, [Fault("$.output_index", f"expected an integer, got {kind_of(place)}")])
+        known: int = place
         return known
 
     def _item(self, wire: dict[str, Any], kind: str = "message") -> Item:
@@ -203,22 +216,21 @@ class Decoder(StreamDecoder):
             item = self._items[place] = Item({**stub, "role": "assistant"} if kind == "message" else stub)
         return item
 
-    def _add(self, wire: dict[str, Any]) -> None:
+    def _add(self, wire: dict[str, Any]) -> Item:
         item = Item(object_at(wire, "item", API))
-        place = wire.get("output_index", len(self._items))
-        if place.__class__ is not int:
-            self._place({"output_index": place})
+        place = len(self._items) if wire.get("output_index") is None else self._place(wire)
         self._items[place] = item
-        if item.wire.get("id").__class__ is str:
-            self._places[item.wire["id"]] = place
+        ids = (text_of(item.wire, "id"), text_of(item.wire, "call_id"))
+        self._places.update(dict.fromkeys(filter(None, ids), place))
         kind = item.wire.get("type")
         if kind not in ("message", "reasoning"):
             self._open_item(item)
-            return
+            return item
         for field in ("summary", "content"):
             for number, part in enumerate(list_of(item.wire, field)):
                 if part.__class__ is dict:
                     self._part(item, field, number, part)
+        return item
 
     def _add_part(self, place: tuple[str, str], wire: dict[str, Any]) -> None:
         field, index = place
@@ -249,9 +261,7 @@ class Decoder(StreamDecoder):
     def _grow_part(self, growth: tuple[str, str, str, str, Any], wire: dict[str, Any]) -> None:
         field, index, kind, grown, event = growth
         text = wire.get("delta")
-        item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
-        if item is None:
-            item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
+        item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
         block = item.blocks.get((field, _number(wire, index)))
         if item.done is not None or (block is None and item.wire.get("type") not in ("message", "reasoning")):
             # The item is done, or has no parts.
@@ -280,7 +290,7 @@ class Decoder(StreamDecoder):
 
     def _read_other(self, kind: Any, name: str | None, wire: dict[str, Any]) -> None:
         """Handle deltas of tools, progress, and unknown events."""
-        item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
+        item = self._items.get(self._find(wire))
         blocks = list(item.ordered()) if item is not None else []
         if not blocks or item is None or item.done is not None:
             self.wire_event(name or kind, wire)
@@ -310,11 +320,8 @@ class Decoder(StreamDecoder):
     # -- the end of an item and of all -------------------------------------------------------------------------
 
     def _done(self, wire: dict[str, Any]) -> None:
-        place = wire.get("output_index")
-        if place not in self._items:
-            self._add(wire)
-            place = wire.get("output_index", len(self._items) - 1)
-        self._stop_item(self._items[place], object_at(wire, "item", API))
+        item = self._items.get(self._find(wire)) or self._add(wire)
+        self._stop_item(item, object_at(wire, "item", API))
 
     def _stop_item(self, item: Item, wire: dict[str, Any], *, is_complete: bool = True) -> None:
         """Stop the blocks of an item with its final content."""
