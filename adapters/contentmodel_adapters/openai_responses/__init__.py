@@ -34,7 +34,7 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.http import HTTP
-from contentmodel_adapters.openai_responses.items import ItemIds
+from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_adapters.openai_responses.messages import Items, encode_items, is_known_item
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
