@@ -52,7 +52,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
+from contentmodel_adapters.openai_responses.blocks import API, INPUT, OUTPUT, REASONING, SEALED, TABLE
 from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
@@ -255,7 +255,7 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
         _decode_passed_on(item, parts, around, context)
     sealed = None
     if around.get("encrypted_content").__class__ is str and "provider_data" not in item:
-        sealed = ENCRYPTED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
+        sealed = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
     if len(parts) == 1:
         parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
@@ -451,7 +451,7 @@ class _Writer:
         if state.issuer == _maker_in(item):
             item["encrypted_content"] = state.data if before is None else f"{before}\n{state.data}"
             return
-        encrypted = ENCRYPTED.encode(state, self.context, content)
+        encrypted = SEALED.encode(state, self.context, content)
         if encrypted is not None:
             item["encrypted_content"] = encrypted
         self._open = None

@@ -1,0 +1,198 @@
+"""Variants of the Responses API of different hosts, written by hand: streams, and opaque state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel.content.base import Protected
+from contentmodel.events import StreamEvent, fold
+from contentmodel.streams import encode_stream
+from contentmodel_conformance import streams
+from test_events import CREATED, last, lawful, sse, summary
+
+API = "openai-responses"
+RESPONSES = contentmodel.adapter(API)
+CALL = {"type": "function_call", "call_id": "fc_a", "name": "f", "arguments": "", "status": "in_progress"}
+CALLED = {**CALL, "arguments": '{"x":1}', "status": "completed"}
+MESSAGE = {"type": "message", "id": "msg_1", "role": "assistant", "status": "in_progress", "content": []}
+TEXT = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+
+
+def event(kind: str, **fields: Any) -> dict[str, Any]:
+    """Return an event without an `output_index`."""
+    return {"type": f"response.{kind}", **fields}
+
+
+def message(text: str) -> dict[str, Any]:
+    """Return a whole message item."""
+    return {**MESSAGE, "status": "completed", "content": [{**TEXT, "text": text}]}
+
+
+def reads_as(events: list[StreamEvent], target: str) -> list[Any]:
+    """Return a summary of the turn as clients of the target API read it."""
+    raw = b"".join(encode_stream(events, target))
+    return summary(streams.decode(contentmodel.adapter(target), [raw]))
+
+
+# -- items without an index --------------------------------------------------------------------------------------------
+
+INDEX_FREE = [
+    event("output_item.added", item=MESSAGE),
+    event("content_part.added", item_id="msg_1", part=TEXT),
+    event("output_text.delta", item_id="msg_1", delta="He"),
+    event("output_text.delta", item_id="msg_1", delta="llo"),
+    event("output_item.added", item=CALL),
+    event("function_call_arguments.delta", item_id="fc_a", delta='{"x"'),
+    event("function_call_arguments.delta", item_id="fc_a", delta=":1}"),
+    event("output_text.done", item_id="msg_1", text="Hello"),
+    event("output_item.done", item=message("Hello")),
+    event("output_item.done", item=CALLED),
+]
+
+
+@pytest.mark.parametrize("end", [[], [last("completed", output=[message("Hello"), CALLED])]], ids=["cut", "whole"])
+@pytest.mark.parametrize(
+    ("target", "arguments"), [(API, '{"x":1}'), ("openai-chat", '{"x":1}'), ("anthropic-messages", {"x": 1})]
+)
+def test_decoder_finds_items_without_an_index_by_their_ids(target: str, arguments: Any, end: list[Any]) -> None:
+    """llama.cpp sends no numbers, and its calls have the id `call_id` only."""
+    events = lawful(API, sse(CREATED, *INDEX_FREE, *end))
+    assert summary(events) == ["Hello", ("fc_a", "f", '{"x":1}')]
+    assert reads_as(events, target) == ["Hello", ("fc_a", "f", arguments)]
+
+
+def test_decoder_reads_items_without_an_index_and_an_id() -> None:
+    item = {key: value for key, value in message("Hello").items() if key != "id"}
+    events = lawful(API, sse(CREATED, event("output_item.done", item=item), last("completed", output=[])))
+    assert summary(events) == ["Hello"]
+
+
+def test_decoder_refuses_a_delta_without_an_index_of_an_unknown_item() -> None:
+    raw = sse(CREATED, event("output_text.delta", item_id="msg_2", delta="He"))
+    error = fold(lawful(API, raw)).error
+    assert error is not None
+    assert error.code == "stream_malformed"
+
+
+# -- opaque state ------------------------------------------------------------------------------------------------------
+
+SUMMARY = [{"type": "summary_text", "text": "Look it up."}, {"type": "summary_text", "text": "Then answer."}]
+REASONING = {
+    "type": "reasoning",
+    "id": "rs_1",
+    "summary": SUMMARY,
+    "encrypted_content": "c2VhbGVk",
+    "status": "completed",
+}
+ANSWER = message("Hello")
+
+
+def request(model: str, **reasoning: Any) -> dict[str, Any]:
+    """Return a request with an item of reasoning."""
+    items = [{"role": "user", "content": "Hi."}, {**REASONING, **reasoning}, ANSWER, {"role": "user", "content": "Go."}]
+    return {"model": model, "input": items}
+
+
+def state_of(value: Any) -> Any:
+    """Return the only opaque state in the messages of a value."""
+    (state,) = [c.protected for message in value.messages for c in message.contents if c.protected is not None]
+    return state
+
+
+@pytest.mark.parametrize(
+    ("model", "form", "issuer"),
+    [
+        ("gpt-5.2", None, "openai"),
+        ("my-alias", None, "openai"),
+        ("grok-4", None, "xai"),
+        ("x-ai/grok-4.1-fast", None, "xai"),
+        ("anthropic/claude-sonnet-4.5", None, "anthropic"),
+        ("google/gemini-3-pro-preview", "google-gemini-v1", "google"),
+        ("my-alias", "xai-responses-v1", "xai"),
+        ("x-ai/grok-4", "azure-openai-responses-v1", "openai"),
+        ("my-alias", "unknown", "openai"),
+    ],
+)
+def test_issuer_of_encrypted_reasoning_is_its_maker(model: str, form: str | None, issuer: str) -> None:
+    payload = request(model, **({} if form is None else {"format": form}))
+    decoded = RESPONSES.decode_request(payload)
+    assert state_of(decoded) == Protected(issuer=issuer, kind="encrypted", data="c2VhbGVk")
+    encoded = RESPONSES.encode_request(decoded)
+    assert (encoded.payload, encoded.losses) == (payload, ())
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_kept"),
+    [
+        ("grok-4", "gpt-5.2", False),
+        ("grok-4", "grok-4.1-fast", True),
+        ("grok-4", "my-alias", True),
+        ("grok-4", "anthropic/claude-sonnet-4.5", False),
+        ("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", False),
+        ("gpt-5.2", "grok-4", False),
+        ("gpt-5.2", "gpt-5.2-codex", True),
+        ("gpt-5.2", "my-alias", True),
+        ("my-alias", "gpt-5.2", True),
+    ],
+)
+def test_encrypted_reasoning_is_sent_to_models_of_its_maker(source: str, target: str, is_kept: bool) -> None:
+    payload = request(source)
+    encoded = contentmodel.convert(payload, source=API, target=API, kind="request", model=target)
+    kept = [item for item in encoded.payload["input"] if item.get("type") == "reasoning"]
+    assert kept == ([REASONING] if is_kept else [])
+    lost = {loss.path for loss in encoded.losses if loss.code == "foreign-reasoning"}
+    parts = {f"$.input[1].{part}" for part in ("summary[0]", "summary[1]", "encrypted_content")}
+    assert lost == (set() if is_kept else parts)
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_encrypted_reasoning_of_an_answer_is_not_sent_to_a_model_of_another_maker() -> None:
+    answer = {"id": "r", "object": "response", "created_at": 1, "model": "grok-4", "status": "completed"}
+    response = RESPONSES.decode_response({**answer, "output": [REASONING, ANSWER]})
+    sent = RESPONSES.decode_request({"model": "gpt-5.2", "input": "Hi."})
+    sent = msgspec.structs.replace(sent, messages=[*sent.messages, *response.messages])
+    encoded = RESPONSES.encode_request(sent)
+    assert [item["type"] for item in encoded.payload["input"][1:]] == ["message"]
+    assert {loss.code for loss in encoded.losses} >= {"foreign-reasoning"}
+    sent = msgspec.structs.replace(sent, model="grok-4")
+    assert REASONING in RESPONSES.encode_request(sent).payload["input"]
+
+
+def test_encrypted_reasoning_of_another_maker_is_text_by_policy() -> None:
+    encoded = contentmodel.convert(
+        request("grok-4"), source=API, target=API, kind="request", model="gpt-5.2", policies={"reasoning": "text"}
+    )
+    assert [item["content"] for item in encoded.payload["input"][1:3]] == ["Look it up.\n\n", "Then answer.\n\n"]
+    assert {loss.code for loss in encoded.losses} >= {"opaque-state", "reasoning-as-text"}
+
+
+def test_message_with_only_encrypted_reasoning_of_another_maker_is_left_out() -> None:
+    payload = request("grok-4")
+    del payload["input"][2]
+    encoded = contentmodel.convert(payload, source=API, target=API, kind="request", model="gpt-5.2")
+    assert [item.get("role") for item in encoded.payload["input"]] == ["user", "user"]
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_older_document_without_the_maker_of_state_is_sent_to_its_maker_only() -> None:
+    stored = msgspec.to_builtins(RESPONSES.decode_request(request("grok-4")))
+    for content in stored["messages"][1]["contents"]:
+        if "protected" in content:
+            content["protected"]["issuer"] = "openai"
+    older = msgspec.convert(stored, contentmodel.ChatRequest)
+    for model, is_kept in (("grok-4", True), ("grok-4.1-fast", True), ("gpt-5.2", False)):
+        sent = msgspec.structs.replace(older, model=model)
+        assert (REASONING in RESPONSES.encode_request(sent).payload["input"]) is is_kept
+
+
+@pytest.mark.parametrize("framework", ["vercel-model-messages", "vercel-ui-messages", "pydantic-ai-messages"])
+def test_encrypted_reasoning_of_xai_survives_frameworks(framework: str) -> None:
+    payload = request("grok-4")
+    there = contentmodel.convert(payload, source=API, target=framework, kind="request")
+    back = contentmodel.convert(there.payload, source=framework, target=API, kind="request", model="grok-4")
+    (item,) = [item for item in back.payload["input"] if item.get("type") == "reasoning"]
+    assert item["encrypted_content"] == "c2VhbGVk"
