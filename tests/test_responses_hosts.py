@@ -9,7 +9,7 @@ import pytest
 
 import contentmodel
 from contentmodel.content.base import Protected
-from contentmodel.events import StreamEvent, fold
+from contentmodel.events import BlockCatchUp, StreamEvent, TextDelta, fold
 from contentmodel.streams import encode_stream
 from contentmodel_conformance import streams
 from test_events import CREATED, last, lawful, sse, summary
@@ -76,6 +76,92 @@ def test_decoder_refuses_a_delta_without_an_index_of_an_unknown_item() -> None:
     error = fold(lawful(API, raw)).error
     assert error is not None
     assert error.code == "stream_malformed"
+
+
+# -- numbers that do not fit -------------------------------------------------------------------------------------------
+
+
+def numbered(kind: str, place: int, number: int | None = None, **fields: Any) -> dict[str, Any]:
+    """Return an event of an item, or of a part."""
+    return event(kind, output_index=place, **({} if number is None else {"content_index": number}), **fields)
+
+
+@pytest.mark.parametrize("first", [0, None], ids=["part added", "no part added"])
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (1, 1, 1), (0, 1, 1)])
+@pytest.mark.parametrize("target", [API, "openai-chat", "anthropic-messages", "google-generate-content"])
+def test_decoder_appends_deltas_with_new_numbers_to_the_open_part(
+    target: str, numbers: tuple[int, ...], first: int | None
+) -> None:
+    """Some versions of vLLM number the deltas of a part."""
+    deltas = [numbered("output_text.delta", 0, n, delta=t) for n, t in zip(numbers, ("He", "ll", "o"), strict=True)]
+    events = lawful(
+        API,
+        sse(
+            CREATED,
+            numbered("output_item.added", 0, item=MESSAGE),
+            *([] if first is None else [numbered("content_part.added", 0, first, part=TEXT)]),
+            *deltas,
+            numbered("output_text.done", 0, 4, text="Hello"),
+            numbered("content_part.done", 0, 5, part={**TEXT, "text": "Hello"}),
+            numbered("output_item.done", 0, item=message("Hello")),
+            last("completed", output=[message("Hello")]),
+        ),
+    )
+    assert summary(events) == ["Hello"]
+    assert reads_as(events, target) == ["Hello"]
+
+
+def test_decoder_starts_a_part_after_the_end_of_the_part_before() -> None:
+    parts = [{**TEXT, "text": "One."}, {**TEXT, "text": "Two."}]
+    whole = {**message(""), "content": parts}
+    events = lawful(
+        API,
+        sse(
+            CREATED,
+            numbered("output_item.added", 0, item=MESSAGE),
+            numbered("output_text.delta", 0, 0, delta="One."),
+            numbered("output_text.done", 0, 0, text="One."),
+            numbered("output_text.delta", 0, 1, delta="Two."),
+            numbered("output_item.done", 0, item=whole),
+            last("completed", output=[whole]),
+        ),
+    )
+    assert summary(events) == ["One.", "Two."]
+    assert [e.text for e in events if isinstance(e, TextDelta)] == ["One.", "Two."]
+    assert not any(isinstance(e, BlockCatchUp) for e in events)
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "status": "completed"}
+THOUGHTS = {**THOUGHT, "content": [{"type": "reasoning_text", "text": "Hm."}]}
+
+
+@pytest.mark.parametrize(
+    ("begun_as", "number", "item_id"),
+    [("msg_1", 1, "msg_9"), ("rs_1", 1, "msg_9"), ("msg_1", 0, "msg_1")],
+    ids=["another number", "another number and id", "the same number"],
+)
+def test_decoder_starts_an_item_with_the_number_of_a_finished_one(begun_as: str, number: int, item_id: str) -> None:
+    """Some versions of vLLM start the message with the number and the id of the reasoning before it."""
+    whole = {**message("Hello"), "id": item_id}
+    events = lawful(
+        API,
+        sse(
+            CREATED,
+            numbered("output_item.added", 0, item=THOUGHT),
+            numbered("reasoning_text.delta", 0, 1, item_id="rs_1", delta="H"),
+            numbered("reasoning_text.delta", 0, 2, item_id="rs_1", delta="m."),
+            numbered("output_item.done", 0, item=THOUGHTS),
+            numbered("output_item.added", 0, item={**MESSAGE, "id": begun_as}),
+            numbered("output_text.delta", number, 1, item_id=item_id, delta="Hel"),
+            numbered("output_text.delta", number, 2, item_id=item_id, delta="lo"),
+            numbered("output_item.done", number, item=whole),
+            last("completed", output=[THOUGHTS, whole]),
+        ),
+    )
+    assert summary(events) == ["Hm.", "Hello"]
+    assert [e.text for e in events if isinstance(e, TextDelta)] == ["Hel", "lo"]
+    assert not any(isinstance(e, BlockCatchUp) for e in events)
+    assert reads_as(events, "openai-chat") == ["Hello"]
 
 
 # -- opaque state ------------------------------------------------------------------------------------------------------
