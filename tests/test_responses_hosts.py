@@ -282,3 +282,68 @@ def test_encrypted_reasoning_of_xai_survives_frameworks(framework: str) -> None:
     back = contentmodel.convert(there.payload, source=framework, target=API, kind="request", model="grok-4")
     (item,) = [item for item in back.payload["input"] if item.get("type") == "reasoning"]
     assert item["encrypted_content"] == "c2VhbGVk"
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-chat"])
+def test_empty_encrypted_content_is_no_state(target: str) -> None:
+    """A server of llama.cpp sends it."""
+    payload = request("qwen3", encrypted_content="")
+    decoded = RESPONSES.decode_request(payload)
+    assert [c.protected for m in decoded.messages for c in m.contents] == [None] * 5
+    encoded = RESPONSES.encode_request(decoded)
+    assert (encoded.payload, encoded.losses) == (payload, ())
+    crossed = contentmodel.convert(payload, source=API, target=target, kind="request")
+    assert contentmodel.audit(payload, crossed) == []
+    assert {loss.path for loss in crossed.losses if loss.kind != "insignificant"} >= {"$.input[1].summary[0]"}
+    assert not any("encrypted_content" in loss.path for loss in crossed.losses if loss.kind != "insignificant")
+
+
+# -- arguments that are objects ----------------------------------------------------------------------------------------
+
+OBJECT = {**CALLED, "arguments": {"x": 1}}
+
+
+@pytest.mark.parametrize("arguments", [{"x": 1}, {}, "", "{}", "{", None, [1]])
+def test_arguments_of_a_call_are_written_back(arguments: Any) -> None:
+    payload = {**CREATED["response"], "status": "completed", "output": [{**CALLED, "arguments": arguments}]}  # type: ignore[dict-item]
+    encoded = RESPONSES.encode_response(RESPONSES.decode_response(payload))
+    assert (encoded.payload, encoded.losses) == (payload, ())
+
+
+@pytest.mark.parametrize(("target", "path"), [("anthropic-messages", "content"), ("openai-chat", "tool_calls")])
+def test_arguments_that_are_an_object_reach_other_apis(target: str, path: str) -> None:
+    output = {"type": "function_call_output", "call_id": "fc_a", "output": "Done."}
+    payload = {"model": "m", "input": [{"role": "user", "content": "Hi."}, OBJECT, output]}
+    encoded = contentmodel.convert(payload, source=API, target=target, kind="request")
+    decoded = contentmodel.adapter(target).decode_request(encoded.payload)
+    (call,) = decoded.messages[1].tool_calls
+    assert call.arguments_object == {"x": 1}
+    assert encoded.payload["messages"][1][path]
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_arguments_that_become_an_object_are_written_as_text() -> None:
+    decoded = RESPONSES.decode_request({"model": "m", "input": [CALLED]})
+    (call,) = decoded.messages[0].contents
+    edited = msgspec.structs.replace(call, arguments={"x": 2})  # type: ignore[call-arg]
+    message = msgspec.structs.replace(decoded.messages[0], contents=[edited])
+    encoded = RESPONSES.encode_request(msgspec.structs.replace(decoded, messages=[message]))
+    assert encoded.payload["input"][0]["arguments"] == '{"x":2}'
+
+
+@pytest.mark.parametrize("target", [API, "openai-chat", "anthropic-messages"])
+def test_stream_with_arguments_that_are_an_object_reaches_other_apis(target: str) -> None:
+    begun = {**CALL, "arguments": {}}
+    events = lawful(
+        API,
+        sse(
+            CREATED,
+            numbered("output_item.added", 0, item=begun),
+            numbered("output_item.done", 0, item=OBJECT),
+            last("completed", output=[OBJECT]),
+        ),
+    )
+    assert summary(events) == [("fc_a", "f", {"x": 1})]
+    ((call_id, name, arguments),) = reads_as(events, target)
+    assert (call_id, name) == ("fc_a", "f")
+    assert arguments in ({"x": 1}, '{"x":1}')

@@ -245,7 +245,7 @@ class OpenAIResponses(TableAdapter):
     http = HTTP
     limit_headers = LIMIT_HEADERS
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
-    meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
+    meaningless = {"id": None, "object": None, "status": "completed", "role": "developer", "encrypted_content": ""}
     repeated = frozenset(REPEATED)
     has_failed_answers = True
     request_passes = REQUEST_PASSES

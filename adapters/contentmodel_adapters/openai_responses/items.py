@@ -233,13 +233,20 @@ PAIRS = [
     ),
 ]
 
+
+def _function_call(name: str, arguments: ArgumentsText, **options: Any) -> Row:
+    fields: dict[str, Spec] = {**CALL, "name": "name", "namespace": "namespace", "arguments": ("arguments", arguments)}
+    return named_row(name, "function_call", FunctionCallContent, fields, Filled({"arguments": "{}"}), **options)
+
+
+def _has_object(wire: Mapping[str, Any]) -> bool:
+    return wire.get("arguments").__class__ is dict
+
+
 CLIENT_CALLS = [
-    row(
-        "function_call",
-        FunctionCallContent,
-        {**CALL, "name": "name", "namespace": "namespace", "arguments": ("arguments", ArgumentsText())},
-        Filled({"arguments": "{}"}),
-    ),
+    # OpenAI refuses an object, but clients of other hosts send one, as in Chat.
+    _function_call("function_call.object", ArgumentsText(objects=True), accepts=_has_object),
+    _function_call("function_call", ArgumentsText()),
     row(
         "custom_tool_call",
         CustomToolCallContent,
@@ -482,6 +489,8 @@ OTHERS = [
 
 
 def _usual_item(content: Any, rows: list[Row]) -> Row:
+    if content.__class__ is FunctionCallContent:
+        return rows[-1]
     if content.__class__ in (ToolSearchToolCallContent, ToolSearchToolResultContent):
         return rows[content.executor == "client"]
     if content.__class__ is ShellToolCallContent and content.executor == "provider":

@@ -254,7 +254,8 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     if "provider_data" in item:
         _decode_passed_on(item, parts, around, context)
     sealed = None
-    if around.get("encrypted_content").__class__ is str and "provider_data" not in item:
+    # llama.cpp sends an empty text, which is no state (tools/server/server-task.cpp at 00efb3e, seen 2026-11-27).
+    if text_of(around, "encrypted_content") and "provider_data" not in item:
         sealed = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
     if len(parts) == 1:
