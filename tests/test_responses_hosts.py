@@ -196,8 +196,8 @@ def state_of(value: Any) -> Any:
         ("my-alias", None, "openai"),
         ("grok-4", None, "xai"),
         ("x-ai/grok-4.1-fast", None, "xai"),
-        ("anthropic/claude-sonnet-4.5", None, "anthropic"),
-        ("google/gemini-3-pro-preview", "google-gemini-v1", "google"),
+        ("anthropic/claude-sonnet-4.5", None, API),
+        ("my-alias", "google-gemini-v1", API),
         ("my-alias", "xai-responses-v1", "xai"),
         ("x-ai/grok-4", "azure-openai-responses-v1", "openai"),
         ("my-alias", "unknown", "openai"),
@@ -219,6 +219,8 @@ def test_issuer_of_encrypted_reasoning_is_its_maker(model: str, form: str | None
         ("grok-4", "my-alias", True),
         ("grok-4", "anthropic/claude-sonnet-4.5", False),
         ("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", False),
+        ("anthropic/claude-sonnet-4.5", "anthropic/claude-opus-4.5", True),
+        ("anthropic/claude-sonnet-4.5", "google/gemini-3-pro-preview", False),
         ("gpt-5.2", "grok-4", False),
         ("gpt-5.2", "gpt-5.2-codex", True),
         ("gpt-5.2", "my-alias", True),
@@ -246,6 +248,23 @@ def test_encrypted_reasoning_of_an_answer_is_not_sent_to_a_model_of_another_make
     assert {loss.code for loss in encoded.losses} >= {"foreign-reasoning"}
     sent = msgspec.structs.replace(sent, model="grok-4")
     assert REASONING in RESPONSES.encode_request(sent).payload["input"]
+
+
+@pytest.mark.parametrize(
+    ("source", "api", "model"),
+    [
+        ("anthropic/claude-sonnet-4.5", "anthropic-messages", "claude-sonnet-4-5"),
+        ("google/gemini-3-pro-preview", "google-generate-content", "gemini-3-pro-preview"),
+        ("grok-4", "openai-chat", "grok-4"),
+    ],
+)
+def test_encrypted_reasoning_of_a_host_is_not_sent_to_other_apis_of_the_maker(
+    source: str, api: str, model: str
+) -> None:
+    encoded = contentmodel.convert(request(source), source=API, target=api, kind="request", model=model)
+    (answer,) = [m for m in contentmodel.adapter(api).decode_request(encoded.payload).messages if m.role == "assistant"]
+    assert [content.__class__ for content in answer.contents] == [contentmodel.TextContent]
+    assert [loss.code for loss in encoded.losses].count("foreign-reasoning") == 3
 
 
 def test_encrypted_reasoning_of_another_maker_is_text_by_policy() -> None:

@@ -132,11 +132,12 @@ def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRe
 def _without_unread_state(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> ChatMessage:
     contents: list[AIContent] = []
     for item in reasoning_items(message.contents):
-        state = next((part.protected for part in item if isinstance(part, ReasoningContent) and part.protected), None)
+        parts = [part for part in item if isinstance(part, ReasoningContent)]
+        state = next((part.protected for part in parts if part.protected is not None), None)
         if state is None or not _is_unread(state, message, request, context):
             contents += item
             continue
-        for part in item:
+        for part in parts:
             # Without its state, reasoning is lowered even if the API reads the state of other models.
             bare = context.replace(part, protected=None)
             made = readable_reasoning(bare, context, is_last=part is message.contents[-1])
@@ -155,12 +156,12 @@ def _is_unread(state: Protected, message: ChatMessage, request: ChatRequest, con
     if message.origin is not None and is_native(message, context):
         if message.origin.model == request.model:
             return False
-        if issuer == API_ISSUER:
-            # Documents that were stored before 2026-11-27 name OpenAI as the issuer of each state.
+        if issuer in (API_ISSUER, API):
+            # Older documents name OpenAI as the issuer of each state.
             issuer = sealer_of(message.origin.model) or issuer
     if maker is None:
         return issuer != API_ISSUER and context.known.status in ("listed", "newest")
-    return issuer != maker
+    return issuer not in (maker, API)
 
 
 REQUEST_PASSES = (

@@ -46,7 +46,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared.command_outputs import CommandOutputs
-from contentmodel_adapters.shared.makers import OF_SEALED, sealer_of
+from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 
@@ -60,18 +60,20 @@ ENCRYPTED = Opaque("openai", "encrypted")
 class Sealed(Opaque):
     """The encrypted content of reasoning: of the maker that its `format` names, or else of the maker of the model.
 
-    Only OpenRouter sends a `format` (openrouter.ai/docs, "Responses API", seen 2026-11-27). The passes of requests
-    remove the states that the target cannot read.
+    Only OpenRouter sends a `format` (openrouter.ai/docs, "Responses API", seen 2026-11-27). The APIs of the makers in
+    `_SEALING` have this state, too. That of other makers is a host's, and is sent back to this API only. The passes of
+    requests remove the states that the target cannot read.
     """
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
-        maker = FORMATS.get(text_of(container, "format")) or sealer_of(context.origin.model)
-        return Protected(issuer=maker or self.issuer, kind=self.kind, data=value)
+        maker = FORMATS.get(text_of(container, "format")) or sealer_of(context.origin.model) or self.issuer
+        return Protected(issuer=maker if maker in _SEALING else API, kind=self.kind, data=value)
 
     def is_read(self, issuer: str, context: EncodeContext) -> bool:
-        return issuer == self.issuer or issuer in OF_SEALED
+        return issuer == API or issuer in _SEALING
 
 
+_SEALING = ("openai", "xai")
 FORMATS = {
     "openai-responses-v1": "openai",
     "azure-openai-responses-v1": "openai",
