@@ -767,6 +767,27 @@ def test_search_options_of_chat_are_the_search_tool_of_other_apis() -> None:
     assert same.payload == payload
 
 
+@pytest.mark.parametrize(("choice", "mode"), [("required", "ANY"), ("auto", "AUTO")])
+def test_gemini_gets_a_tool_choice_only_with_functions(choice: str, mode: str) -> None:
+    """Models up to Gemini 2.5 refuse it if the request defines no function."""
+    search = {"type": "web_search"}
+    payload: dict[str, Any] = {"model": "m", "input": "Hi.", "tools": [search], "tool_choice": choice}
+    alone = contentmodel.convert(payload, source=RESPONSES, target=GOOGLE, model="gemini-2.5-flash")
+    assert "toolConfig" not in alone.payload
+    assert "$.tool_choice" in {loss.path for loss in alone.losses}
+    function = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+    both = contentmodel.convert({**payload, "tools": [search, function]}, source=RESPONSES, target=GOOGLE)
+    assert both.payload["toolConfig"] == {"functionCallingConfig": {"mode": mode}}
+
+
+def test_gemini_gets_no_mode_that_it_does_not_have() -> None:
+    function = {"type": "function", "function": {"name": "f"}}
+    payload = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "tools": [function]}
+    made = contentmodel.convert({**payload, "tool_choice": "later"}, source=CHAT, target=GOOGLE)
+    assert made.payload["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
+    assert ("$.tool_choice", "no-tool-choice") in {(loss.path, loss.code) for loss in made.losses}
+
+
 SEARCH_OF_X = {
     "type": "custom_tool_call",
     "id": "ctc_1",

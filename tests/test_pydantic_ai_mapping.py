@@ -5,8 +5,8 @@ removes them:
 
 - Pydantic AI sends a failed result as `{"error": ...}` to APIs without an error flag; ours has a sealed mark.
 - Pydantic AI frames the media of a result in tags, where a result takes only text; ours has a sealed announcement.
-- Pydantic AI sends native tools back to their provider. Ours does so for Claude (`test_claude_results.py`); others are
-  calls of functions, which every API accepts.
+- Pydantic AI sends native tools back to their provider only. Ours does so too (`test_claude_results.py` and
+  `test_provider_results.py`); those of other providers are calls of functions, which every API accepts.
 - Gemini's signature of a thinking part is of the next part for Pydantic AI; for ours it is of the part that has it.
 """
 

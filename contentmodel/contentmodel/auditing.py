@@ -174,6 +174,7 @@ class Leaf(NamedTuple):
     above: tuple[str, ...]
     sort: str
     key: str
+    is_argument: bool = False
 
 
 class _Place(NamedTuple):
@@ -217,7 +218,8 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
             elif label and f"{item}".startswith(label) and not place.is_data:
                 yield Leaf(item[len(label) :], place.above, NAME, place.key)
             else:
-                yield Leaf(item, place.above, _sort_of(item, place, root, structure, names, vocabulary), place.key)
+                sort = _sort_of(item, place, root, structure, names, vocabulary)
+                yield Leaf(item, place.above, sort, place.key, place.is_argument)
 
 
 def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
@@ -374,7 +376,7 @@ class _OutputValues:
     """The scalars of an output, including those inside JSON texts and data URIs. Each occurrence can be taken once.
 
     A name of a definition, call or result only matches the name of an object of that sort. Any other name may be a
-    reference and is matched without taking it.
+    reference and is matched without taking it. A word in the arguments of a hosted call is also a value.
     """
 
     def __init__(self, output: Any, vocabulary: Vocabulary) -> None:
@@ -391,7 +393,7 @@ class _OutputValues:
                 self._names[sort][_key(leaf.value)] += 1
             if self._is_store and (leaf.key, leaf.value) in (("status", "error"), ("outcome", "failed")):
                 self._add(True)  # A store has this word as the flag of a failed result.
-            if leaf.sort in (VALUE, DATA, NAME):
+            if leaf.sort in (VALUE, DATA, NAME) or (leaf.sort == WORD and leaf.is_argument):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
     def _add(self, value: Any, count: int = 1) -> None:

@@ -62,9 +62,11 @@ from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, MOST_BREAKP
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import METRICS, Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
-from contentmodel_adapters.shared import cited_documents, claude_results
+from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
+from contentmodel_adapters.shared.claude_results import with_hosted_of_claude
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
+from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
 
@@ -161,7 +163,7 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
-    request_pass(claude_results.with_hosted_of_claude, needs=claude_results.TYPES),
+    request_pass(with_hosted_of_claude, needs=TYPES),
     message_pass(passes.normalize_foreign),
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(passes.join_results),

@@ -70,10 +70,13 @@ from contentmodel_adapters.google_generate_content.tools import (
     Tools,
     tools_of_member,
     with_level,
+    without_choice_of_no_functions,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
+from contentmodel_adapters.shared.gemini_results import with_hosted_of_gemini
 from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
 
@@ -194,6 +197,7 @@ REQUEST_PASSES = (
     request_pass(hoist_instructions),
     request_pass(with_media_type),
     request_pass(without_cited_instructions),
+    request_pass(with_hosted_of_gemini, needs=TYPES),
     message_pass(passes.normalize_foreign),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
@@ -247,6 +251,7 @@ class GoogleGenerateContent(TableAdapter):
     errors = ERRORS
     http = HTTP
     request_passes = REQUEST_PASSES
+    request_payload_passes = (payload_pass(without_choice_of_no_functions),)
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(with_failures),

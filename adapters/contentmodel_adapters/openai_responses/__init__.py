@@ -47,9 +47,11 @@ from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.openai_results import with_hosted_of_openai
 from contentmodel_adapters.shared.openai_settings import with_settings_of
 from contentmodel_adapters.shared.provider_state import reasoning_items, with_state_at_end, with_state_of_items
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
@@ -170,6 +172,7 @@ REQUEST_PASSES = (
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(with_hosted_of_openai, needs=TYPES),
     message_pass(with_state_of_items, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(ReasoningContent,)),

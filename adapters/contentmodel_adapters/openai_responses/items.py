@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Filled,
     Gathered,
     Implied,
+    MintedId,
     Named,
     One,
     Opaque,
@@ -106,6 +107,7 @@ CALL: dict[str, Spec] = {
     "status": "status",
     "caller": ("caller", Record(CALLER, provider_only=True)),
 }
+SEARCH: dict[str, Spec] = {**CALL, "call_id": ("call_id", MintedId())}  # Null if the API runs the search.
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
 # The required fields of every item of an answer, with their defaults (openai 3.54, types/responses; seen 2026-11-22).
 ENDED: dict[str, Any] = {"status": "completed"}
@@ -114,8 +116,7 @@ RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
 # The status of an item is that of the call; a failed call may have no other sign of its failure.
 STATUS = Sign("status", ("failed",), failed="failed")
-FAILED = Failure(STATUS)
-ONLY_STATUS = Failure(STATUS, only_signs=True)
+FAILED, ONLY_STATUS = Failure(STATUS), Failure(STATUS, only_signs=True)
 OUTPUTS = output_columns(GIVEN_BACK, "output")
 
 PAIRS = [
@@ -321,7 +322,7 @@ PROVIDER_CALLS = [
         Filled(ITEM),
     ),
     *_by_executor(
-        "tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, Silent("name"), fill=ITEM
+        "tool_search_call", ToolSearchToolCallContent, {**SEARCH, "arguments": "arguments"}, Silent("name"), fill=ITEM
     ),
     row(
         "program",
@@ -378,7 +379,7 @@ RESULTS = [
     *_by_executor(
         "tool_search_output",
         ToolSearchToolResultContent,
-        {**CALL, "tools": "tools"},
+        {**SEARCH, "tools": "tools"},
         Silent("name"),
         fill={**ITEM, "tools": []},
         failure=FAILED,

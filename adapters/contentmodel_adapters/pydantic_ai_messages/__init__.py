@@ -44,8 +44,11 @@ from contentmodel_adapters.pydantic_ai_messages.messages import (
 from contentmodel_adapters.pydantic_ai_messages.rules import KINDS, RULES
 from contentmodel_adapters.pydantic_ai_messages.values import API, provider_fields
 from contentmodel_adapters.shared import documents
-from contentmodel_adapters.shared.claude_results import TYPES, with_results_of_claude
+from contentmodel_adapters.shared.claude_results import with_results_of_claude
+from contentmodel_adapters.shared.gemini_results import with_results_of_gemini
+from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.media import typed_file
+from contentmodel_adapters.shared.openai_results import with_results_of_openai
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
 READS = media.MediaSupport(None, None, ("http", "https"), in_answers=True)
@@ -146,6 +149,8 @@ class PydanticAIMessages(documents.ListAdapter):
         request_pass(with_known_tools, kinds=Kinds(changes=True)),
         documents.NORMALIZED,
         message_pass(with_results_of_claude, needs=TYPES),
+        message_pass(with_results_of_openai, needs=TYPES),
+        message_pass(with_results_of_gemini, needs=TYPES),
         message_pass(with_providers),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         documents.FITTING_CALLS,

@@ -6,31 +6,37 @@ The frameworks themselves send them so: `_native_tools.py` of Pydantic AI 2.68, 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
-from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, is_native, list_of, object_of, reasons, snake_name
+from contentmodel.authoring import EncodeContext, list_of, object_of, reasons, snake_name
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
-from contentmodel.errors import DecodeError
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, HostedTool
 from contentmodel_adapters.shared.ai_sdk_results import ANTHROPIC, IN_CODE, block_of, is_of_sdk
 from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS, with_class
+from contentmodel_adapters.shared.kept_results import (
+    MODEL_MESSAGES,
+    PYDANTIC_AI,
+    UI_MESSAGES,
+    are_of,
+    decoded,
+    has_failed,
+    is_hosted,
+    json_of,
+    kept_parts,
+    with_changed_contents,
+    with_own_contents,
+    with_provider,
+)
 
-PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
 _TOOLS = ("web_search", "web_fetch", "bash_code_execution", "text_editor_code_execution", "code_execution", "advisor")
 _SEARCHES = {"bm25": ("tool_search_tool_bm25", "query"), "regex": ("tool_search_tool_regex", "pattern")}
 """The names of the tool that searches tools, and their arguments, by Pydantic AI's `strategy`."""
-TYPES = tuple(CALLS.values())
-"""The classes of the calls of hosted tools."""
 Blocks = tuple[dict[str, Any], dict[str, Any]]
 
 
@@ -39,73 +45,25 @@ def with_hosted_of_claude(request: ChatRequest, context: EncodeContext) -> ChatR
 
     The advisor's are sent only if the request has the advisor: the API refuses them otherwise.
     """
-    if context.policies.get("hosted_tools", "function") != "function":
-        return request
     has_advisor = any(isinstance(tool, HostedTool) and tool.kind == "advisor" for tool in request.tools or ())
-    messages = [
-        message
-        if is_native(message, context) or message.origin is None or message.origin.api not in _READERS
-        else context.with_contents(message, _with_own(message, message.origin, context, has_advisor=has_advisor))
-        for message in request.messages
-    ]
-    changed: ChatRequest = context.replace(request, messages=messages)
-    return changed
 
-
-def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, *, has_advisor: bool) -> list[AIContent]:
-    contents: list[Any] = list(message.contents)
-    calls = {call.call_id: at for at, call in enumerate(contents) if _is_hosted(call, ToolCallContent)}
-    for at, result in enumerate(contents):
-        before = calls.get(getattr(result, "call_id", None))
-        if before is None or not _is_hosted(result, ToolResultContent):
-            continue
-        call = contents[before]
+    def own(call: Any, result: Any, origin: Origin) -> list[Any]:
         blocks = _blocks_of(call, result, origin)
-        made = [] if blocks is None or (blocks[0]["name"] == "advisor" and not has_advisor) else _decoded(blocks)
-        if made:
-            contents[before], contents[at] = _replaced((call, result), made, context)
-    return contents
+        return [] if blocks is None or (blocks[0]["name"] == "advisor" and not has_advisor) else _decoded(blocks)
 
-
-def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) -> Iterator[Any]:
-    """Yield the contents of the blocks, recorded as replacements. The name of the tool may be another one."""
-    name = made[0].name
-    for old, new in zip(kept, made, strict=True):
-        if old.name not in (None, name):
-            context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
-            if isinstance(old, ToolCallContent) and "type" in arguments_of(old):
-                context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
-        extra = {**(old.extra or {}), **(new.extra or {})}
-        own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra or None))
-        context.kept_hosted[id(own)] = own
-        yield own
-
-
-def _is_hosted(content: Any, kind: type[Any]) -> bool:
-    return isinstance(content, kind) and content.executor == "provider" and content.call_id is not None
+    return with_own_contents(request, context, _READERS, own)
 
 
 def _blocks_of(call: Any, result: Any, origin: Origin) -> Blocks | None:
     """Return the blocks of a call and its result in a framework's format; None if they are not Claude's."""
     arguments = arguments_of(call)
-    parts = _kept(call, result, origin)
+    parts = kept_parts(call, result, origin)
     if not parts or arguments.__class__ is not dict:
         return None
     blocks = _READERS[origin.api](call, arguments, parts, origin.issuer)
-    has_failed = result.is_error is True or result.error is not None
-    if blocks is None or (has_failed and not _is_failure(blocks[1])):
+    if blocks is None or (has_failed(result) and not _is_failure(blocks[1])):
         return None
     return blocks
-
-
-def _kept(call: AIContent, result: AIContent, origin: Origin) -> list[dict[str, Any]]:
-    """Return the parts that the framework keeps of a call and its result."""
-    message = ChatMessage(role="assistant", contents=[call, result], origin=origin)
-    payload: Any = installed(origin.api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
-    written = payload["messages"] if isinstance(payload, dict) else payload
-    parts = written[0].get("content" if origin.api == MODEL_MESSAGES else "parts") if written else None
-    found = parts if isinstance(parts, list) else []
-    return [part for part in found if isinstance(part, dict) and part.keys() & {"toolCallId", "tool_call_id"}]
 
 
 def _is_failure(block: dict[str, Any]) -> bool:
@@ -114,13 +72,8 @@ def _is_failure(block: dict[str, Any]) -> bool:
 
 def _decoded(blocks: Blocks) -> list[Any]:
     """Return the contents of a call and its result; [] if the API has no such blocks."""
-    message = {"role": "assistant", "content": list(blocks)}
-    try:
-        contents = installed(ANTHROPIC).decode_request({"messages": [message]}).messages[0].contents
-    except DecodeError:
-        return []
-    kinds = (ToolCallContent, ToolResultContent)
-    return contents if all(map(_is_hosted, contents, kinds)) else []
+    contents = decoded(ANTHROPIC, {"messages": [{"role": "assistant", "content": list(blocks)}]})
+    return contents if all(map(is_hosted, contents, (ToolCallContent, ToolResultContent))) else []
 
 
 # -- Pydantic AI -------------------------------------------------------------------------------------------------------
@@ -131,20 +84,15 @@ def with_results_of_claude(messages: list[ChatMessage], context: EncodeContext) 
 
     Pydantic AI sends them back to Claude only with the name of the provider, and with Claude's JSON as the content.
     """
-    return [
-        context.with_contents(message, _for_pydantic_ai(message.contents, context))
-        if message.origin is not None and message.origin.api == ANTHROPIC
-        else message
-        for message in messages
-    ]
+    return with_changed_contents(messages, ANTHROPIC, context, _for_pydantic_ai)
 
 
 def _for_pydantic_ai(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
     made: list[AIContent] = []
     names: dict[Any, str] = {}
     for content in contents:
-        is_call = _is_hosted(content, ToolCallContent)
-        if not is_call and not _is_hosted(content, ToolResultContent):
+        is_call = is_hosted(content, ToolCallContent)
+        if not is_call and not is_hosted(content, ToolResultContent):
             made.append(content)
             continue
         block = block_of(content, ANTHROPIC)
@@ -201,21 +149,17 @@ def _result_for_pydantic_ai(content: Any, block: dict[str, Any], context: Encode
 
 def _provided(content: Any, details: dict[str, Any], context: EncodeContext, used: str = "") -> Any:
     """Return a content with the name and the details of its provider. The field `used` of its block is in its JSON."""
-    extra = {api: residue for api, residue in (content.extra or {}).items() if api != ANTHROPIC}
-    own = (content.extra or {}).get(ANTHROPIC, {})
-    if rest := {name: field for name, field in own.items() if name[0] != ":" and name != used}:
-        extra[ANTHROPIC] = rest
-    fields = {"provider_name": "anthropic", **({"provider_details": details} if details else {})}
-    return context.replace(content, extra={**extra, context.api: fields})
+    fields = {"provider_details": details} if details else {}
+    return with_provider(content, (ANTHROPIC, "anthropic"), fields, context, (used,))
 
 
 # -- what frameworks keep ----------------------------------------------------------------------------------------------
 
 
 def _of_pydantic_ai(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
-    if len(parts) != 2 or any(part.get("provider_name", issuer) != "anthropic" for part in parts):
+    if not are_of(("anthropic",), parts, issuer):
         return None
-    value, details = _json(parts[1].get("content")), object_of(parts[0], "provider_details")
+    value, details = json_of(parts[1].get("content")), object_of(parts[0], "provider_details")
     caller = {"caller": details["anthropic_caller"]} if "anthropic_caller" in details else {}
     if isinstance(call, McpServerToolCallContent):
         if not isinstance(value, dict) or value.keys() != {"content", "is_error"}:
@@ -250,7 +194,7 @@ def _found_of(value: Any, failure: dict[str, Any]) -> dict[str, Any] | None:
 
 def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
     is_ui, result = "toolName" not in parts[0], parts[-1]
-    value = _json(result.get("output") if is_ui else object_of(result, "output").get("value"))
+    value = json_of(result.get("output") if is_ui else object_of(result, "output").get("value"))
     called = object_of(object_of(parts[0], "callProviderMetadata" if is_ui else "providerOptions"), "anthropic")
     used: dict[str, Any] = {"name": call.name, "input": arguments}
     if called.get("type") == "mcp-tool-use" and value.__class__ is list:
@@ -270,14 +214,6 @@ def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], i
 
 
 _READERS = {PYDANTIC_AI: _of_pydantic_ai, UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}
-
-
-def _json(value: Any) -> Any:
-    """Return the JSON value of a result. Requests have JSON as texts before the passes."""
-    try:
-        return json.loads(value) if value.__class__ is str and value[:1] in ("{", "[") else value
-    except (ValueError, RecursionError):
-        return value
 
 
 def _blocks(tool: str, call: Any, used: Mapping[str, Any], fields: Mapping[str, Any]) -> Blocks:

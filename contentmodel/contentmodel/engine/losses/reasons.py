@@ -270,6 +270,7 @@ ERROR_ADDED = synthesized(
     "error-added", "{target} reports this result as failed: decoding adds an error to its outputs"
 )
 TEXT_AS_ERROR = degraded("text-as-error", "{target} reports this result as failed: decoding reads its texts as errors")
+STORED_WITH_ITEM = dropped("stored-with-item", "{target} reads it from the item of this id, which it stores")
 STORED_ELSEWHERE = dropped("stored-elsewhere", "another provider stores it, and {target} cannot load it")
 
 # Tool definitions and schemas

@@ -1,0 +1,151 @@
+"""Hosted tools that a framework keeps, shared by the providers: their calls and results return as the provider's own.
+
+Each provider has a module with its table: `claude_results`, `openai_results` and `gemini_results`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.adapter import adapter as installed
+from contentmodel.authoring import EncodeContext, is_native, reasons
+from contentmodel.content.base import AIContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.errors import DecodeError
+from contentmodel.interop.front_ends import arguments_of
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS
+
+PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
+TYPES = tuple(CALLS.values())
+"""The classes of the calls of hosted tools."""
+_SEARCHES = (CALLS["tool_search"], RESULTS["tool_search"])
+"""The classes whose parts have a kind of their own in Pydantic AI."""
+Own = Callable[[Any, Any, Origin], list[Any]]
+"""A function that returns a call and a result of the target, for those that a framework keeps; [] if it has none."""
+
+
+def is_hosted(content: Any, kind: type[Any]) -> bool:
+    """Return whether a content is a call or a result, with an id, of a tool that a provider runs."""
+    return isinstance(content, kind) and content.executor == "provider" and content.call_id is not None
+
+
+def has_failed(result: ToolResultContent) -> bool:
+    """Return whether a result is a failure."""
+    return result.is_error is True or result.error is not None
+
+
+# -- from a framework --------------------------------------------------------------------------------------------------
+
+
+def with_own_contents(request: ChatRequest, context: EncodeContext, formats: Collection[str], own: Own) -> ChatRequest:
+    """Return a request whose hosted calls and results in messages of frameworks are the target's own.
+
+    They stay hosted. Those for which `own` returns [] are unchanged.
+    """
+    if context.policies.get("hosted_tools", "function") != "function":
+        return request
+    messages = [
+        message
+        if is_native(message, context) or message.origin is None or message.origin.api not in formats
+        else context.with_contents(message, _with_own(message, message.origin, context, own))
+        for message in request.messages
+    ]
+    changed: ChatRequest = context.replace(request, messages=messages)
+    return changed
+
+
+def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, own: Own) -> list[AIContent]:
+    contents: list[Any] = list(message.contents)
+    calls = {call.call_id: at for at, call in enumerate(contents) if is_hosted(call, ToolCallContent)}
+    for at, result in enumerate(contents):
+        before = calls.get(getattr(result, "call_id", None))
+        if before is None or not is_hosted(result, ToolResultContent):
+            continue
+        if made := own(contents[before], result, origin):
+            contents[before], contents[at] = _replaced((contents[before], result), made, context)
+    return contents
+
+
+def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) -> Iterator[Any]:
+    """Yield the target's contents, recorded as replacements. The name of the tool may be another one, or missing."""
+    name = made[0].name
+    for old, new in zip(kept, made, strict=True):
+        if name is not None and old.name not in (None, name):
+            context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
+            if isinstance(old, ToolCallContent) and "type" in arguments_of(old):
+                context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
+        extra = {**(old.extra or {}), **(new.extra or {})}
+        own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra or None))
+        context.kept_hosted[id(own)] = own
+        yield own
+
+
+def kept_parts(call: AIContent, result: AIContent, origin: Origin) -> list[dict[str, Any]]:
+    """Return the parts that the framework keeps of a call and its result."""
+    message = ChatMessage(role="assistant", contents=[call, result], origin=origin)
+    payload: Any = installed(origin.api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
+    written = payload["messages"] if isinstance(payload, dict) else payload
+    parts = written[0].get("content" if origin.api == MODEL_MESSAGES else "parts") if written else None
+    found = parts if isinstance(parts, list) else []
+    return [part for part in found if isinstance(part, dict) and part.keys() & {"toolCallId", "tool_call_id"}]
+
+
+def are_of(providers: Collection[str], parts: list[dict[str, Any]], issuer: str = "") -> bool:
+    """Return whether Pydantic AI keeps a call and a result as those of a provider. `issuer`: if a part has no name."""
+    return len(parts) == 2 and all(part.get("provider_name", issuer) in providers for part in parts)
+
+
+def decoded(api: str, payload: dict[str, Any]) -> list[Any]:
+    """Return the contents of a payload with one message; [] if the API has no such message."""
+    try:
+        return installed(api).decode_request(payload).messages[0].contents
+    except DecodeError:
+        return []
+
+
+def json_of(value: Any) -> Any:
+    """Return the JSON value of a result. Requests have JSON as texts before the passes."""
+    try:
+        return json.loads(value) if value.__class__ is str and value[:1] in ("{", "[") else value
+    except (ValueError, RecursionError):
+        return value
+
+
+# -- to Pydantic AI ----------------------------------------------------------------------------------------------------
+
+
+def with_changed_contents(
+    messages: list[ChatMessage],
+    api: str,
+    context: EncodeContext,
+    change: Callable[[list[AIContent], EncodeContext], list[AIContent]],
+) -> list[ChatMessage]:
+    """Return the messages with the contents of those of an API changed."""
+    return [
+        context.with_contents(message, change(message.contents, context))
+        if message.origin is not None and message.origin.api == api
+        else message
+        for message in messages
+    ]
+
+
+def with_provider(
+    content: Any, source: tuple[str, str], fields: dict[str, Any], context: EncodeContext, used: Collection[str] = ()
+) -> Any:
+    """Return a content with the name of its provider and other fields of its part.
+
+    `source` is the API and the provider. The fields `used` of its block are in its part; others stay in the residue.
+    """
+    api, provider = source
+    extra = {name: residue for name, residue in (content.extra or {}).items() if name != api}
+    own = (content.extra or {}).get(api, {})
+    if rest := {name: field for name, field in own.items() if name[0] != ":" and name not in used}:
+        extra[api] = rest
+    typed = {"tool_kind": "tool-search"} if isinstance(content, _SEARCHES) else {}
+    return context.replace(content, extra={**extra, context.api: {"provider_name": provider, **typed, **fields}})
