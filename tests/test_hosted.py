@@ -786,3 +786,66 @@ def test_gemini_gets_no_mode_that_it_does_not_have() -> None:
     made = contentmodel.convert({**payload, "tool_choice": "later"}, source=CHAT, target=GOOGLE)
     assert made.payload["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
     assert ("$.tool_choice", "no-tool-choice") in {(loss.path, loss.code) for loss in made.losses}
+
+
+SEARCH_OF_X = {
+    "type": "custom_tool_call",
+    "id": "ctc_1",
+    "call_id": "xs_call-1",
+    "name": "x_keyword_search",
+    "input": '{"query":"q"}',
+    "status": "completed",
+}
+MESSAGE = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "Found.", "annotations": []}],
+}
+OF_GROK = {"id": "r", "object": "response", "created_at": 1, "model": "grok-4-1-fast", "status": "completed"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_search_of_x_is_a_hosted_call_of_responses(kind: str) -> None:
+    items = [SEARCH_OF_X, MESSAGE]
+    payload = {"model": "grok-4-1-fast", "input": items} if kind == "request" else {**OF_GROK, "output": items}
+    value = decoded(RESPONSES, kind, payload)
+    call, result = hosted_of(value)
+    assert (call.call_id, call.name, call.arguments_object) == ("xs_call-1", "x_keyword_search", {"query": "q"})
+    assert (call.executor, result.outputs, result.error) == ("provider", [], None)
+    assert not value.messages[0].tool_calls
+    assert loads(dumps(value)) == value
+
+
+def test_custom_call_with_the_name_of_a_search_of_x_is_for_the_client() -> None:
+    payload = {**OF_GROK, "output": [{**SEARCH_OF_X, "call_id": "call_1"}]}
+    (message,) = decoded(RESPONSES, "response", payload).messages
+    assert [call.executor for call in message.tool_calls] == ["client"]
+
+
+@pytest.mark.parametrize(("target", "ended"), [(ANTHROPIC, "end_turn"), (CHAT, "stop")])
+def test_answer_with_search_of_x_does_not_end_with_a_call(target: str, ended: str) -> None:
+    payload = {**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]}
+    encoded = convert(payload, source=RESPONSES, target=target, kind="response")
+    assert audit(payload, encoded) == []
+    answer = contentmodel.adapter(target).decode_response(encoded.payload)
+    assert (answer.text, answer.choices[0].finish_reason.raw) == ("Found.", ended)
+    assert not answer.messages[0].tool_calls
+
+
+def test_stream_with_search_of_x_folds_to_a_hosted_call() -> None:
+    started = {**SEARCH_OF_X, "input": "", "status": "in_progress"}
+    wires = [
+        {"type": "response.created", "response": {**OF_GROK, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": started},
+        {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": SEARCH_OF_X["input"]},
+        {"type": "response.output_item.done", "output_index": 0, "item": SEARCH_OF_X},
+        {"type": "response.output_item.done", "output_index": 1, "item": MESSAGE},
+        {"type": "response.completed", "response": {**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]}},
+    ]
+    raw = b"".join(b"data: " + json.dumps(wire).encode() + b"\n\n" for wire in wires)
+    response = fold_stream([raw], RESPONSES)
+    assert response == contentmodel.adapter(RESPONSES).decode_response({**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]})
+    ended = fold_stream([convert(raw, source=RESPONSES, target=ANTHROPIC, kind="stream").payload], ANTHROPIC)
+    assert ended.choices[0].finish_reason.reason == "stop"
