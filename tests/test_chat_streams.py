@@ -213,6 +213,12 @@ def test_chat_stream_decoder_reads_the_finish_reason_of_a_choice_without_index()
     assert fold(events).finish_reason == FinishReason(reason="stop", raw="stop")
 
 
+def test_chat_stream_decoder_reads_the_finish_reason_of_a_choice_without_delta() -> None:
+    end = {**chunk(), "choices": [{"index": 0, "finish_reason": "length"}]}
+    events = chat({"content": "a"}, end, finish=None)
+    assert fold(events).finish_reason == FinishReason(reason="length", raw="length")
+
+
 def test_chat_stream_decoder_appends_logprobs_and_keeps_other_fields() -> None:
     probability = {"token": "a", "logprob": -1, "bytes": None, "top_logprobs": []}
     seed = 7228414683750928001
