@@ -110,6 +110,44 @@ def test_chat_stream_decoder_reads_every_form_of_texts(case: str) -> None:
     assert fold(events).id == "c1"
 
 
+def whole(message: dict[str, Any], finish: str) -> dict[str, Any]:
+    """Return the chunk with the whole message with which some hosts end a stream."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
+    return {**chunk(), "object": "chat.completion", "choices": [choice]}
+
+
+CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}}
+OTHER = {"index": 1, "id": "b", "type": "function", "function": {"name": "g", "arguments": '{"x":2}'}}
+REPEATED: dict[str, tuple[list[Any], dict[str, Any], list[Any]]] = {
+    "a text": ([{"content": "He"}, chunk({"content": "llo"}, finish="stop")], {"content": "Hello"}, ["Hello"]),
+    "the end of a text": ([{"content": "He"}], {"content": "Hello"}, ["Hello"]),
+    "another text": ([{"content": "Hello"}], {"content": "Bye"}, ["Hello"]),
+    "a reasoning": (
+        [{"reasoning_content": "I"}, {"content": "Hi"}],
+        {"content": "Hi", "reasoning_content": "I"},
+        ["I", "Hi"],
+    ),
+    "a call": ([calls(call(0, "", "f", "a")), calls(call(0, '{"x":1}'))], {"content": "", "tool_calls": [CALL]}, [A]),
+    "a call with a new id": ([calls(CALL)], {"tool_calls": [{**CALL, "id": "c"}]}, [A]),
+    "the end of a call": ([calls(call(0, '{"x"', "f", "a"))], {"tool_calls": [CALL]}, [A]),
+    "a missing call": ([calls(CALL)], {"content": None, "tool_calls": [CALL, OTHER]}, [A, B]),
+    "calls without numbers": (
+        [calls(CALL, OTHER)],
+        {"tool_calls": [{key: one[key] for key in one if key != "index"} for one in (CALL, OTHER)]},
+        [A, B],
+    ),
+    "everything": ([{"role": "assistant"}], {"content": "Hi", "tool_calls": [CALL]}, ["Hi", A]),
+}
+
+
+@pytest.mark.parametrize("case", sorted(REPEATED))
+def test_chat_stream_decoder_takes_only_what_is_missing_from_a_message_after_deltas(case: str) -> None:
+    deltas, message, expected = REPEATED[case]
+    events = chat(*deltas, whole(message, "stop"), finish=None)
+    assert isinstance(events[-1], TurnComplete)
+    assert summary(events) == expected
+
+
 def test_chat_stream_decoder_keeps_unknown_parts_before_the_text() -> None:
     part = {"type": "hologram", "frames": 3}
     contents = fold(chat({"content": [part]}, {"content": "b"}, {"content": "c"})).messages[0].contents

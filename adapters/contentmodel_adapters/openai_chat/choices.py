@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import BlockState, merge_entry_pieces
+from contentmodel.authoring import BlockState, merge_entry_pieces, object_of
 from contentmodel_adapters.openai_chat.messages import row_of_wire
-from contentmodel_adapters.shared.streamed_calls import StreamedCalls, is_named
+from contentmodel_adapters.shared.streamed_calls import GROWN, StreamedCalls, is_named
 
 Key = tuple[str, int]
 """A column of the message, and the position of a content in it."""
@@ -30,6 +30,7 @@ class Choice:
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
+        self.has_deltas = False
         self.has_message = False
 
     def text(self, column: str) -> str:
@@ -68,3 +69,39 @@ class Choice:
         """Yield the key of each content of the message, in the order of the columns."""
         for column, count in row_of_wire(self.message).counts(self.message):
             yield from self.call_keys() if column == "tool_calls" else [(column, place) for place in range(count)]
+
+    def missing(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the delta from what was received to the whole message, which some hosts send at the end (MiniMax).
+
+        Calls are compared by position. A value that does not continue the received one is ignored.
+        """
+        fields = {}
+        for key, value in message.items():
+            existing = self.text(key) if key in self.texts else self.message.get(key)
+            if key == "tool_calls" and value.__class__ is list:
+                fields[key] = self._missing_calls(value)
+            elif not existing:
+                fields[key] = value
+            elif existing.__class__ is str:
+                fields[key] = _rest_of(value, existing)
+        return {key: value for key, value in fields.items() if value}
+
+    def _missing_calls(self, calls: list[Any]) -> list[Any]:
+        known = [self.blocks[key] for key in self.call_keys()]
+        return [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
+
+
+def _missing_of(number: int, block: BlockState, call: Any) -> dict[str, Any]:
+    """Return the delta from the call of a block to the whole call."""
+    merge_entry_pieces(block)
+    delta: dict[str, Any] = {"index": number}
+    for kind, grown in GROWN.items():
+        text = object_of(call, kind).get(grown) if call.__class__ is dict else None
+        if text.__class__ is str:
+            delta[kind] = {grown: _rest_of(text, object_of(block.wire, kind).get(grown) or "")}
+    return delta
+
+
+def _rest_of(whole: Any, begun: Any) -> str:
+    """Return the rest of a text; an empty text if it does not begin so."""
+    return whole[len(begun) :] if whole.__class__ is begun.__class__ is str and whole.startswith(begun) else ""

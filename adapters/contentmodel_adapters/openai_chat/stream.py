@@ -143,10 +143,15 @@ class Decoder(StreamDecoder):
         choice = self._choices.get(number) or self._order.begin(number)
         if "index" in wire:
             choice.rest["index"] = number
-        # A message beside a delta repeats earlier deltas (Perplexity); without a delta it is the whole answer.
+        # A message beside a delta repeats earlier deltas (Perplexity), and so does one after all deltas (MiniMax:
+        # platform.minimax.io/docs, "chatcompletion_v2", seen 2026-11-27). Without deltas it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
         choice.has_message = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
+            if not choice.has_message:
+                choice.has_deltas = True
+            elif choice.has_deltas:
+                delta = choice.missing(delta)
             if any(map(delta.get, REASONING_LISTS)):
                 choice.is_detailed = True
             for key, value in delta.items():

@@ -51,6 +51,10 @@ class StreamedCalls:
         """Return the places of all calls in the order of their numbers."""
         return sorted(range(len(self._numbers)), key=self._numbers.__getitem__)
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of all calls, in order."""
+        return sorted(self._numbers)
+
 
 def split_delta(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the fields of a call in a delta, and those that are appended to."""
