@@ -313,6 +313,17 @@ def test_only_arguments_that_were_an_object_are_written_as_an_object_to_chat() -
     assert [call["function"]["arguments"] for call in written] == [{"q": 2}, '{"q":2}']
 
 
+@pytest.mark.parametrize("arguments", ['{"q": 1}', {"q": 1}])
+def test_call_of_chat_with_a_blank_type_is_a_function_call(arguments: Any) -> None:
+    call = {"id": "c1", "type": "", "function": {"name": "look", "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    converted = convert(answer, source=CHAT, target=ANTHROPIC, kind="response").payload
+    assert converted["content"] == [use("c1")]
+    response = contentmodel.adapter(CHAT).decode_response(answer)
+    assert contentmodel.adapter(CHAT).encode_response(response).payload == answer
+
+
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
 def test_call_and_result_without_name_get_a_valid_name(target: str) -> None:
     call = {"id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}

@@ -63,6 +63,8 @@ CALLING: dict[str, tuple[list[Any], list[Any]]] = {
     "a name after the id": ([calls(call(0, id="a")), calls(call(0, name="f")), calls(call(0, '{"x":1}'))], [A]),
     "an id after the name": ([calls(call(0, "", "f")), calls(call(0, '{"x":1}', id="a"))], [A]),
     "blank ids and names later": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "", ""))], [A]),
+    "a blank type": ([calls({**call(0, "", "f", "a"), "type": ""}), calls({**call(0, '{"x":1}'), "type": ""})], [A]),
+    "a type of null": ([calls({**call(0, '{"x":1}', "f", "a"), "type": None})], [A]),
     "ids and names again": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "f", "a"))], [A]),
     "words after a call": ([{"content": "1"}, calls(call(0, '{"x":1}', "f", "a")), {"content": "2"}], ["12", A]),
     "the old function_call": (

@@ -61,7 +61,7 @@ def split_delta(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     wire: dict[str, Any] = {}
     pieces = {}
     for name, value in entry.items():
-        if name == "index":
+        if name == "index" or (name == "type" and value is None):
             continue
         grown = GROWN.get(name)
         if grown is not None and value.__class__ is dict and value.get(grown).__class__ is str:
