@@ -378,12 +378,46 @@ def test_error_of_bedrock_gets_the_usual_names_at_another_host() -> None:
         {"error": "No access.", "code": "Not allowed"},
         {"object": "error", "message": "No access.", "type": "BadRequestError", "code": 400},
         {"error": {"message": "No access."}, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]},
+        {"message": "No access.", "type": "too_many_requests_error", "param": "queue", "code": "queue_exceeded"},
+        {"detail": "No access."},
+        {"statusCode": 429, "message": "No access."},
+        [{"error": {"message": "No access.", "code": 403}}],
     ],
 )
-def test_error_of_another_form_in_a_stream_of_chat_is_an_error(event: dict[str, Any]) -> None:
-    response = fold_stream([f"data: {json.dumps(event)}\n\n".encode()], CHAT)
+@pytest.mark.parametrize("text", ["", "Half"])
+def test_error_of_another_form_in_a_stream_of_chat_is_an_error(event: Any, text: str) -> None:
+    before = [{"id": "c", "choices": [{"index": 0, "delta": {"content": text}}]}] if text else []
+    stream = "".join(f"data: {json.dumps(wire)}\n\n" for wire in [*before, event]).encode()
+    response = fold_stream([stream], CHAT)
     assert response.error is not None
-    assert response.error.message == "No access."
+    assert (response.error.message, response.text) == ("No access.", text)
+    assert b"No access." in convert(stream, source=CHAT, target=ANTHROPIC, kind="stream").payload
+    again = fold_stream([convert(stream, source=CHAT, target=CHAT, kind="stream").payload], CHAT)
+    assert again.error == response.error
+
+
+@pytest.mark.parametrize("event", [{"type": "status", "message": "Searching"}, {"message": "No.", "step": 1}])
+def test_event_of_chat_with_a_message_is_no_error_without_the_fields_of_one(event: dict[str, Any]) -> None:
+    end = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    stream = f"data: {json.dumps(event)}\n\ndata: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode()
+    response = fold_stream([stream], CHAT)
+    assert (response.error, response.text) == (None, "Hi")
+    assert (
+        json.dumps(event, separators=(",", ":")).encode()
+        in convert(stream, source=CHAT, target=CHAT, kind="stream").payload
+    )
+
+
+def test_stream_that_begins_with_an_error_at_the_top_is_detected() -> None:
+    body = {"object": "error", "message": "No.", "type": "NotFoundError", "code": 404}
+    assert detect(f"data: {json.dumps(body)}\n\n".encode()) == (CHAT, "stream")
+
+
+def test_texts_of_an_array_of_events_are_read_once() -> None:
+    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in ("a", "b")]
+    again = [events[0], {"choices": [{"index": 0, "delta": {"content": "c"}}]}]
+    stream = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in (events, again)) + b"data: [DONE]\n\n"
+    assert fold_stream([stream], CHAT).text == "abac"
 
 
 @pytest.mark.parametrize("usage", [None, {"input_tokens": 3, "output_tokens": 0, "total_tokens": 3}])

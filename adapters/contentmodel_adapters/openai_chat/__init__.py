@@ -425,6 +425,9 @@ class OpenAIChat(TableAdapter):
         # The status of Google's errors is a name, that of Azure's a number.
         if isinstance(error, dict) and "type" not in payload and not isinstance(error.get("status"), str):
             return {"response": 0.5, "stream": 0.5}
+        if payload.get("object") == "error" and "message" in payload:
+            # Such a body may also be Mistral's, which has no streams with it.
+            return {"stream": 0.5}
         return recognise_messages(payload)
 
 

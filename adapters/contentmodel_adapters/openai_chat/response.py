@@ -125,12 +125,29 @@ class Error(ErrorBody):
 
 def with_error_at_top(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Return a decoded answer, or the error of a body without `error`."""
-    message = wire.get("message", wire.get("detail"))
-    if not message or message.__class__ not in (str, dict, list) or wire.keys() & {"choices", "error"}:
+    if not _is_error_at_top(wire):
         return _with_error_of_choice(wire, context, decode)
     response = decode_with_error(wire, context, decode, _AT_TOP, _FIELDS)
     error = context.replaced(response.error, hints.ROW.on(response.error, API, ERROR_AT_TOP.name))
     return context.replace(response, error=error)
+
+
+def _is_error_at_top(wire: dict[str, Any]) -> bool:
+    message = wire.get("message", wire.get("detail"))
+    return bool(message) and message.__class__ in (str, dict, list) and not wire.keys() & {"choices", "error"}
+
+
+def error_body(name: str | None, event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the body of the error that an event without choices is; None if it is not an error.
+
+    An event with a message may also be information of a host. The fields of an error show that it is one.
+    """
+    is_at_top = event.keys() <= {*_FIELDS} and _is_error_at_top(event)
+    kind = event.get("type", "error")
+    is_named = "code" in event or "statusCode" in event or (kind.__class__ is str and "error" in kind.lower())
+    if event.get("error").__class__ in (dict, str) or (is_at_top and is_named):
+        return event
+    return {"error": event} if "error" in event or "error" in (name, event.get("object")) else None
 
 
 def _with_error_of_choice(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:

@@ -53,6 +53,7 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.openai_chat.choices import Choice, Key
 from contentmodel_adapters.openai_chat.messages import REASONING_LISTS, REASONING_TEXTS, decode_assistant
+from contentmodel_adapters.openai_chat.response import error_body
 from contentmodel_adapters.shared.streamed_calls import (
     is_another,
     is_complete_call,
@@ -91,8 +92,9 @@ class Decoder(StreamDecoder):
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         choices = wire.pop("choices", None)
         if choices.__class__ is not list:
-            if "error" in wire or "error" in (name, wire.get("object")):
-                self.fail_with(wire if wire.get("error").__class__ in (dict, str) else {"error": wire})
+            body = error_body(name, wire)
+            if body is not None:
+                self.fail_with(body)
                 return
             choices = self._read_without_choices(name, wire, choices)
         wire.pop("obfuscation", None)
@@ -119,7 +121,7 @@ class Decoder(StreamDecoder):
     def _read_without_choices(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
         if choices is not None or not ({"id", "object", "usage"} & wire.keys()):
-            self.wire_event(name, wire if choices is None else {**wire, "choices": choices})
+            self.wire_event(name, dict(wire) if choices is None else {**wire, "choices": choices})
             wire.clear()
         return []
 
