@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     TextOrJson,
     finished_by_calls,
     hints,
+    object_of,
     spread,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -114,17 +115,42 @@ _AT_TOP = ErrorBody(ERROR_AT_TOP, ErrorTypes(("code", "type", "statusCode"), ERR
 _FIELDS = ("message", "detail", "code", "type", "param", "statusCode")
 
 
+# MiniMax reports errors beside the choices, with the status 200 (platform.minimax.io/docs, "Error Codes", seen
+# 2026-11-27).
+ERROR_BESIDE = TABLE.record("base_resp", ErrorContent, {"status_msg": "message"}, Silent("kind", "code"))
+TABLE.keep("base_resp", "status_code")
+_CODES = {
+    1000: "server",
+    1001: "timeout",
+    1002: "rate_limit",
+    1004: "authentication",
+    1008: "billing",
+    1026: "invalid_request",
+    1027: "invalid_request",
+    1041: "rate_limit",
+    2013: "invalid_request",
+    2049: "authentication",
+    2056: "rate_limit",
+}
+_BESIDE = ErrorBody(
+    ERROR_BESIDE,
+    ErrorTypes(("status_code",), {kind: {"status_code": code} for code, kind in reversed(_CODES.items())}, _CODES),
+)
+_FORMS = {ERROR_AT_TOP.name: _AT_TOP, ERROR_BESIDE.name: _BESIDE}
+
+
 class Error(ErrorBody):
-    """The error of an answer. One whose fields were at the top keeps its form."""
+    """The error of an answer. One whose fields were elsewhere keeps its form."""
 
     def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> Any:
-        if context.native and hints.ROW.of(value, API) == ERROR_AT_TOP.name:
-            return _AT_TOP.encode(value, context, owner)
-        return super().encode(value, context, owner)
+        form = _FORMS.get(hints.ROW.of(value, API) or "") if context.native else None
+        return super().encode(value, context, owner) if form is None else form.encode(value, context, owner)
 
 
 def with_error_at_top(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Return a decoded answer, or the error of a body without `error`."""
+    if is_error_beside(wire):
+        return _with_error_beside(wire, context, decode)
     if not _is_error_at_top(wire):
         return _with_error_of_choice(wire, context, decode)
     response = decode_with_error(wire, context, decode, _AT_TOP, _FIELDS)
@@ -145,9 +171,22 @@ def error_body(name: str | None, event: dict[str, Any]) -> dict[str, Any] | None
     is_at_top = event.keys() <= {*_FIELDS} and _is_error_at_top(event)
     kind = event.get("type", "error")
     is_named = "code" in event or "statusCode" in event or (kind.__class__ is str and "error" in kind.lower())
-    if event.get("error").__class__ in (dict, str) or (is_at_top and is_named):
+    if event.get("error").__class__ in (dict, str) or (is_at_top and is_named) or is_error_beside(event):
         return event
     return {"error": event} if "error" in event or "error" in (name, event.get("object")) else None
+
+
+def is_error_beside(wire: dict[str, Any]) -> bool:
+    """Return whether a body or an event has an error of MiniMax. The code 0 is success."""
+    code = object_of(wire, "base_resp").get("status_code")
+    return code.__class__ is int and code != 0 and "error" not in wire
+
+
+def _with_error_beside(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
+    error = _BESIDE.decode(wire["base_resp"], context, wire, "base_resp")
+    context.trace(ERROR_BESIDE, [error], wire, "base_resp", spread=False)
+    error = context.replaced(error, hints.ROW.on(error, API, ERROR_BESIDE.name))
+    return context.replace(decode(context.without(wire, ("base_resp",))), error=error)
 
 
 def _with_error_of_choice(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:

@@ -53,7 +53,7 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.openai_chat.choices import Choice, Key
 from contentmodel_adapters.openai_chat.messages import REASONING_LISTS, REASONING_TEXTS, decode_assistant
-from contentmodel_adapters.openai_chat.response import error_body
+from contentmodel_adapters.openai_chat.response import error_body, is_error_beside
 from contentmodel_adapters.shared.streamed_calls import (
     is_another,
     is_complete_call,
@@ -91,7 +91,7 @@ class Decoder(StreamDecoder):
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         choices = wire.pop("choices", None)
-        if choices.__class__ is not list:
+        if choices.__class__ is not list or (not choices and is_error_beside(wire)):
             body = error_body(name, wire)
             if body is not None:
                 self.fail_with(body)
