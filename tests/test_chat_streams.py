@@ -10,7 +10,7 @@ import pytest
 
 import contentmodel
 from contentmodel import FinishReason, ReasoningContent, UnknownContent
-from contentmodel.events import BlockDelta, StreamEvent, TurnComplete, TurnError, fold
+from contentmodel.events import BlockDelta, BlockStart, StreamEvent, TurnComplete, TurnError, fold
 from test_events import call, calls, chunk, lawful, sse, summary
 
 
@@ -61,6 +61,16 @@ CALLING: dict[str, tuple[list[Any], list[Any]]] = {
     ),
     "whole in one delta": ([calls(call(0, '{"x":1}', "f", "a"))], [A]),
     "a name after the id": ([calls(call(0, id="a")), calls(call(0, name="f")), calls(call(0, '{"x":1}'))], [A]),
+    "a blank name before the name": ([calls(call(0, "", "", "a")), calls(call(0, '{"x":1}', "f"))], [A]),
+    "names after the arguments, in turns": (
+        [
+            calls(call(0, '{"x"', "", "a"), call(1, "", "", "b")),
+            calls(call(1, '{"x":2}', "g")),
+            calls(call(0, ":1}", "f")),
+        ],
+        [A, B],
+    ),
+    "neither numbers nor a name at first": ([calls(call(None, "", "", "a")), calls(call(None, '{"x":1}', "f"))], [A]),
     "an id after the name": ([calls(call(0, "", "f")), calls(call(0, '{"x":1}', id="a"))], [A]),
     "blank ids and names later": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "", ""))], [A]),
     "a blank type": ([calls({**call(0, "", "f", "a"), "type": ""}), calls({**call(0, '{"x":1}'), "type": ""})], [A]),
@@ -80,6 +90,21 @@ def test_chat_stream_decoder_reads_every_form_of_calls(case: str) -> None:
     events = chat(*chunks, finish="tool_calls")
     assert isinstance(events[-1], TurnComplete)
     assert summary(events) == expected
+
+
+def test_chat_stream_decoder_starts_a_call_when_its_name_is_known() -> None:
+    deltas = [calls(call(0, '{"x"', "", "a")), {"content": "Hi"}, calls(call(0, ":1}", "f"))]
+    events = chat(*deltas, finish="tool_calls")
+    started = [event.content for event in events if isinstance(event, BlockStart)]
+    assert [getattr(content, "name", None) for content in started] == [None, "f"]
+    assert summary(events) == ["Hi", A]
+    raw = sse(*map(chunk, deltas), chunk(finish="tool_calls")) + b"data: [DONE]\n\n"
+    converted = contentmodel.convert(raw, source="openai-chat", target="anthropic-messages", kind="stream")
+    assert b'"id":"a","name":"f"' in converted.payload
+
+
+def test_chat_stream_decoder_keeps_a_call_that_never_gets_a_name() -> None:
+    assert summary(chat(calls(call(0, '{"x":1}', "", "a")), finish="tool_calls")) == [("a", "", '{"x":1}')]
 
 
 TEXT = {"type": "text", "text": "a"}

@@ -23,6 +23,8 @@ class Choice:
         self.texts: dict[str, list[str]] = {}
         self.blocks: dict[Key, BlockState] = {}
         self.calls = StreamedCalls()
+        self.unnamed: dict[int, BlockState] = {}
+        """The calls that have no name yet, by place. Their blocks have not started."""
         self.details: dict[bytes, int] = {}
         """The index of the first detail with each key (see `detail_names`)."""
         self.listed: dict[str, dict[bytes, Any]] = {}
@@ -57,13 +59,19 @@ class Choice:
         """Return the keys of the calls in the order of their numbers."""
         return [("tool_calls", place) for place in self.calls.in_order()]
 
+    def call_at(self, place: int) -> BlockState | None:
+        """Return the block of the call at a place."""
+        return self.blocks.get(("tool_calls", place)) or self.unnamed.get(place)
+
     def number_of(self, entry: dict[str, Any], back: int) -> int:
         """Return the number of a call without one: by its id, a new one, or of the call `back` from the end."""
         name = entry.get("id")
         known = self.calls.number_of(name) if name else None
         if known is not None:
             return known
-        return len(self.calls) if name or not self.calls or is_named(entry) else self.calls.last_number(back)
+        waits = len(self.calls) - 1 in self.unnamed
+        is_new = name or not self.calls or (is_named(entry) and not waits)
+        return len(self.calls) if is_new else self.calls.last_number(back)
 
     def keys(self) -> Iterator[Key]:
         """Yield the key of each content of the message, in the order of the columns."""
@@ -87,7 +95,7 @@ class Choice:
         return {key: value for key, value in fields.items() if value}
 
     def _missing_calls(self, calls: list[Any]) -> list[Any]:
-        known = [self.blocks[key] for key in self.call_keys()]
+        known = [self.call_at(place) for place in self.calls.in_order()]
         return [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
 
 

@@ -57,6 +57,7 @@ from contentmodel_adapters.openai_chat.response import error_body, is_error_besi
 from contentmodel_adapters.shared.streamed_calls import (
     is_another,
     is_complete_call,
+    lacks_name,
     merge_call,
     split_delta,
     stub,
@@ -115,8 +116,11 @@ class Decoder(StreamDecoder):
             self._grown = None
 
     def read_rest(self) -> None:
-        for choice in self._order.rest():
-            self._read_choice(choice)
+        for wire in self._order.rest():
+            self._read_choice(wire)
+        for choice in self._choices.values():
+            for place in list(choice.unnamed):
+                self._open_call(choice, place)
 
     def _read_without_choices(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
@@ -296,18 +300,31 @@ class Decoder(StreamDecoder):
             number = choice.number_of(entry, back)
         place = choice.calls.place_of(number)
         wire, pieces = split_delta(entry)
-        block = None if place is None else choice.blocks["tool_calls", place]
+        block = None if place is None else choice.call_at(place)
         if place is None or block is None or is_another(block.wire, wire):
             place = choice.calls.add(number)
-            block = self._open(choice, ("tool_calls", place), wire, self._decode_call(stub(wire)))
+            block = choice.unnamed[place] = BlockState(-1, wire)
         else:
             merge_call(block.wire, wire)
         if block.wire.get("id") and "id" in wire:
             choice.calls.name(place, block.wire["id"])
+        if place in choice.unnamed and not lacks_name(block.wire):
+            block = self._open_call(choice, place)
         for name, text in pieces.items():
-            block.grow(name, text)
-            if text:
-                self.events.append(ArgumentsDelta(index=block.index, text=text))
+            self._grow_arguments(block, name, text)
+
+    def _open_call(self, choice: Choice, place: int) -> BlockState:
+        """Start the block of a call. Some hosts send the name of a call after its id (vercel/ai#16507)."""
+        waiting = choice.unnamed.pop(place)
+        block = self._open(choice, ("tool_calls", place), waiting.wire, self._decode_call(stub(waiting.wire)))
+        for name, pieces in waiting.pieces.items():
+            self._grow_arguments(block, name, "".join(pieces))
+        return block
+
+    def _grow_arguments(self, block: BlockState, name: str, text: str) -> None:
+        block.grow(name, text)
+        if text and block.index >= 0:
+            self.events.append(ArgumentsDelta(index=block.index, text=text))
 
     def _grow_function_call(self, choice: Choice, value: dict[str, Any]) -> None:
         wire = choice.message.setdefault("function_call", {})

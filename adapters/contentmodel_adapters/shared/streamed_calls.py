@@ -95,6 +95,11 @@ def is_named(entry: dict[str, Any]) -> bool:
     return any(object_of(entry, kind).get("name") for kind in GROWN)
 
 
+def lacks_name(entry: dict[str, Any]) -> bool:
+    """Return whether a call still has no name. Calls of other types than functions and custom tools have none."""
+    return not is_named(entry) and entry.get("type") in (None, "", *GROWN)
+
+
 def with_distances(entries: list[Any]) -> Iterable[tuple[dict[str, Any], int]]:
     """Return each call of a delta, with its distance from the end of the calls that have begun.
 
