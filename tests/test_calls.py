@@ -324,6 +324,20 @@ def test_call_of_chat_with_a_blank_type_is_a_function_call(arguments: Any) -> No
     assert contentmodel.adapter(CHAT).encode_response(response).payload == answer
 
 
+def test_call_of_chat_without_a_list_is_kept() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q":1}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": call}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    asked = {"role": "user", "content": "Look."}
+    request = {"model": "m", "messages": [asked, message, {"role": "tool", "tool_call_id": "c1", "content": "fine"}]}
+    converted = convert(answer, source=CHAT, target=ANTHROPIC, kind="response").payload
+    assert converted["content"] == [use("c1")]
+    chat = contentmodel.adapter(CHAT)
+    assert chat.encode_response(chat.decode_response(answer)).payload == answer
+    assert chat.encode_request(chat.decode_request(request)).payload == request
+    assert convert(request, source=CHAT, target=ANTHROPIC).payload["messages"][1]["content"] == [use("c1")]
+
+
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
 def test_call_and_result_without_name_get_a_valid_name(target: str) -> None:
     call = {"id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}

@@ -75,6 +75,10 @@ CALLING: dict[str, tuple[list[Any], list[Any]]] = {
     "blank ids and names later": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "", ""))], [A]),
     "a blank type": ([calls({**call(0, "", "f", "a"), "type": ""}), calls({**call(0, '{"x":1}'), "type": ""})], [A]),
     "a type of null": ([calls({**call(0, '{"x":1}', "f", "a"), "type": None})], [A]),
+    "one call without a list": (
+        [{"tool_calls": call(0, '{"x"', "f", "a")}, {"tool_calls": {**call(0, ":1}"), "id": "", "type": "function"}}],
+        [A],
+    ),
     "ids and names again": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "f", "a"))], [A]),
     "words after a call": ([{"content": "1"}, calls(call(0, '{"x":1}', "f", "a")), {"content": "2"}], ["12", A]),
     "the old function_call": (
@@ -157,6 +161,7 @@ REPEATED: dict[str, tuple[list[Any], dict[str, Any], list[Any]]] = {
     "a call": ([calls(call(0, "", "f", "a")), calls(call(0, '{"x":1}'))], {"content": "", "tool_calls": [CALL]}, [A]),
     "a call with a new id": ([calls(CALL)], {"tool_calls": [{**CALL, "id": "c"}]}, [A]),
     "the end of a call": ([calls(call(0, '{"x"', "f", "a"))], {"tool_calls": [CALL]}, [A]),
+    "a call without a list": ([calls(CALL)], {"tool_calls": CALL}, [A]),
     "a missing call": ([calls(CALL)], {"content": None, "tool_calls": [CALL, OTHER]}, [A, B]),
     "calls without numbers": (
         [calls(CALL, OTHER)],

@@ -86,8 +86,8 @@ class Choice:
         fields = {}
         for key, value in message.items():
             existing = self.text(key) if key in self.texts else self.message.get(key)
-            if key == "tool_calls" and value.__class__ is list:
-                fields[key] = self._missing_calls(value)
+            if key == "tool_calls" and value.__class__ in (list, dict):
+                fields[key] = self._missing_calls(value if value.__class__ is list else [value])
             elif not existing:
                 fields[key] = value
             elif existing.__class__ is str:

@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.authoring import (
     Blocks,
+    BlocksOrOne,
     Codec,
     Column,
     Columns,
@@ -185,7 +186,8 @@ COLUMNS = {
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
     "images": Column(Blocks(CONTENT), DataContent, UriContent, hinted=True),
-    "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
+    # TGI sends a single call without a list (huggingface/text-generation-inference#2949, seen 2026-11-27).
+    "tool_calls": Column(BlocksOrOne(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
     "function_call": Column(NonEmptyObject(FUNCTION_CALL), FunctionCallContent, hinted=True),
 }
 

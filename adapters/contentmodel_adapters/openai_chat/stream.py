@@ -237,8 +237,8 @@ class Decoder(StreamDecoder):
     def _read_field(self, choice: Choice, key: str, value: Any) -> None:
         """Read a field of a delta that is not text."""
         message = choice.message
-        if key == "tool_calls" and value.__class__ is list:
-            for entry, back in with_distances(value):
+        if key == "tool_calls" and value and value.__class__ in (list, dict):
+            for entry, back in with_distances(value if value.__class__ is list else [value]):
                 self._grow_call(choice, entry, back)
         elif key == "function_call" and value.__class__ is dict:
             self._grow_function_call(choice, value)
