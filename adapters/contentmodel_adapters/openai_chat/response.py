@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     ErrorTypes,
     Filled,
     FinishReasons,
+    Hint,
     OneOf,
     Place,
     ProtobufJson,
@@ -29,7 +30,7 @@ from contentmodel.authoring import (
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, ERROR, TABLE, USAGE
-from contentmodel_adapters.openai_chat.messages import Message
+from contentmodel_adapters.openai_chat.messages import Message, encode_answer
 from contentmodel_adapters.shared.errors_at_top import decode_with_error
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
@@ -84,13 +85,15 @@ class Choices(Codec[list[ChatChoice]]):
         return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        return [finished_by_calls(CHOICE.decode(wire, context)) for wire in value]
+        choices = [finished_by_calls(CHOICE.decode(wire, context)) for wire in value]
+        is_one = _is_one_answer(value) and all(choice.messages and choice.messages[0].contents for choice in choices)
+        return [_joined(choices, value, context)] if is_one else choices
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return spread(value, wire, path, CHOICE)
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        wires = [CHOICE.encode(choice, context) for choice in value]
+        wires = [wire for choice in value for wire in _encode_choice(choice, context)]
         if context.completes:
             for index, wire in enumerate(wires):
                 wire.setdefault("index", index)
@@ -98,6 +101,41 @@ class Choices(Codec[list[ChatChoice]]):
                 wire.setdefault("finish_reason", "tool_calls" if has_calls else "stop")
                 wire.setdefault("logprobs", None)
         return wires
+
+
+PART = Hint[dict[str, Any]](API, "choice", "the other fields of a choice that continues the first one", fields=True)
+
+
+def _is_one_answer(wires: list[dict[str, Any]]) -> bool:
+    """Return whether choices are the parts of one answer.
+
+    GitHub Copilot has the text and the calls of Claude in choices without `index`, which all end for calls
+    (HKUDS/nanobot#1555, seen 2026-11-27).
+    """
+    if len(wires) < 2 or any("index" in wire or wire.get("finish_reason") != "tool_calls" for wire in wires):
+        return False
+    messages = [object_of(wire, "message") for wire in wires]
+    has_calls = [bool(message.get("tool_calls")) for message in messages]
+    return all(messages) and any(has_calls) and not all(has_calls)
+
+
+def _joined(choices: list[ChatChoice], wires: list[dict[str, Any]], context: DecodeContext) -> ChatChoice:
+    """Return the choice whose messages are those of all choices."""
+    messages = list(choices[0].messages)
+    for choice, wire in zip(choices[1:], wires[1:], strict=True):
+        fields = {key: value for key, value in wire.items() if key != "message"}
+        messages += [context.replaced(message, PART.on(message, API, fields)) for message in choice.messages]
+    return context.replace(choices[0], messages=messages)  # type: ignore[no-any-return]
+
+
+def _encode_choice(choice: ChatChoice, context: EncodeContext) -> list[dict[str, Any]]:
+    """Return a choice, and the choices that continue it. Messages without contents have no choice of their own."""
+    parts = [message for message in choice.messages[1:] if PART.of(message, API) is not None and message.contents]
+    if not parts or not context.native:
+        return [CHOICE.encode(choice, context)]
+    own = [message for message in choice.messages if all(message is not part for part in parts)]
+    wires = [{**(PART.of(part, API) or {}), "message": encode_answer([part], context)} for part in parts]
+    return [CHOICE.encode(context.replace(choice, messages=own), context), *wires]
 
 
 # Bodies without `error`: of vLLM before 0.10.1 (github.com/vllm-project/vllm/pull/22099), of FastAPI, with `detail`
