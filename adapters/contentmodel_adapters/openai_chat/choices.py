@@ -83,7 +83,7 @@ class Choice:
 
         Calls are compared by position. A value that does not continue the received one is ignored.
         """
-        fields = {}
+        fields: dict[str, Any] = {}
         for key, value in message.items():
             existing = self.text(key) if key in self.texts else self.message.get(key)
             if key == "tool_calls" and value.__class__ in (list, dict):
@@ -95,7 +95,7 @@ class Choice:
         return {key: value for key, value in fields.items() if value}
 
     def _missing_calls(self, calls: list[Any]) -> list[Any]:
-        known = [self.call_at(place) for place in self.calls.in_order()]
+        known: list[Any] = [self.call_at(place) for place in self.calls.in_order()]
         return [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
 
 

@@ -125,7 +125,7 @@ def _joined(choices: list[ChatChoice], wires: list[dict[str, Any]], context: Dec
     for choice, wire in zip(choices[1:], wires[1:], strict=True):
         fields = {key: value for key, value in wire.items() if key != "message"}
         messages += [context.replaced(message, PART.on(message, API, fields)) for message in choice.messages]
-    return context.replace(choices[0], messages=messages)  # type: ignore[no-any-return]
+    return context.replace(choices[0], messages=messages)
 
 
 def _encode_choice(choice: ChatChoice, context: EncodeContext) -> list[dict[str, Any]]:
