@@ -44,8 +44,6 @@ ERRORS = ErrorTypes(
         "requests": "rate_limit",
         "tokens": "rate_limit",
         "slow_down": "rate_limit",
-        # Cerebras, with the code queue_exceeded (seen 2026-11-27).
-        "too_many_requests_error": "rate_limit",
         "api_error": "server",
         "overloaded_error": "overloaded",
         "timeout_error": "timeout",
