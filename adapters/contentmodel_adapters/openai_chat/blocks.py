@@ -55,11 +55,8 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
-from contentmodel_adapters.openai_chat.parts import CONTENT as CONTENT
-from contentmodel_adapters.openai_chat.parts import REFUSAL as REFUSAL
 from contentmodel_adapters.openai_chat.parts import RESULT_CONTENT, PassedOn
 from contentmodel_adapters.openai_chat.parts import TABLE as TABLE
-from contentmodel_adapters.openai_chat.parts import TEXT_PART as TEXT_PART
 from contentmodel_adapters.shared.makers import maker_of
 from contentmodel_adapters.shared.usage import ReasoningInside
 
@@ -69,7 +66,7 @@ def _usual_call(call: Any, rows: list[Row]) -> Row | None:
     return None if call.__class__ is HostedToolCallContent else rows[-1]
 
 
-def _function(name: str, arguments: ArgumentsText, **options: Any) -> Row:
+def _function(name: str, arguments: ArgumentsText, tag: str = "function", **options: Any) -> Row:
     fields: dict[str, Spec] = {
         "id": "call_id",
         "function.name": "name",
@@ -78,7 +75,7 @@ def _function(name: str, arguments: ArgumentsText, **options: Any) -> Row:
         "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
     }
     filled = Filled({"function.arguments": "{}"})
-    return Row(name, FunctionCallContent, fields, filled, constants={"type": "function"}, **options)
+    return Row(name, FunctionCallContent, fields, filled, constants={"type": tag}, **options)
 
 
 def _has_object(wire: Mapping[str, Any]) -> bool:
@@ -92,6 +89,9 @@ TOOL_CALLS = TABLE.union(
         # OpenAI refuses an object, but some templates of local models require one (`requires_object_arguments` in
         # common/chat-template.hpp of llama.cpp, seen 2026-11-27).
         _function("function.object", ArgumentsText(objects=True), accepts=_has_object),
+        # Some hosts of OpenAI's models (Azure) leave the type empty (vercel/ai#12939, seen 2026-11-27).
+        _function("function.blank.object", ArgumentsText(objects=True), "", accepts=_has_object),
+        _function("function.blank", ArgumentsText(), ""),
         _function("function", ArgumentsText()),
         row(
             "custom",
