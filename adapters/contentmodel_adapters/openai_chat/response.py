@@ -42,10 +42,6 @@ FINISH = FinishReasons(
         "function_call": "tool_calls",
         "content_filter": "content_filter",
         "error": "error",
-        # Z.ai (docs.z.ai/api-reference/llm/chat-completion; anomalyco/opencode#18814, seen 2026-11-27).
-        "model_context_window_exceeded": "length",
-        "sensitive": "content_filter",
-        "network_error": "error",
     },
     {
         "stop": "stop",
@@ -56,6 +52,8 @@ FINISH = FinishReasons(
         "pause": "stop",
     },
     "stop",
+    # Z.ai (docs.z.ai/api-reference/llm/chat-completion; anomalyco/opencode#18814, seen 2026-11-27).
+    of_hosts={"model_context_window_exceeded": "length", "sensitive": "content_filter", "network_error": "error"},
 )
 
 TABLE.known_values("finish_reason", *FINISH.reasons)
