@@ -37,8 +37,9 @@ class FinishReasons(Codec[FinishReason]):
         implied: tuple[str, ...] = (),
         of_hosts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.reasons, self.values, self.otherwise = {**reasons, **of_hosts}, values, otherwise
-        self._own = reasons
+        self.values, self.otherwise, self._own = values, otherwise, reasons
+        self.reasons: dict[str | int, str] = {**reasons}
+        self.reasons |= of_hosts
         self._has_stop_sequence = has_stop_sequence
         # Reasons that the API has no value for because the answer itself shows them.
         self._implied = implied
