@@ -35,11 +35,11 @@ class FinishReasons(Codec[FinishReason]):
         *,
         has_stop_sequence: bool = False,
         implied: tuple[str, ...] = (),
-        of_hosts: Mapping[str, str] = MappingProxyType({}),
+        of_hosts: Mapping[str | int, str] = MappingProxyType({}),
     ) -> None:
         self.values, self.otherwise, self._own = values, otherwise, reasons
         self.reasons: dict[str | int, str] = {**reasons}
-        self.reasons |= of_hosts
+        self.reasons.update(of_hosts.items())
         self._has_stop_sequence = has_stop_sequence
         # Reasons that the API has no value for because the answer itself shows them.
         self._implied = implied
