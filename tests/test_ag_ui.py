@@ -215,6 +215,18 @@ def test_error_that_repeats_the_text_becomes_a_flag_and_any_other_an_output() ->
     assert "it failed" in str(blocks[1])
 
 
+@pytest.mark.parametrize("content", [{"content": ""}, {"content": []}, {}])
+def test_error_beside_an_empty_text_is_the_only_output(content: dict[str, Any]) -> None:
+    result = {"id": "t1", "role": "tool", "toolCallId": "c1", **content, "error": "boom"}
+    document = [HELLO, assistant(toolCalls=[call("c1")]), result]
+    (output,) = decoded(document).messages[-1].contents[0].outputs  # type: ignore[attr-defined]
+    assert output.message == "boom"
+    assert adapter(API).encode_request(decoded(document)).payload == document
+    made = convert(document, source=API, target="anthropic-messages", model="claude-opus-4-8")
+    assert made.payload["messages"][2]["content"][0]["content"] == "boom"
+    assert audit(document, made) == []
+
+
 def test_failed_result_has_an_error() -> None:
     called = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c1", name="f", arguments={})])
     failed = FunctionResultContent(call_id="c1", outputs=[TextContent(text="boom")], is_error=True)

@@ -182,6 +182,13 @@ def test_run_is_detected_by_its_events() -> None:
     assert {kind.value for kind in library.EventType} <= EVENT_TYPES
 
 
+def test_list_of_events_is_detected_and_refused_with_the_function_that_reads_it() -> None:
+    assert detect(LOOP) == (API, "request")
+    with pytest.raises(DecodeError, match=r"ag_ui\.read_run") as caught:
+        adapter(API).decode_request(LOOP)
+    assert [fault.path for fault in caught.value.faults] == ["$"]
+
+
 def test_events_of_a_tool_loop_have_its_messages() -> None:
     made = read_run(LOOP)
     assert told(LOOP) == [

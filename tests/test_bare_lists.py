@@ -112,7 +112,6 @@ def test_convert_encodes_list_of_messages_as_request_if_model_is_given() -> None
         [1, 2],
         [{"a": 1}],
         [{"model": "m", "messages": []}],
-        [{"type": "RUN_STARTED"}],
         [{"type": "text", "text": "a"}],
     ],
 )

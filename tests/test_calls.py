@@ -11,6 +11,7 @@ import pytest
 
 import contentmodel
 from contentmodel import Renames, convert, decode_stream, fold_stream
+from contentmodel.auditing import audit
 from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT
 from contentmodel.events import Fold
@@ -311,6 +312,80 @@ def test_only_arguments_that_were_an_object_are_written_as_an_object_to_chat() -
     request.messages[1] = msgspec.structs.replace(request.messages[1], contents=calls)
     written = chat.encode_request(request).payload["messages"][1]["tool_calls"]
     assert [call["function"]["arguments"] for call in written] == [{"q": 2}, '{"q":2}']
+
+
+@pytest.mark.parametrize("arguments", ['{"q": 1}', {"q": 1}])
+def test_call_of_chat_with_a_blank_type_is_a_function_call(arguments: Any) -> None:
+    call = {"id": "c1", "type": "", "function": {"name": "look", "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    converted = convert(answer, source=CHAT, target=ANTHROPIC, kind="response").payload
+    assert converted["content"] == [use("c1")]
+    response = contentmodel.adapter(CHAT).decode_response(answer)
+    assert contentmodel.adapter(CHAT).encode_response(response).payload == answer
+
+
+def parts_of_answer(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return an answer whose choices have one message each, and end for calls."""
+    choices = [{"finish_reason": "tool_calls", "message": {"role": "assistant", **one}, **fields} for one in messages]
+    return {"id": "x", "model": "m", "choices": choices}
+
+
+LOOKING = {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q":1}'}}]}
+
+
+def test_choices_of_chat_without_index_that_all_end_for_calls_are_one_answer() -> None:
+    answer = parts_of_answer({"content": "Let me look.", "pad": 1}, {"content": None, **LOOKING, "pad": 2}, filter={})
+    encoded = convert(answer, source=CHAT, target=ANTHROPIC, kind="response")
+    assert encoded.payload["content"] == [{"type": "text", "text": "Let me look."}, use("c1")]
+    assert audit(answer, encoded) == []
+    assert "$.choices[1].message.pad" in [loss.path for loss in encoded.losses]
+    chat = contentmodel.adapter(CHAT)
+    response = chat.decode_response(answer)
+    assert len(response.choices) == 1
+    assert chat.encode_response(response).payload == answer
+    choice = response.choices[0]
+    added = msgspec.structs.replace(choice, messages=[*choice.messages, choice.messages[0]])
+    written = chat.encode_response(msgspec.structs.replace(response, choices=[added])).payload["choices"]
+    assert [one["message"]["content"] for one in written] == [[TEXT, TEXT], None]
+    again = Fold()
+    for event in decode_stream(encode_stream(unfold(response), CHAT), CHAT):
+        again.feed(event)
+    assert [len(choice.messages[0].contents) for choice in again.response.choices] == [2]
+
+
+TEXT = {"type": "text", "text": "Let me look."}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        parts_of_answer({"content": "a"}, {"content": "b"}),
+        parts_of_answer({"content": "a"}, LOOKING, index=0),
+        parts_of_answer(LOOKING, LOOKING),
+        parts_of_answer({"content": "a"}, LOOKING, finish_reason="stop"),
+        parts_of_answer({"content": "a"}, {"tool_calls": "look"}, LOOKING),
+    ],
+)
+def test_other_choices_of_chat_are_alternatives(answer: dict[str, Any]) -> None:
+    chat = contentmodel.adapter(CHAT)
+    response = chat.decode_response(answer)
+    assert len(response.choices) == len(answer["choices"])
+    assert chat.encode_response(response).payload == answer
+
+
+def test_call_of_chat_without_a_list_is_kept() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q":1}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": call}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    asked = {"role": "user", "content": "Look."}
+    request = {"model": "m", "messages": [asked, message, {"role": "tool", "tool_call_id": "c1", "content": "fine"}]}
+    converted = convert(answer, source=CHAT, target=ANTHROPIC, kind="response").payload
+    assert converted["content"] == [use("c1")]
+    chat = contentmodel.adapter(CHAT)
+    assert chat.encode_response(chat.decode_response(answer)).payload == answer
+    assert chat.encode_request(chat.decode_request(request)).payload == request
+    assert convert(request, source=CHAT, target=ANTHROPIC).payload["messages"][1]["content"] == [use("c1")]
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])

@@ -10,7 +10,7 @@ import pytest
 
 import contentmodel
 from contentmodel import FinishReason, ReasoningContent, UnknownContent
-from contentmodel.events import BlockDelta, StreamEvent, TurnComplete, TurnError, fold
+from contentmodel.events import BlockDelta, BlockStart, StreamEvent, TurnComplete, TurnError, fold
 from test_events import call, calls, chunk, lawful, sse, summary
 
 
@@ -61,8 +61,24 @@ CALLING: dict[str, tuple[list[Any], list[Any]]] = {
     ),
     "whole in one delta": ([calls(call(0, '{"x":1}', "f", "a"))], [A]),
     "a name after the id": ([calls(call(0, id="a")), calls(call(0, name="f")), calls(call(0, '{"x":1}'))], [A]),
+    "a blank name before the name": ([calls(call(0, "", "", "a")), calls(call(0, '{"x":1}', "f"))], [A]),
+    "names after the arguments, in turns": (
+        [
+            calls(call(0, '{"x"', "", "a"), call(1, "", "", "b")),
+            calls(call(1, '{"x":2}', "g")),
+            calls(call(0, ":1}", "f")),
+        ],
+        [A, B],
+    ),
+    "neither numbers nor a name at first": ([calls(call(None, "", "", "a")), calls(call(None, '{"x":1}', "f"))], [A]),
     "an id after the name": ([calls(call(0, "", "f")), calls(call(0, '{"x":1}', id="a"))], [A]),
     "blank ids and names later": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "", ""))], [A]),
+    "a blank type": ([calls({**call(0, "", "f", "a"), "type": ""}), calls({**call(0, '{"x":1}'), "type": ""})], [A]),
+    "a type of null": ([calls({**call(0, '{"x":1}', "f", "a"), "type": None})], [A]),
+    "one call without a list": (
+        [{"tool_calls": call(0, '{"x"', "f", "a")}, {"tool_calls": {**call(0, ":1}"), "id": "", "type": "function"}}],
+        [A],
+    ),
     "ids and names again": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "f", "a"))], [A]),
     "words after a call": ([{"content": "1"}, calls(call(0, '{"x":1}', "f", "a")), {"content": "2"}], ["12", A]),
     "the old function_call": (
@@ -78,6 +94,21 @@ def test_chat_stream_decoder_reads_every_form_of_calls(case: str) -> None:
     events = chat(*chunks, finish="tool_calls")
     assert isinstance(events[-1], TurnComplete)
     assert summary(events) == expected
+
+
+def test_chat_stream_decoder_starts_a_call_when_its_name_is_known() -> None:
+    deltas = [calls(call(0, '{"x"', "", "a")), {"content": "Hi"}, calls(call(0, ":1}", "f"))]
+    events = chat(*deltas, finish="tool_calls")
+    started = [event.content for event in events if isinstance(event, BlockStart)]
+    assert [getattr(content, "name", None) for content in started] == [None, "f"]
+    assert summary(events) == ["Hi", A]
+    raw = sse(*map(chunk, deltas), chunk(finish="tool_calls")) + b"data: [DONE]\n\n"
+    converted = contentmodel.convert(raw, source="openai-chat", target="anthropic-messages", kind="stream")
+    assert b'"id":"a","name":"f"' in converted.payload
+
+
+def test_chat_stream_decoder_keeps_a_call_that_never_gets_a_name() -> None:
+    assert summary(chat(calls(call(0, '{"x":1}', "", "a")), finish="tool_calls")) == [("a", "", '{"x":1}')]
 
 
 TEXT = {"type": "text", "text": "a"}
@@ -108,6 +139,45 @@ def test_chat_stream_decoder_reads_every_form_of_texts(case: str) -> None:
     assert isinstance(events[-1], TurnComplete)
     assert summary(events) == expected
     assert fold(events).id == "c1"
+
+
+def whole(message: dict[str, Any], finish: str) -> dict[str, Any]:
+    """Return the chunk with the whole message with which some hosts end a stream."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
+    return {**chunk(), "object": "chat.completion", "choices": [choice]}
+
+
+CALL = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x":1}'}}
+OTHER = {"index": 1, "id": "b", "type": "function", "function": {"name": "g", "arguments": '{"x":2}'}}
+REPEATED: dict[str, tuple[list[Any], dict[str, Any], list[Any]]] = {
+    "a text": ([{"content": "He"}, chunk({"content": "llo"}, finish="stop")], {"content": "Hello"}, ["Hello"]),
+    "the end of a text": ([{"content": "He"}], {"content": "Hello"}, ["Hello"]),
+    "another text": ([{"content": "Hello"}], {"content": "Bye"}, ["Hello"]),
+    "a reasoning": (
+        [{"reasoning_content": "I"}, {"content": "Hi"}],
+        {"content": "Hi", "reasoning_content": "I"},
+        ["I", "Hi"],
+    ),
+    "a call": ([calls(call(0, "", "f", "a")), calls(call(0, '{"x":1}'))], {"content": "", "tool_calls": [CALL]}, [A]),
+    "a call with a new id": ([calls(CALL)], {"tool_calls": [{**CALL, "id": "c"}]}, [A]),
+    "the end of a call": ([calls(call(0, '{"x"', "f", "a"))], {"tool_calls": [CALL]}, [A]),
+    "a call without a list": ([calls(CALL)], {"tool_calls": CALL}, [A]),
+    "a missing call": ([calls(CALL)], {"content": None, "tool_calls": [CALL, OTHER]}, [A, B]),
+    "calls without numbers": (
+        [calls(CALL, OTHER)],
+        {"tool_calls": [{key: one[key] for key in one if key != "index"} for one in (CALL, OTHER)]},
+        [A, B],
+    ),
+    "everything": ([{"role": "assistant"}], {"content": "Hi", "tool_calls": [CALL]}, ["Hi", A]),
+}
+
+
+@pytest.mark.parametrize("case", sorted(REPEATED))
+def test_chat_stream_decoder_takes_only_what_is_missing_from_a_message_after_deltas(case: str) -> None:
+    deltas, message, expected = REPEATED[case]
+    events = chat(*deltas, whole(message, "stop"), finish=None)
+    assert isinstance(events[-1], TurnComplete)
+    assert summary(events) == expected
 
 
 def test_chat_stream_decoder_keeps_unknown_parts_before_the_text() -> None:
@@ -211,6 +281,12 @@ def test_chat_stream_decoder_reads_the_finish_reason_of_a_choice_without_index()
         {"choices": [{"delta": {"content": "a"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, finish=None
     )
     assert fold(events).finish_reason == FinishReason(reason="stop", raw="stop")
+
+
+def test_chat_stream_decoder_reads_the_finish_reason_of_a_choice_without_delta() -> None:
+    end = {**chunk(), "choices": [{"index": 0, "finish_reason": "length"}]}
+    events = chat({"content": "a"}, end, finish=None)
+    assert fold(events).finish_reason == FinishReason(reason="length", raw="length")
 
 
 def test_chat_stream_decoder_appends_logprobs_and_keeps_other_fields() -> None:

@@ -488,6 +488,22 @@ ADDRESS, DATA = "https://example.org/a", "data:audio/wav;base64,AAAA"
             {"fileData": {"fileUri": f"{ADDRESS}.mp3", "mimeType": "audio/mpeg"}},
         ),
         ({"audio_url": {"url": DATA}}, {"inlineData": {"mimeType": "audio/wav", "data": "AAAA"}}),
+        (
+            {"input_audio": {"data": f"{ADDRESS}.wav", "format": "wav"}},
+            {"fileData": {"fileUri": f"{ADDRESS}.wav", "mimeType": "audio/wav"}},
+        ),
+        (
+            {"file": {"file_id": f"{ADDRESS}.pdf", "format": "application/pdf"}},
+            {"fileData": {"fileUri": f"{ADDRESS}.pdf", "mimeType": "application/pdf"}},
+        ),
+        (
+            {"file": {"file_data": f"{ADDRESS}.pdf", "filename": "a.pdf"}},
+            {"fileData": {"fileUri": f"{ADDRESS}.pdf", "mimeType": "application/pdf", "displayName": "a.pdf"}},
+        ),
+        (
+            {"file_url": {"url": f"{ADDRESS}.pdf"}},
+            {"fileData": {"fileUri": f"{ADDRESS}.pdf", "mimeType": "application/pdf"}},
+        ),
     ],
 )
 def test_media_of_hosts_are_media_at_other_apis(part: dict[str, Any], gemini: dict[str, Any]) -> None:
@@ -717,3 +733,47 @@ def test_cache_points_of_anthropic_are_encoded_for_the_host(dialect: Any) -> Non
     assert encoded.payload["messages"][0]["content"] == [part]
     elsewhere = convert(payload, source=ANTHROPIC, target="openai-chat")
     assert elsewhere.payload["messages"][0]["content"] == "A long text."
+
+
+@pytest.mark.parametrize(
+    "part", [{"type": "thinking", "thinking": "T", "signature": "c2ln"}, {"type": "redacted_thinking", "data": "c2ln"}]
+)
+def test_thinking_of_claude_among_the_parts_is_signed_reasoning(part: dict[str, Any]) -> None:
+    contents = [part, {"type": "text", "text": "Yes."}]
+    messages = [{"role": "user", "content": "Is it?"}, {"role": "assistant", "content": contents}]
+    payload = {"model": "claude-opus-4-6", "messages": messages}
+    assert convert(payload, source="openai-chat", target="openai-chat").payload == payload
+    made = convert(payload, source="openai-chat", target=ANTHROPIC)
+    assert made.payload["messages"][1]["content"] == contents
+    folded = contentmodel.fold_stream([sse(chunk({"role": "assistant", "content": [part]}), chunk({}))], "openai-chat")
+    [content] = folded.choices[0].messages[0].contents
+    assert content.protected is not None
+    assert content.protected.data == "c2ln"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("engine_overloaded_error", "overloaded"),
+        ("exceeded_current_quota_error", "billing"),
+        ("rate_limit_reached_error", "rate_limit"),
+        ("queue_exceeded", "rate_limit"),
+        ("invalid_authentication_error", "authentication"),
+    ],
+)
+def test_error_types_of_hosts_have_kinds(kind: str, expected: str) -> None:
+    error = CHAT.decode_response({"error": {"message": "No.", "type": kind}}).error
+    assert error is not None
+    assert error.kind == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [("model_context_window_exceeded", "model_context_window_exceeded"), ("sensitive", "refusal")],
+)
+def test_finish_reasons_of_zai_have_their_meaning(reason: str, expected: str) -> None:
+    payload = answer(content="Yes.")
+    payload["choices"][0]["finish_reason"] = reason
+    made = convert(payload, source="openai-chat", target=ANTHROPIC, kind="response")
+    assert made.payload["stop_reason"] == expected
+    assert convert(payload, source="openai-chat", target="openai-chat", kind="response").payload == payload

@@ -329,6 +329,8 @@ def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
         (CHAT, {"detail": "No access."}, 500),
         (CHAT, {"statusCode": 429, "message": "No access."}, 429),
         ("openai-chat", {"code": "Not allowed", "error": "No access."}, 500),
+        (CHAT, {"choices": None, "base_resp": {"status_code": 1004, "status_msg": "No access."}}, 401),
+        (CHAT, {"choices": [], "base_resp": {"status_code": 1002, "status_msg": "No access."}}, 429),
     ],
 )
 @pytest.mark.parametrize("target", PROVIDERS)
@@ -378,12 +380,72 @@ def test_error_of_bedrock_gets_the_usual_names_at_another_host() -> None:
         {"error": "No access.", "code": "Not allowed"},
         {"object": "error", "message": "No access.", "type": "BadRequestError", "code": 400},
         {"error": {"message": "No access."}, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]},
+        {"message": "No access.", "type": "too_many_requests_error", "param": "queue", "code": "queue_exceeded"},
+        {"detail": "No access."},
+        {"statusCode": 429, "message": "No access."},
+        {"choices": None, "base_resp": {"status_code": 1004, "status_msg": "No access."}},
+        {"id": "c", "choices": [], "base_resp": {"status_code": 2049, "status_msg": "No access."}},
+        [{"error": {"message": "No access.", "code": 403}}],
     ],
 )
-def test_error_of_another_form_in_a_stream_of_chat_is_an_error(event: dict[str, Any]) -> None:
-    response = fold_stream([f"data: {json.dumps(event)}\n\n".encode()], CHAT)
+@pytest.mark.parametrize("text", ["", "Half"])
+def test_error_of_another_form_in_a_stream_of_chat_is_an_error(event: Any, text: str) -> None:
+    before = [{"id": "c", "choices": [{"index": 0, "delta": {"content": text}}]}] if text else []
+    stream = "".join(f"data: {json.dumps(wire)}\n\n" for wire in [*before, event]).encode()
+    response = fold_stream([stream], CHAT)
     assert response.error is not None
-    assert response.error.message == "No access."
+    assert (response.error.message, response.text) == ("No access.", text)
+    assert b"No access." in convert(stream, source=CHAT, target=ANTHROPIC, kind="stream").payload
+    again = fold_stream([convert(stream, source=CHAT, target=CHAT, kind="stream").payload], CHAT)
+    assert again.error == response.error
+
+
+@pytest.mark.parametrize("event", [{"type": "status", "message": "Searching"}, {"message": "No.", "step": 1}])
+def test_event_of_chat_with_a_message_is_no_error_without_the_fields_of_one(event: dict[str, Any]) -> None:
+    end = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    stream = f"data: {json.dumps(event)}\n\ndata: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode()
+    response = fold_stream([stream], CHAT)
+    assert (response.error, response.text) == (None, "Hi")
+    assert (
+        json.dumps(event, separators=(",", ":")).encode()
+        in convert(stream, source=CHAT, target=CHAT, kind="stream").payload
+    )
+
+
+def test_status_of_minimax_in_a_successful_answer_is_no_error() -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
+    body = {"choices": [choice], "base_resp": {"status_code": 0, "status_msg": ""}}
+    assert adapter(CHAT).decode_response(body).error is None
+    delta = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
+    events = [delta, {"choices": [], "base_resp": body["base_resp"]}]
+    stream = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    response = fold_stream([stream], CHAT)
+    assert (response.error, response.text) == (None, "Hi")
+
+
+def test_changed_error_of_minimax_gets_the_code_of_its_kind() -> None:
+    response = adapter(CHAT).decode_response({"base_resp": {"status_code": 1004, "status_msg": "No."}})
+    assert response.error is not None
+    changed = replace(response, error=replace(response.error, kind="rate_limit"))
+    assert adapter(CHAT).encode_response(changed).payload == {"base_resp": {"status_code": 1002, "status_msg": "No."}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": "error", "message": "No.", "type": "NotFoundError", "code": 404},
+        {"choices": None, "base_resp": {"status_code": 1004, "status_msg": "No."}},
+    ],
+)
+def test_stream_that_begins_with_an_error_of_another_form_is_detected(body: dict[str, Any]) -> None:
+    assert detect(f"data: {json.dumps(body)}\n\n".encode()) == (CHAT, "stream")
+
+
+def test_texts_of_an_array_of_events_are_read_once() -> None:
+    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in ("a", "b")]
+    again = [events[0], {"choices": [{"index": 0, "delta": {"content": "c"}}]}]
+    stream = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in (events, again)) + b"data: [DONE]\n\n"
+    assert fold_stream([stream], CHAT).text == "abac"
 
 
 @pytest.mark.parametrize("usage", [None, {"input_tokens": 3, "output_tokens": 0, "total_tokens": 3}])

@@ -765,3 +765,87 @@ def test_search_options_of_chat_are_the_search_tool_of_other_apis() -> None:
     assert not encoded.losses
     same = contentmodel.convert(payload, source="openai-chat", target="openai-chat", kind="request")
     assert same.payload == payload
+
+
+@pytest.mark.parametrize(("choice", "mode"), [("required", "ANY"), ("auto", "AUTO")])
+def test_gemini_gets_a_tool_choice_only_with_functions(choice: str, mode: str) -> None:
+    """Models up to Gemini 2.5 refuse it if the request defines no function."""
+    search = {"type": "web_search"}
+    payload: dict[str, Any] = {"model": "m", "input": "Hi.", "tools": [search], "tool_choice": choice}
+    alone = contentmodel.convert(payload, source=RESPONSES, target=GOOGLE, model="gemini-2.5-flash")
+    assert "toolConfig" not in alone.payload
+    assert "$.tool_choice" in {loss.path for loss in alone.losses}
+    function = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
+    both = contentmodel.convert({**payload, "tools": [search, function]}, source=RESPONSES, target=GOOGLE)
+    assert both.payload["toolConfig"] == {"functionCallingConfig": {"mode": mode}}
+
+
+def test_gemini_gets_no_mode_that_it_does_not_have() -> None:
+    function = {"type": "function", "function": {"name": "f"}}
+    payload = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "tools": [function]}
+    made = contentmodel.convert({**payload, "tool_choice": "later"}, source=CHAT, target=GOOGLE)
+    assert made.payload["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
+    assert ("$.tool_choice", "no-tool-choice") in {(loss.path, loss.code) for loss in made.losses}
+
+
+SEARCH_OF_X = {
+    "type": "custom_tool_call",
+    "id": "ctc_1",
+    "call_id": "xs_call-1",
+    "name": "x_keyword_search",
+    "input": '{"query":"q"}',
+    "status": "completed",
+}
+MESSAGE = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "Found.", "annotations": []}],
+}
+OF_GROK = {"id": "r", "object": "response", "created_at": 1, "model": "grok-4-1-fast", "status": "completed"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_search_of_x_is_a_hosted_call_of_responses(kind: str) -> None:
+    items = [SEARCH_OF_X, MESSAGE]
+    payload = {"model": "grok-4-1-fast", "input": items} if kind == "request" else {**OF_GROK, "output": items}
+    value = decoded(RESPONSES, kind, payload)
+    call, result = hosted_of(value)
+    assert (call.call_id, call.name, call.arguments_object) == ("xs_call-1", "x_keyword_search", {"query": "q"})
+    assert (call.executor, result.outputs, result.error) == ("provider", [], None)
+    assert not value.messages[0].tool_calls
+    assert loads(dumps(value)) == value
+
+
+def test_custom_call_with_the_name_of_a_search_of_x_is_for_the_client() -> None:
+    payload = {**OF_GROK, "output": [{**SEARCH_OF_X, "call_id": "call_1"}]}
+    (message,) = decoded(RESPONSES, "response", payload).messages
+    assert [call.executor for call in message.tool_calls] == ["client"]
+
+
+@pytest.mark.parametrize(("target", "ended"), [(ANTHROPIC, "end_turn"), (CHAT, "stop")])
+def test_answer_with_search_of_x_does_not_end_with_a_call(target: str, ended: str) -> None:
+    payload = {**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]}
+    encoded = convert(payload, source=RESPONSES, target=target, kind="response")
+    assert audit(payload, encoded) == []
+    answer = contentmodel.adapter(target).decode_response(encoded.payload)
+    assert (answer.text, answer.choices[0].finish_reason.raw) == ("Found.", ended)
+    assert not answer.messages[0].tool_calls
+
+
+def test_stream_with_search_of_x_folds_to_a_hosted_call() -> None:
+    started = {**SEARCH_OF_X, "input": "", "status": "in_progress"}
+    wires = [
+        {"type": "response.created", "response": {**OF_GROK, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": started},
+        {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": SEARCH_OF_X["input"]},
+        {"type": "response.output_item.done", "output_index": 0, "item": SEARCH_OF_X},
+        {"type": "response.output_item.done", "output_index": 1, "item": MESSAGE},
+        {"type": "response.completed", "response": {**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]}},
+    ]
+    raw = b"".join(b"data: " + json.dumps(wire).encode() + b"\n\n" for wire in wires)
+    response = fold_stream([raw], RESPONSES)
+    assert response == contentmodel.adapter(RESPONSES).decode_response({**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]})
+    ended = fold_stream([convert(raw, source=RESPONSES, target=ANTHROPIC, kind="stream").payload], ANTHROPIC)
+    assert ended.choices[0].finish_reason.reason == "stop"

@@ -28,6 +28,7 @@ from contentmodel import (
     user,
 )
 from contentmodel.content import JsonContent, Protected, Span, UnknownContent
+from contentmodel.content.hosted import McpServerToolCallContent, McpServerToolResultContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT
 from contentmodel_conformance.strategies.transcripts import transcripts
@@ -313,6 +314,23 @@ def test_older_approvals_are_read(key: str) -> None:
     ]
     assert audit(document, made) == []
     assert "types-are-known" in {violation.rule for violation in check(document, api=MEAI)}
+
+
+def test_older_calls_of_servers_are_read() -> None:
+    texts = [{"$type": "text", "text": text} for text in ("Here.", "There.")]
+    contents = [
+        {"$type": "mcpServerToolCall", **SERVER_CALL},
+        {"$type": "mcpServerToolResult", "callId": "m1", "output": texts},
+    ]
+    document = [{"role": "assistant", "contents": contents}]
+    request = ADAPTER.decode_request(document)
+    assert ADAPTER.encode_request(request).payload == document
+    call, result = request.messages[0].contents
+    assert isinstance(call, McpServerToolCallContent)
+    assert isinstance(result, McpServerToolResultContent)
+    assert (call.name, call.server, call.arguments) == ("look", "docs", {"at": 1})
+    assert result.outputs == [TextContent(text="Here."), TextContent(text="There.")]
+    assert audit(document, convert(document, source=MEAI, target="openai-responses", model="gpt-5.2")) == []
 
 
 @pytest.mark.parametrize("code", ["print(1)", "print('\u00e9')"])

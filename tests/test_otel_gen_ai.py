@@ -718,7 +718,7 @@ def test_error_without_a_message_gets_an_empty_one(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "messages", ["gen_ai.prompt.0.content", "gen_ai.request.messages", "request_data", "ai.prompt.messages"]
+    "messages", ["gen_ai.prompt.0.content", "gen_ai.request.messages", "request_data", "ai.prompt.messages", "events"]
 )
 def test_span_of_other_conventions_is_not_detected(messages: str) -> None:
     counts = {"gen_ai.usage.input_tokens": 8, "gen_ai.response.model": "m"}

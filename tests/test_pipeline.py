@@ -33,7 +33,7 @@ ORDER = {
         with_sendable_tools hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini
         normalize_foreign join_results join_assistant without_citations with_readable_media _with_fitting_calls
         with_fitting_schemas with_names_of_results with_failures with_begun with_a_turn with_signed_parts
-        _with_signed_calls;""",
+        _with_signed_calls; without_choice_of_no_functions""",
     "google-interactions": """
         *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_sendable_tools
         hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
@@ -45,8 +45,8 @@ ORDER = {
         without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
         with_settings_of *with_fitting_settings *_with_separate_added_tools *with_known_tools
-        with_sendable_tools with_hosted_of_openai with_state_of_items normalize_foreign with_state_at_end
-        with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
+        with_sendable_tools with_hosted_of_openai with_state_of_items normalize_foreign *without_unread_state
+        with_state_at_end with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {

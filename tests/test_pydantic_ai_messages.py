@@ -11,7 +11,7 @@ from hypothesis import given
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse, UserPromptPart
 
 import pydantic_ai_documents as documents
-from contentmodel import ChatMessage, ChatRequest, DecodeError, TextContent, adapter, check, convert, detect
+from contentmodel import ChatMessage, ChatRequest, DecodeError, TextContent, adapter, audit, check, convert, detect
 from contentmodel.content import hosted
 from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation, Span
@@ -341,6 +341,46 @@ def test_instructions_of_another_api_are_written_to_every_request() -> None:
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
+def test_omitted_thinking_of_claude_reaches_anthropic_with_its_required_field() -> None:
+    thinking = {"part_kind": "thinking", "content": "", "signature": "c2ln", "provider_name": "anthropic"}
+    document = [{"kind": "response", "parts": [thinking, {"part_kind": "text", "content": "Sun."}]}]
+    (message,) = convert(document, source=API, target="anthropic-messages").payload["messages"]
+    assert message["content"][0] == {"type": "thinking", "thinking": "", "signature": "c2ln"}
+
+
+@pytest.mark.parametrize("text", ["", "Hm."])
+def test_empty_signature_is_none(text: str) -> None:
+    thinking = {"part_kind": "thinking", "content": text, "signature": "", "provider_name": "anthropic"}
+    document = [{"kind": "response", "parts": [thinking, {"part_kind": "text", "content": "Sun."}]}]
+    request = adapter(API).decode_request(document)
+    assert request.messages[0].contents[0].protected is None
+    assert adapter(API).encode_request(request).payload == document
+    sent = convert(document, source=API, target="anthropic-messages")
+    assert sent.payload["messages"][0]["content"] == [{"type": "text", "text": "Sun."}]
+    assert audit(document, sent) == []
+
+
+def test_state_of_claude_on_bedrock_is_that_of_anthropic() -> None:
+    of_bedrock = {"part_kind": "thinking", "provider_name": "bedrock"}
+    redacted = {**of_bedrock, "content": "", "id": "redacted_content", "signature": "Zg=="}
+    signed = {**of_bedrock, "content": "Hm.", "signature": "c2ln"}
+    model = "us.anthropic.claude-opus-4-8"
+    answer = {"kind": "response", "parts": [redacted, signed], "provider_name": "bedrock", "model_name": model}
+    prompt = {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Weather?"}]}
+    document = [prompt, answer, prompt]
+    assert adapter(API).encode_request(adapter(API).decode_request(document)).payload == document
+    sent = convert(document, source=API, target="bedrock-converse", model=model).payload["messages"][1]["content"]
+    assert sent == [
+        {"reasoningContent": {"redactedContent": "Wmc9PQ=="}},
+        {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}},
+    ]
+    sent = convert(document, source=API, target="anthropic-messages").payload["messages"][1]["content"]
+    assert sent == [
+        {"type": "redacted_thinking", "data": "Zg=="},
+        {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+    ]
+
+
 def test_conversation_of_anthropic_is_joined_to_requests() -> None:
     payload = {
         "model": "claude-opus-4-8",
@@ -480,6 +520,28 @@ def test_stored_file_in_a_result_is_sent_to_its_provider() -> None:
     made = convert(document, source=API, target="openai-responses", model="gpt-5.2").payload
     assert made["input"][-1]["output"] == [{"type": "input_file", "file_id": "file-1"}]
     assert "file-1" not in json.dumps(convert(document, source=API, target="anthropic-messages").payload)
+
+
+@pytest.mark.parametrize(
+    ("provider", "link"),
+    [
+        ("google", "https://generativelanguage.googleapis.com/v1beta/files/abc"),
+        ("google-cloud", "gs://bucket/tide.pdf"),
+    ],
+)
+def test_uploaded_file_whose_id_is_a_link_is_a_link(provider: str, link: str) -> None:
+    file = {"kind": "uploaded-file", "file_id": link, "media_type": "application/pdf", "provider_name": provider}
+    call = {"part_kind": "tool-call", "tool_name": "f", "args": {}, "tool_call_id": "c"}
+    result = {"part_kind": "tool-return", "tool_name": "f", "tool_call_id": "c", "content": file}
+    document = [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": ["Read.", file]}]},
+        {"kind": "response", "parts": [call]},
+        {"kind": "request", "parts": [{**result, "content_file_digests": [digest_of(file)]}]},
+    ]
+    assert adapter(API).encode_request(adapter(API).decode_request(document)).payload == document
+    sent = convert(document, source=API, target="google-generate-content")
+    assert sent.payload["contents"][0]["parts"][1] == {"fileData": {"fileUri": link, "mimeType": "application/pdf"}}
+    assert audit(document, sent) == []
 
 
 def test_stored_file_has_its_provider() -> None:

@@ -343,6 +343,22 @@ def test_invalid_document_has_a_fault_with_its_path(document: Any, path: str) ->
 # -- from and to other APIs --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("api", [API, "vercel-ui-messages"])
+def test_omitted_thinking_of_claude_reaches_anthropic_with_its_required_field(api: str) -> None:
+    signed = {"anthropic": {"signature": "c2ln"}}
+    text = {"type": "text", "text": "Sun."}
+    reasoning = {"type": "reasoning", "text": ""}
+    if api == API:
+        messages = [{"role": "assistant", "content": [{**reasoning, "providerOptions": signed}, text]}]
+    else:
+        parts = [{**reasoning, "providerMetadata": signed}, text]
+        messages = [{"id": "1", "role": "assistant", "parts": parts}]
+    encoded = convert(messages, source=api, target="anthropic-messages")
+    thinking = {"type": "thinking", "thinking": "", "signature": "c2ln"}
+    assert encoded.payload["messages"] == [{"role": "assistant", "content": [thinking, text]}]
+    assert not [loss for loss in encoded.losses if loss.kind == "dropped"]
+
+
 def test_conversion_from_anthropic_keeps_signatures_and_cache_points() -> None:
     payload = {
         "model": "claude-opus-4-8",

@@ -528,7 +528,33 @@ OLDER_PARTS = [
 ]
 
 
-@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}])
+ROWS = [
+    flat("user", "When is the tide?", parts=None),
+    flat("assistant", "At noon.", parts=[], toolInvocations=[invocation(result=[12])]),
+    flat("assistant", "At one.", parts=None, toolInvocations=[]),
+    flat("system", "Be brief.", parts=[]),
+]
+"""The rows of a database with a column of parts that older messages do not have."""
+UNMARKED = [
+    flat("user", "When is the tide?", parts=[{"type": "text", "text": "When is the tide?"}]),
+    flat(
+        "assistant",
+        "At noon. At one.",
+        parts=[
+            {"type": "tool-invocation", "toolInvocation": invocation(result=[12], step=0)},
+            {"type": "tool-invocation", "toolInvocation": invocation(call_id="c2", result=[13], step=1)},
+            {"type": "tool-invocation", "toolInvocation": invocation("call", "c3", step=1)},
+            {"type": "text", "text": "At noon."},
+            {"type": "text", "text": "At one."},
+        ],
+    ),
+]
+"""Parts of version 4 without the starts of steps."""
+
+
+@pytest.mark.parametrize(
+    "document", [FLAT, OLDER_PARTS, UNMARKED, ROWS, ROWS[:1], {"id": "c", "messages": [*FLAT, *OLDER_PARTS]}]
+)
 def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> None:
     assert detect(document) == (UI, "request")
     request = decoded(document)
@@ -537,7 +563,7 @@ def test_messages_of_version_4_are_read_and_written_unchanged(document: Any) -> 
 
 
 @pytest.mark.parametrize("target", PROVIDERS)
-@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS])
+@pytest.mark.parametrize("document", [FLAT, OLDER_PARTS, UNMARKED, ROWS])
 def test_conversion_of_messages_of_version_4_reports_each_loss(document: Any, target: str) -> None:
     assert audit(document, convert(document, source=UI, target=target, kind="request")) == []
 
@@ -555,6 +581,22 @@ def test_tool_invocations_of_version_4_decode_to_calls_and_results_of_each_step(
     assert made[1].contents[0].outputs == [JsonContent(value={"hour": 12})]
     assert [result.call_id for result in made[3].contents] == ["c2", "c3", "c4"]
     assert made[4].text == "At noon."
+
+
+def test_message_of_version_4_with_empty_parts_has_its_text() -> None:
+    made = decoded(ROWS).messages
+    assert [message.text for message in made] == ["When is the tide?", "", "", "At noon.", "At one.", "Be brief."]
+
+
+def test_text_after_tool_invocations_and_another_step_number_begin_a_step() -> None:
+    made = decoded(UNMARKED).messages[1:]
+    assert [[getattr(content, "call_id", content) for content in message.contents] for message in made] == [
+        ["c1"],
+        ["c1"],
+        ["c2", "c3"],
+        ["c2"],
+        [TextContent(text="At noon."), TextContent(text="At one.")],
+    ]
 
 
 def test_parts_of_version_4_have_the_same_contents_as_those_of_later_versions() -> None:
@@ -614,6 +656,32 @@ def test_raw_input_of_a_failed_call_is_its_arguments(raw: Any, empty: dict[str, 
     assert audit(document, convert(document, source=UI, target="openai-chat")) == []
 
 
+SEARCHED = {"type": "tool-web_search", "toolCallId": "s1", "state": "output-available", "providerExecuted": True}
+
+
+@pytest.mark.parametrize("before", [[], [{**SEARCHED, "input": {"query": "x"}, "output": []}], [TEXT]])
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_sources_before_a_text_belong_to_it(before: list[Any], target: str) -> None:
+    sources = [{"type": "source-url", "sourceId": f"s{n}", "url": f"https://example.org/{n}"} for n in (1, 2)]
+    text = {"type": "text", "text": "At noon."}
+    document = [HELLO, assistant(*before, STEP, *sources, text, {**sources[1], "sourceId": "s3"}), HELLO]
+    request = decoded(document)
+    (answer,) = [message for message in request.messages if message.text == "At noon."]
+    content: Any = answer.contents[0]
+    assert [citation.url[-1] for citation in content.annotations] == ["1", "2", "2"]
+    assert adapter(UI).encode_request(request).payload == document
+    converted = convert(document, source=UI, target=target, kind="request", model="gpt-5.2")
+    assert audit(document, converted) == []
+    assert '""' not in str(converted.payload).replace("'", '"').replace('"model": ""', "")
+
+
+def test_sources_without_a_text_are_written_back_in_their_place() -> None:
+    source = {"type": "source-url", "sourceId": "s1", "url": "https://example.org/1"}
+    file = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,aGk="}
+    document = [HELLO, assistant(source, file, source, STEP, source)]
+    assert adapter(UI).encode_request(decoded(document)).payload == document
+
+
 @pytest.mark.parametrize("source", [{"sourceType": "document", "id": "d", "title": "T"}, {"id": "d"}, None, ""])
 def test_source_of_another_type_is_encoded_unchanged(source: Any) -> None:
     document = [HELLO, assistant({"type": "source", "source": source}, {"type": "text", "text": "ok"})]
@@ -654,9 +722,10 @@ ATTACHMENTS = [
 ]
 
 
+@pytest.mark.parametrize("field", ["experimental_attachments", "attachments"])
 @pytest.mark.parametrize("body", [{"content": "Look."}, {"parts": [{"type": "text", "text": "Look."}]}])
-def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any]) -> None:
-    document = [{"id": "u1", "role": "user", **body, "experimental_attachments": ATTACHMENTS}]
+def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any], field: str) -> None:
+    document = [{"id": "u1", "role": "user", **body, field: ATTACHMENTS}]
     request = decoded(document)
     types = [type(content) for content in request.messages[0].contents]
     assert types == [TextContent, DataContent, UriContent, DataContent]
@@ -665,9 +734,10 @@ def test_attachments_of_version_4_are_media_of_the_message(body: dict[str, Any])
         assert audit(document, convert(document, source=UI, target=target)) == []
 
 
+@pytest.mark.parametrize("field", ["experimental_attachments", "attachments"])
 @pytest.mark.parametrize("attachments", [[], [{"name": "a"}], [None], None, "x"])
-def test_attachments_without_urls_stay_in_the_residue(attachments: Any) -> None:
-    document = [{"id": "u1", "role": "user", "content": "Look.", "experimental_attachments": attachments}]
+def test_attachments_without_urls_stay_in_the_residue(attachments: Any, field: str) -> None:
+    document = [{"id": "u1", "role": "user", "content": "Look.", field: attachments}]
     request = decoded(document)
     assert [type(content) for content in request.messages[0].contents] == [TextContent]
     assert adapter(UI).encode_request(request).payload == document

@@ -441,3 +441,5 @@ REQUESTS: Mapping[str, Shape] = {
     )
 }
 """All shapes of conversations, by name."""
+NESTED = frozenset({"deep-schema"})
+"""The shapes whose values nest as deeply as they are large."""

@@ -25,7 +25,7 @@ from contentmodel.interop.ag_ui import is_event, read_run
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.ag_ui.blocks import API, RESUME, ROLES, TABLE, TOOLS
-from contentmodel_adapters.ag_ui.messages import Messages, answers_of, expanded
+from contentmodel_adapters.ag_ui.messages import FIX_OF_EVENTS, Messages, answers_of, expanded
 from contentmodel_adapters.ag_ui.rules import RULES
 from contentmodel_adapters.shared import documents
 
@@ -105,7 +105,12 @@ class AgUi(documents.ListAdapter):
         return {**payload, "messages": expanded(messages)} if isinstance(messages, list) else payload
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that a list has messages of AG-UI, which have ids, roles and specific fields."""
+        """Return the confidence that a list has messages of AG-UI, which have ids, roles and specific fields.
+
+        A list of events is no other API's. Decoding refuses it, and names the function that reads it.
+        """
+        if items and all(map(is_event, items)):
+            return 0.97
         if not self.have_roles(items) or not all(item["role"] in ROLES and "parts" not in item for item in items):
             return 0.0
         parts = [part.get("source") for item in items for part in objects_of(item, "content")]
@@ -120,8 +125,8 @@ class AgUi(documents.ListAdapter):
 
     def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
         """Raise DecodeError: the events of a run are a conversation, not one answer."""
-        fix = "read them with contentmodel.interop.ag_ui.read_run, and decode the request"
-        raise DecodeError(API, [Fault("$", f"the events of a run are a conversation, not one answer: {fix}")])
+        problem = f"the events of a run are a conversation, not one answer: {FIX_OF_EVENTS}"
+        raise DecodeError(API, [Fault("$", problem)])
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that a payload may be, with confidences: "request" for input, "stream" for an event."""

@@ -6,11 +6,12 @@ are in a field of the assistant message.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
+    Hint,
     MessageList,
     Pieces,
     ResultMessage,
@@ -28,6 +29,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.interop.ag_ui import is_event
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.ag_ui.blocks import (
     ACTIVITY,
@@ -50,6 +52,9 @@ _REASONING = Pieces({})
 _RESULT = ResultMessage(MESSAGES, {"message_id": "id"})
 _ACTIVITY = ResultMessage(ACTIVITY, {"message_id": "id"})
 
+BLANK = Hint[Literal[True]](API, "blank", "on the error of a result: the content of the result was an empty text")
+FIX_OF_EVENTS = "read them with contentmodel.interop.ag_ui.read_run, and decode the request"
+
 
 class Messages(MessageList):
     """The list of messages."""
@@ -57,6 +62,9 @@ class Messages(MessageList):
     tag = "role"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        if all(map(is_event, value)):
+            context.fault(value, None, f"these are the events of a run, not its messages: {FIX_OF_EVENTS}")
+            return []
         reading = _Reading(value, context)
         for index, wire in self.objects(value, context):
             reading.add(wire, index)
@@ -133,7 +141,8 @@ class _Reading:
         message = _RESULT.decode(wire, self._context, left_out=[] if sign is None else ["error"])
         if sign is not None:
             result: Any = message.contents[0]
-            message.contents[0] = self._context.replace(result, outputs=[*result.outputs, sign])
+            outputs = [] if wire.get("content") == "" else result.outputs
+            message.contents[0] = self._context.replace(result, outputs=[*outputs, sign])
         return self._traced(_RESULT, message, index)
 
     def _sign(self, wire: dict[str, Any]) -> ErrorContent | None:
@@ -142,6 +151,7 @@ class _Reading:
         if error.__class__ is not str or not error or error == (_text_of(wire.get("content")) or FAILED):
             return None
         sign = ErrorContent(message=error, extra=hints.FAILURE.extra(API, "sign"))
+        sign = BLANK.on(sign, API, True) if wire.get("content") == "" else sign
         self._context.trace(None, [sign], wire, "error", spread=False)
         return sign
 
@@ -271,4 +281,6 @@ def _results(result: ToolResultContent, context: EncodeContext) -> list[dict[str
     wires = MESSAGES.encode_list([result], context)
     for sign, wire in zip(signs, wires, strict=False):
         wire["error"] = getattr(sign, "message", "")
+        if BLANK.of(sign, API):
+            wire.setdefault("content", "")
     return wires

@@ -529,6 +529,8 @@ OTHERS = [
         ReasoningContent,
         {"thinking": "text", "signature": ("protected", SIGNATURE)},
         Silent("kind"),
+        # Required, also if the model's thinking is omitted (anthropic 2.12, types/thinking_block_param.py).
+        Filled({"thinking": ""}),
         certain=True,
     ),
     row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, Silent("kind")),

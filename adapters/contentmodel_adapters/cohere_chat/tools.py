@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, Required, Row, Spec, chat, reasons
+from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, chat, reasons
 from contentmodel.request import FunctionTool, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 
@@ -92,12 +92,10 @@ TABLE.known_values("tool_choice", *MODES)
 TOOL_CHOICE = OwnChoice(lambda value: None, write_choice, modes=MODES, fallback=None)
 
 
-def _schema_row(field: str, form: str) -> Row:
-    fields: dict[str, Spec] = {field: ("schema", Required(dict))}
-    return chat.format_row("json_schema", f"json_object.{form}", fields, tag="json_object")
-
-
 # The SDK has `json_schema`, the guide and the API before version 2 `schema` (docs.cohere.com, "Structured Outputs").
 RESPONSE_FORMAT = chat.response_formats(
-    TABLE, "response_format", _schema_row("json_schema", "schema"), _schema_row("schema", "old_schema")
+    TABLE,
+    "response_format",
+    chat.schema_row("json_object", "json_schema", "schema"),
+    chat.schema_row("json_object", "schema", "old_schema"),
 )

@@ -70,6 +70,7 @@ from contentmodel_adapters.google_generate_content.tools import (
     Tools,
     tools_of_member,
     with_level,
+    without_choice_of_no_functions,
 )
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.gemini_results import with_hosted_of_gemini
@@ -250,6 +251,7 @@ class GoogleGenerateContent(TableAdapter):
     errors = ERRORS
     http = HTTP
     request_passes = REQUEST_PASSES
+    request_payload_passes = (payload_pass(without_choice_of_no_functions),)
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(with_failures),

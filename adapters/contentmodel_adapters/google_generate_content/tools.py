@@ -18,6 +18,8 @@ from contentmodel.authoring import (
     Row,
     camel_name,
     hints,
+    object_of,
+    objects_of,
     reasons,
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
@@ -249,13 +251,29 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """Return the functionCallingConfig of a choice; None if the API cannot express it."""
-    if choice.hosted is not None or choice.mode == "other":
+    if choice.hosted is not None or (choice.mode not in _RAW_MODES and choice.mode.upper() not in MODES):
         return None
     mode = _RAW_MODES.get(choice.mode, choice.mode)
     # Names are for ANY and VALIDATED only (types.FunctionCallingConfig.allowed_function_names).
     if choice.tools and mode == "AUTO":
         mode = "VALIDATED"
     return {"mode": mode, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
+
+
+def without_choice_of_no_functions(
+    payload: dict[str, Any], request: ChatRequest, context: EncodeContext
+) -> dict[str, Any]:
+    """Return the payload of a request without a choice among functions, if it defines none.
+
+    Models up to Gemini 2.5 refuse it (pydantic/pydantic-ai#5791, seen 2026-11-27).
+    """
+    settings = object_of(payload, "toolConfig")
+    if "functionCallingConfig" not in settings or any(DECLARATIONS in tool for tool in objects_of(payload, "tools")):
+        return payload
+    context.report_loss(request, "options.tool_choice", reasons.CHOICE_WITHOUT_TOOLS)
+    rest = {key: value for key, value in settings.items() if key != "functionCallingConfig"}
+    left = {key: value for key, value in payload.items() if key != "toolConfig"}
+    return {**left, "toolConfig": rest} if rest else left
 
 
 def _capitals(value: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ content, `$type`, is its first field: the reader refuses any other order by defa
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
@@ -24,7 +25,12 @@ from contentmodel.authoring import (
     with_error_mark,
     with_error_read,
 )
-from contentmodel.content.hosted import WebSearchToolCallContent, WebSearchToolResultContent
+from contentmodel.content.hosted import (
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -104,11 +110,33 @@ def _older_approvals() -> list[Row]:
     return rows
 
 
+def _has_older(name: str, usual: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda wire: name in wire and usual not in wire
+
+
 OLDER = _older_approvals()
+OF_OLDER_SERVERS = [
+    ROWS.row(
+        "mcp_server_tool_call",
+        McpServerToolCallContent,
+        {"call_id": "call_id", "server_name": "server", "tool_name": "name", "arguments": "arguments"},
+        label=".older",
+        accepts=_has_older("toolName", "name"),
+    ),
+    ROWS.row(
+        "mcp_server_tool_result",
+        McpServerToolResultContent,
+        {"call_id": "call_id", "output": ("outputs", Blocks(OUTPUTS))},
+        label=".older",
+        accepts=_has_older("output", "outputs"),
+    ),
+]
+"""The calls and results of MCP servers of older versions, whose fields have other names."""
 CONTENTS = TABLE.union(
     "content",
     [
         *OUTPUTS.rows,
+        *OF_OLDER_SERVERS,
         ROWS.row(
             "function_call",
             FunctionCallContent,
@@ -148,6 +176,7 @@ CONTENTS = TABLE.union(
         ROWS.row("input_response", InputResponseContent, {"request_id": "request_id"}),
     ],
     tag=NAMES.tag,
+    prefer=lambda content, rows: next(one for one in rows if one not in OF_OLDER_SERVERS),
     accepts_untyped=True,
 )
 MESSAGE = TABLE.record(

@@ -74,7 +74,13 @@ from contentmodel_adapters.openai_chat.messages import (
     sources_of,
     with_sources,
 )
-from contentmodel_adapters.openai_chat.response import ERROR_AT_TOP, RESPONSE, with_error_at_top
+from contentmodel_adapters.openai_chat.response import (
+    ERROR_AT_TOP,
+    ERROR_BESIDE,
+    RESPONSE,
+    is_error_beside,
+    with_error_at_top,
+)
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
@@ -335,6 +341,8 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     rest = {key: value for key, value in payload.items() if key != "error"}
     if hints.ROW.of(error, API) == ERROR_AT_TOP.name:
         return {**payload["error"], **rest}
+    if hints.ROW.of(error, API) == ERROR_BESIDE.name:
+        return {**rest, ERROR_BESIDE.name: payload["error"]}
     if hints.COLUMN.of(error, API) == "choices" and len(payload.get("choices", ())) == 1:
         return {**rest, "choices": [{**payload["choices"][0], "error": payload["error"]}]}
     return payload
@@ -424,6 +432,11 @@ class OpenAIChat(TableAdapter):
         error = payload.get("error")
         # The status of Google's errors is a name, that of Azure's a number.
         if isinstance(error, dict) and "type" not in payload and not isinstance(error.get("status"), str):
+            return {"response": 0.5, "stream": 0.5}
+        if payload.get("object") == "error" and "message" in payload:
+            # Such a body may also be Mistral's, which has no streams with it.
+            return {"stream": 0.5}
+        if is_error_beside(payload):
             return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
 

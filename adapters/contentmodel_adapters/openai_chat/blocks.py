@@ -13,37 +13,27 @@ import msgspec
 from contentmodel.authoring import (
     ArgumentsObject,
     ArgumentsText,
-    AsSent,
     Blocks,
-    CachePoints,
     Column,
     Columns,
     DecodeContext,
     EncodeContext,
-    EnumString,
-    Field,
     Filled,
     Hint,
     Implied,
-    Opaque,
     PairRow,
     ProviderOnly,
     Row,
     Shape,
     Silent,
     Spec,
-    Table,
     TextField,
     TextOrBlocks,
-    TextParts,
-    chat,
     object_of,
-    reasons,
     row,
     write,
 )
 from contentmodel.content.base import Protected
-from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.hosted import (
     CodeInterpreterToolCallContent,
@@ -66,168 +56,10 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
-from contentmodel_adapters.shared.google import SKIP
+from contentmodel_adapters.openai_chat.parts import RESULT_CONTENT, PassedOn
+from contentmodel_adapters.openai_chat.parts import TABLE as TABLE
 from contentmodel_adapters.shared.makers import maker_of
-from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
-
-TABLE = Table(API)
-
-
-class PassedOn(Opaque):
-    """Opaque state that a host passes on between its clients and another issuer.
-
-    It is written for hosts that read the state of its issuer, and back into payloads of this API.
-    """
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value not in ("", SKIP)
-
-    def is_read(self, issuer: str, context: EncodeContext) -> bool:
-        return (context.native or issuer in context.issuers) and (self.maker is not None or issuer == self.issuer)
-
-
-def _refusal(message: str) -> dict[str, Any]:
-    return {"message": message, "code": "refusal"}
-
-
-def _usual_media(content: Any, rows: list[Row]) -> Row | None:
-    """Return the row that OpenAI's own API has for a medium; None if there is none."""
-    by_name = {r.name: r for r in rows}
-    if content.__class__ is UriContent:
-        return by_name["image_url"] if content.media_kind == "image" else None
-    for pattern, name in (("image/*", "image_url.data"), ("audio/*", "input_audio")):
-        if name in by_name and content.is_media_type(pattern):
-            return by_name[name]
-    return None if content.is_media_type("video/*") else by_name.get("file.data") or rows[0]
-
-
-# types/chat/chat_completion_content_part_text_param.py of openai 3.54, seen 2026-11-23.
-CACHE_POINT = TABLE.record(
-    "prompt_cache_breakpoint",
-    CachePoint,
-    {"ttl": ("ttl", EnumString("ttl", "30m", "12h", reason=reasons.CACHE_LIFETIME))},
-    constants={"mode": "explicit"},
-)
-# Anthropic's field, which OpenRouter and LiteLLM pass on (openrouter.ai/docs/features/prompt-caching,
-# docs.litellm.ai/docs/completion/prompt_caching, seen 2026-11-23).
-CACHE_CONTROL = TABLE.record(
-    "cache_control",
-    CachePoint,
-    {"ttl": ("ttl", EnumString("ttl", "5m", "1h", reason=reasons.CACHE_LIFETIME))},
-    constants={"type": "ephemeral"},
-)
-CACHE_FIELD = Hint[Literal["cache_control"]](API, "cache_field", "the field of the cache point, if it is a host's")
-OTHER_POINT = Hint[dict[str, Any]](API, "other_point", "the field prompt_cache_breakpoint beside a host's cache point")
-
-
-class Breakpoint(CachePoints):
-    """A cache point in the field of OpenAI. It is not written if the point is in the field of a host."""
-
-    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
-        if not _in_field_of_host(value, context):
-            return super().encode(value, context, owner)
-        return OTHER_POINT.of(value, API)
-
-
-class CacheControl(CachePoints):
-    """A cache point in the field of a host."""
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> CachePoint:
-        point = CACHE_FIELD.on(super().decode(value, context, container, key), API, "cache_control")
-        other = container.get("prompt_cache_breakpoint")
-        return OTHER_POINT.on(point, API, other) if BREAKPOINT.holds(other) else point
-
-    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
-        return super().encode(value, context, owner) if _in_field_of_host(value, context) else None
-
-
-class CacheControlOfTool(CacheControl):
-    """A cache point of a tool. Only hosts have a field for it."""
-
-    def encode(self, value: CachePoint, context: EncodeContext, owner: object) -> dict[str, Any] | None:
-        wire = super().encode(value, context, owner)
-        if wire is None:
-            context.report_lost_attributes(owner, ("cache_point",))
-        return wire
-
-
-def _in_field_of_host(value: CachePoint, context: EncodeContext) -> bool:
-    return CACHE_FIELD.of(value, API) is not None or (context.host.cache_points and not context.native)
-
-
-BREAKPOINT = Breakpoint(CACHE_POINT)
-CACHED: dict[str, Spec] = {
-    "prompt_cache_breakpoint": ("cache_point", BREAKPOINT),
-    "cache_control": ("cache_point", CacheControl(CACHE_CONTROL)),
-}
-"""The fields of content parts that end a prompt to cache."""
-
-
-def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
-    return Row(name, model, {**fields, **CACHED}, *others, constants={"type": tag})
-
-
-TEXT = row("text", TextContent, {"text": "text", **CACHED}, Silent("annotations"))
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
-
-# How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
-# seen 2026-11-22).
-DETAIL: dict[str, Spec] = {"image_url.detail": ("detail", EnumString("detail", "auto", "low", "high", "original"))}
-
-TEXT_PART = TextParts({"type": "text"})
-CONTENT = TABLE.union(
-    "content part",
-    [
-        TEXT,
-        REFUSAL,
-        _part("image_url.data", "image_url", DataContent, {"image_url.url": chat.DATA, **DETAIL}),
-        _part("image_url", "image_url", UriContent, {"image_url.url": "uri", **DETAIL}, Implied({"kind": "image"})),
-        # vLLM also takes the address without an object, and audio by address (entrypoints/chat_utils.py of vLLM, seen
-        # 2026-11-27).
-        _part("image_url.text.data", "image_url", DataContent, {"image_url": chat.DATA}),
-        _part("image_url.text", "image_url", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})),
-        _part("audio_url.data", "audio_url", DataContent, {"audio_url.url": chat.DATA}),
-        _part("audio_url", "audio_url", UriContent, {"audio_url.url": "uri"}, Implied({"kind": "audio"})),
-        _part("video_url.data", "video_url", DataContent, {"video_url.url": chat.DATA}),
-        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, Implied({"kind": "video"})),
-        row(
-            "input_audio",
-            DataContent,
-            {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO), **CACHED},
-        ),
-        _part(
-            "file.data",
-            "file",
-            DataContent,
-            {"file.file_data": chat.DATA, "file.filename": "name"},
-        ),
-        _part(
-            "file.id",
-            "file",
-            HostedFileContent,
-            {"file.file_id": "file_id", "file.filename": "name"},
-            Implied({"kind": "document"}),
-        ),
-        # The reasoning of Mistral's models, whose API has it among the parts.
-        Row(
-            "thinking",
-            ReasoningContent,
-            {"thinking": ("text", TEXT_PART)},
-            constants={"type": "thinking"},
-            as_sent=AsSent("thinking"),
-        ),
-    ],
-    prefer=_usual_media,
-    foreign_types=(TextContent, ErrorContent, DataContent, UriContent, HostedFileContent),
-)
-# Tool results are text (types/chat/chat_completion_tool_message_param.py); some hosts take more.
-RESULT_CONTENT = TABLE.union(
-    "tool result part",
-    CONTENT.rows,
-    prefer=_usual_media,
-    foreign_types=(TextContent,),
-)
 
 
 def _usual_call(call: Any, rows: list[Row]) -> Row | None:
@@ -235,7 +67,7 @@ def _usual_call(call: Any, rows: list[Row]) -> Row | None:
     return None if call.__class__ is HostedToolCallContent else rows[-1]
 
 
-def _function(name: str, arguments: ArgumentsText, **options: Any) -> Row:
+def _function(name: str, arguments: ArgumentsText, tag: str = "function", **options: Any) -> Row:
     fields: dict[str, Spec] = {
         "id": "call_id",
         "function.name": "name",
@@ -244,7 +76,7 @@ def _function(name: str, arguments: ArgumentsText, **options: Any) -> Row:
         "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
     }
     filled = Filled({"function.arguments": "{}"})
-    return Row(name, FunctionCallContent, fields, filled, constants={"type": "function"}, **options)
+    return Row(name, FunctionCallContent, fields, filled, constants={"type": tag}, **options)
 
 
 def _has_object(wire: Mapping[str, Any]) -> bool:
@@ -265,6 +97,9 @@ TOOL_CALLS = TABLE.union(
             {"id": "call_id", "name": "name", "args": ("arguments", ArgumentsObject())},
             Filled({"args": {}}),
         ),
+        # Some hosts of OpenAI's models (Azure) leave the type empty (vercel/ai#12939, seen 2026-11-27).
+        _function("function.blank.object", ArgumentsText(objects=True), "", accepts=_has_object),
+        _function("function.blank", ArgumentsText(), ""),
         _function("function", ArgumentsText()),
         row(
             "custom",

@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.authoring import (
     Blocks,
+    BlocksOrOne,
     Codec,
     Column,
     Columns,
@@ -59,7 +60,6 @@ from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
     CITATIONS,
-    CONTENT,
     EXECUTED,
     EXTRA_CONTENT,
     FUNCTION_CALL,
@@ -71,6 +71,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     THINKING_BLOCKS,
     TOOL_CALLS,
 )
+from contentmodel_adapters.openai_chat.parts import CONTENT
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
@@ -185,7 +186,8 @@ COLUMNS = {
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
     "images": Column(Blocks(CONTENT), DataContent, UriContent, hinted=True),
-    "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
+    # TGI sends a single call without a list (huggingface/text-generation-inference#2949, seen 2026-11-27).
+    "tool_calls": Column(BlocksOrOne(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
     "function_call": Column(NonEmptyObject(FUNCTION_CALL), FunctionCallContent, hinted=True),
 }
 

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     ErrorTypes,
     Filled,
     FinishReasons,
+    Hint,
     OneOf,
     Place,
     ProtobufJson,
@@ -23,12 +24,13 @@ from contentmodel.authoring import (
     TextOrJson,
     finished_by_calls,
     hints,
+    object_of,
     spread,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, ERROR, TABLE, USAGE
-from contentmodel_adapters.openai_chat.messages import Message
+from contentmodel_adapters.openai_chat.messages import Message, encode_answer
 from contentmodel_adapters.shared.errors_at_top import decode_with_error
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
@@ -50,6 +52,8 @@ FINISH = FinishReasons(
         "pause": "stop",
     },
     "stop",
+    # Z.ai (docs.z.ai/api-reference/llm/chat-completion; anomalyco/opencode#18814, seen 2026-11-27).
+    of_hosts={"model_context_window_exceeded": "length", "sensitive": "content_filter", "network_error": "error"},
 )
 
 TABLE.known_values("finish_reason", *FINISH.reasons)
@@ -79,13 +83,15 @@ class Choices(Codec[list[ChatChoice]]):
         return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        return [finished_by_calls(CHOICE.decode(wire, context)) for wire in value]
+        choices = [finished_by_calls(CHOICE.decode(wire, context)) for wire in value]
+        is_one = _is_one_answer(value) and all(choice.messages and choice.messages[0].contents for choice in choices)
+        return [_joined(choices, value, context)] if is_one else choices
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return spread(value, wire, path, CHOICE)
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        wires = [CHOICE.encode(choice, context) for choice in value]
+        wires = [wire for choice in value for wire in _encode_choice(choice, context)]
         if context.completes:
             for index, wire in enumerate(wires):
                 wire.setdefault("index", index)
@@ -93,6 +99,41 @@ class Choices(Codec[list[ChatChoice]]):
                 wire.setdefault("finish_reason", "tool_calls" if has_calls else "stop")
                 wire.setdefault("logprobs", None)
         return wires
+
+
+PART = Hint[dict[str, Any]](API, "choice", "the other fields of a choice that continues the first one", fields=True)
+
+
+def _is_one_answer(wires: list[dict[str, Any]]) -> bool:
+    """Return whether choices are the parts of one answer.
+
+    GitHub Copilot has the text and the calls of Claude in choices without `index`, which all end for calls
+    (HKUDS/nanobot#1555, seen 2026-11-27).
+    """
+    if len(wires) < 2 or any("index" in wire or wire.get("finish_reason") != "tool_calls" for wire in wires):
+        return False
+    messages = [object_of(wire, "message") for wire in wires]
+    has_calls = [bool(message.get("tool_calls")) for message in messages]
+    return all(messages) and any(has_calls) and not all(has_calls)
+
+
+def _joined(choices: list[ChatChoice], wires: list[dict[str, Any]], context: DecodeContext) -> ChatChoice:
+    """Return the choice whose messages are those of all choices."""
+    messages = list(choices[0].messages)
+    for choice, wire in zip(choices[1:], wires[1:], strict=True):
+        fields = {key: value for key, value in wire.items() if key != "message"}
+        messages += [context.replaced(message, PART.on(message, API, fields)) for message in choice.messages]
+    return context.replace(choices[0], messages=messages)
+
+
+def _encode_choice(choice: ChatChoice, context: EncodeContext) -> list[dict[str, Any]]:
+    """Return a choice, and the choices that continue it. Messages without contents have no choice of their own."""
+    parts = [message for message in choice.messages[1:] if PART.of(message, API) is not None and message.contents]
+    if not parts or not context.native:
+        return [CHOICE.encode(choice, context)]
+    own = [message for message in choice.messages if all(message is not part for part in parts)]
+    wires = [{**(PART.of(part, API) or {}), "message": encode_answer([part], context)} for part in parts]
+    return [CHOICE.encode(context.replace(choice, messages=own), context), *wires]
 
 
 # Bodies without `error`: of vLLM before 0.10.1 (github.com/vllm-project/vllm/pull/22099), of FastAPI, with `detail`
@@ -110,23 +151,78 @@ _AT_TOP = ErrorBody(ERROR_AT_TOP, ErrorTypes(("code", "type", "statusCode"), ERR
 _FIELDS = ("message", "detail", "code", "type", "param", "statusCode")
 
 
+# MiniMax reports errors beside the choices, with the status 200 (platform.minimax.io/docs, "Error Codes", seen
+# 2026-11-27).
+ERROR_BESIDE = TABLE.record("base_resp", ErrorContent, {"status_msg": "message"}, Silent("kind", "code"))
+TABLE.keep("base_resp", "status_code")
+_CODES = {
+    1000: "server",
+    1001: "timeout",
+    1002: "rate_limit",
+    1004: "authentication",
+    1008: "billing",
+    1026: "invalid_request",
+    1027: "invalid_request",
+    1041: "rate_limit",
+    2013: "invalid_request",
+    2049: "authentication",
+    2056: "rate_limit",
+}
+_BESIDE = ErrorBody(
+    ERROR_BESIDE,
+    ErrorTypes(("status_code",), {kind: {"status_code": code} for code, kind in reversed(_CODES.items())}, _CODES),
+)
+_FORMS = {ERROR_AT_TOP.name: _AT_TOP, ERROR_BESIDE.name: _BESIDE}
+
+
 class Error(ErrorBody):
-    """The error of an answer. One whose fields were at the top keeps its form."""
+    """The error of an answer. One whose fields were elsewhere keeps its form."""
 
     def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> Any:
-        if context.native and hints.ROW.of(value, API) == ERROR_AT_TOP.name:
-            return _AT_TOP.encode(value, context, owner)
-        return super().encode(value, context, owner)
+        form = _FORMS.get(hints.ROW.of(value, API) or "") if context.native else None
+        return super().encode(value, context, owner) if form is None else form.encode(value, context, owner)
 
 
 def with_error_at_top(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Return a decoded answer, or the error of a body without `error`."""
-    message = wire.get("message", wire.get("detail"))
-    if not message or message.__class__ not in (str, dict, list) or wire.keys() & {"choices", "error"}:
+    if is_error_beside(wire):
+        return _with_error_beside(wire, context, decode)
+    if not _is_error_at_top(wire):
         return _with_error_of_choice(wire, context, decode)
     response = decode_with_error(wire, context, decode, _AT_TOP, _FIELDS)
     error = context.replaced(response.error, hints.ROW.on(response.error, API, ERROR_AT_TOP.name))
     return context.replace(response, error=error)
+
+
+def _is_error_at_top(wire: dict[str, Any]) -> bool:
+    message = wire.get("message", wire.get("detail"))
+    return bool(message) and message.__class__ in (str, dict, list) and not wire.keys() & {"choices", "error"}
+
+
+def error_body(name: str | None, event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the body of the error that an event without choices is; None if it is not an error.
+
+    An event with a message may also be information of a host. The fields of an error show that it is one.
+    """
+    is_at_top = event.keys() <= {*_FIELDS} and _is_error_at_top(event)
+    kind = event.get("type", "error")
+    is_named = "code" in event or "statusCode" in event or (kind.__class__ is str and "error" in kind.lower())
+    if event.get("error").__class__ in (dict, str) or (is_at_top and is_named) or is_error_beside(event):
+        return event
+    return {"error": event} if "error" in event or "error" in (name, event.get("object")) else None
+
+
+def is_error_beside(wire: dict[str, Any]) -> bool:
+    """Return whether a body or an event has an error of MiniMax. The code 0 is success."""
+    code = object_of(wire, "base_resp").get("status_code")
+    return code.__class__ is int and code != 0 and "error" not in wire
+
+
+def _with_error_beside(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
+    error = _BESIDE.decode(wire["base_resp"], context, wire, "base_resp")
+    context.trace(ERROR_BESIDE, [error], wire, "base_resp", spread=False)
+    error = context.replaced(error, hints.ROW.on(error, API, ERROR_BESIDE.name))
+    return context.replace(decode(context.without(wire, ("base_resp",))), error=error)
 
 
 def _with_error_of_choice(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:

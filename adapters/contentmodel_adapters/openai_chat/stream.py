@@ -7,7 +7,6 @@ the decoder emits a BlockCatchUp.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -46,23 +45,19 @@ from contentmodel_adapters.openai_chat.blocks import (
     API,
     CITATIONS,
     TABLE,
-    TEXT_PART,
     TOOL_CALLS,
     USAGE,
     detail_names,
     usage_of_host,
 )
-from contentmodel_adapters.openai_chat.messages import (
-    REASONING_LISTS,
-    REASONING_TEXTS,
-    decode_assistant,
-    row_of_wire,
-)
+from contentmodel_adapters.openai_chat.choices import Choice, Key
+from contentmodel_adapters.openai_chat.messages import REASONING_LISTS, REASONING_TEXTS, decode_assistant
+from contentmodel_adapters.openai_chat.parts import TEXT_PART
+from contentmodel_adapters.openai_chat.response import error_body, is_error_beside
 from contentmodel_adapters.shared.streamed_calls import (
-    StreamedCalls,
     is_another,
     is_complete_call,
-    is_named,
+    lacks_name,
     merge_call,
     split_delta,
     stub,
@@ -83,65 +78,6 @@ TABLE.known_values(
     *("role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations", "extra_content"),
 )
 
-Key = tuple[str, int]
-
-
-class Choice:
-    """The state of one choice: its message, by columns, and its blocks."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.rest: dict[str, Any] = {}
-        self.message: dict[str, Any] = {}
-        self.texts: dict[str, list[str]] = {}
-        self.blocks: dict[Key, BlockState] = {}
-        self.calls = StreamedCalls()
-        self.details: dict[bytes, int] = {}
-        """The index of the first detail with each key (see `detail_names`)."""
-        self.listed: dict[str, dict[bytes, Any]] = {}
-        """The entries of each growing list, by their index."""
-        self.stopped: set[Key] = set()
-        self.current: Key | None = None
-        self.is_detailed = False
-        self.has_message = False
-
-    def text(self, column: str) -> str:
-        """Return the text of a column so far."""
-        existing = self.message.get(column)
-        text = self.message[column] = "".join(
-            [existing if existing.__class__ is str else "", *self.texts.pop(column, ())]
-        )
-        return text
-
-    def merge_pieces(self) -> dict[str, Any]:
-        """Return the wire choice with everything that was appended to it."""
-        for column in list(self.texts):
-            self.text(column)
-        for block in self.blocks.values():
-            merge_entry_pieces(block)
-        if self.calls:
-            self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
-        # Every answer is an assistant's, but some hosts send no role in a stream.
-        self.message["role"] = self.message.get("role") or "assistant"
-        return {**self.rest, "message": self.message}
-
-    def call_keys(self) -> list[Key]:
-        """Return the keys of the calls in the order of their numbers."""
-        return [("tool_calls", place) for place in self.calls.in_order()]
-
-    def number_of(self, entry: dict[str, Any], back: int) -> int:
-        """Return the number of a call without one: by its id, a new one, or of the call `back` from the end."""
-        name = entry.get("id")
-        known = self.calls.number_of(name) if name else None
-        if known is not None:
-            return known
-        return len(self.calls) if name or not self.calls or is_named(entry) else self.calls.last_number(back)
-
-    def keys(self) -> Iterator[Key]:
-        """Yield the key of each content of the message, in the order of the columns."""
-        for column, count in row_of_wire(self.message).counts(self.message):
-            yield from self.call_keys() if column == "tool_calls" else [(column, place) for place in range(count)]
-
 
 class Decoder(StreamDecoder):
     """Decode one answer chunk by chunk."""
@@ -156,9 +92,10 @@ class Decoder(StreamDecoder):
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         choices = wire.pop("choices", None)
-        if choices.__class__ is not list:
-            if "error" in wire or "error" in (name, wire.get("object")):
-                self.fail_with(wire if wire.get("error").__class__ in (dict, str) else {"error": wire})
+        if choices.__class__ is not list or (not choices and is_error_beside(wire)):
+            body = error_body(name, wire)
+            if body is not None:
+                self.fail_with(body)
                 return
             choices = self._read_without_choices(name, wire, choices)
         wire.pop("obfuscation", None)
@@ -179,13 +116,16 @@ class Decoder(StreamDecoder):
             self._grown = None
 
     def read_rest(self) -> None:
-        for choice in self._order.rest():
-            self._read_choice(choice)
+        for wire in self._order.rest():
+            self._read_choice(wire)
+        for choice in self._choices.values():
+            for place in list(choice.unnamed):
+                self._open_call(choice, place)
 
     def _read_without_choices(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
         if choices is not None or not ({"id", "object", "usage"} & wire.keys()):
-            self.wire_event(name, wire if choices is None else {**wire, "choices": choices})
+            self.wire_event(name, dict(wire) if choices is None else {**wire, "choices": choices})
             wire.clear()
         return []
 
@@ -209,10 +149,15 @@ class Decoder(StreamDecoder):
         choice = self._choices.get(number) or self._order.begin(number)
         if "index" in wire:
             choice.rest["index"] = number
-        # A message beside a delta repeats earlier deltas (Perplexity); without a delta it is the whole answer.
+        # A message beside a delta repeats earlier deltas (Perplexity), and so does one after all deltas (MiniMax:
+        # platform.minimax.io/docs, "chatcompletion_v2", seen 2026-11-27). Without deltas it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
         choice.has_message = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
+            if not choice.has_message:
+                choice.has_deltas = True
+            elif choice.has_deltas:
+                delta = choice.missing(delta)
             if any(map(delta.get, REASONING_LISTS)):
                 choice.is_detailed = True
             for key, value in delta.items():
@@ -220,7 +165,7 @@ class Decoder(StreamDecoder):
                     self._grow_text(choice, key, value)
                 elif value is not None or key not in choice.message:
                     self._read_field(choice, key, value)
-        if len(wire) > 2 or "index" not in wire:
+        if wire.keys() != _ONLY_DELTA:
             self._read_rest(choice, wire)
         if self._grown is not None and not _only_grew(wire):
             self._grown = None
@@ -292,8 +237,8 @@ class Decoder(StreamDecoder):
     def _read_field(self, choice: Choice, key: str, value: Any) -> None:
         """Read a field of a delta that is not text."""
         message = choice.message
-        if key == "tool_calls" and value.__class__ is list:
-            for entry, back in with_distances(value):
+        if key == "tool_calls" and value and value.__class__ in (list, dict):
+            for entry, back in with_distances(value if value.__class__ is list else [value]):
                 self._grow_call(choice, entry, back)
         elif key == "function_call" and value.__class__ is dict:
             self._grow_function_call(choice, value)
@@ -355,18 +300,31 @@ class Decoder(StreamDecoder):
             number = choice.number_of(entry, back)
         place = choice.calls.place_of(number)
         wire, pieces = split_delta(entry)
-        block = None if place is None else choice.blocks["tool_calls", place]
+        block = None if place is None else choice.call_at(place)
         if place is None or block is None or is_another(block.wire, wire):
             place = choice.calls.add(number)
-            block = self._open(choice, ("tool_calls", place), wire, self._decode_call(stub(wire)))
+            block = choice.unnamed[place] = BlockState(-1, wire)
         else:
             merge_call(block.wire, wire)
         if block.wire.get("id") and "id" in wire:
             choice.calls.name(place, block.wire["id"])
+        if place in choice.unnamed and not lacks_name(block.wire):
+            block = self._open_call(choice, place)
         for name, text in pieces.items():
-            block.grow(name, text)
-            if text:
-                self.events.append(ArgumentsDelta(index=block.index, text=text))
+            self._grow_arguments(block, name, text)
+
+    def _open_call(self, choice: Choice, place: int) -> BlockState:
+        """Start the block of a call. Some hosts send the name of a call after its id (vercel/ai#16507)."""
+        waiting = choice.unnamed.pop(place)
+        block = self._open(choice, ("tool_calls", place), waiting.wire, self._decode_call(stub(waiting.wire)))
+        for name, pieces in waiting.pieces.items():
+            self._grow_arguments(block, name, "".join(pieces))
+        return block
+
+    def _grow_arguments(self, block: BlockState, name: str, text: str) -> None:
+        block.grow(name, text)
+        if text and block.index >= 0:
+            self.events.append(ArgumentsDelta(index=block.index, text=text))
 
     def _grow_function_call(self, choice: Choice, value: dict[str, Any]) -> None:
         wire = choice.message.setdefault("function_call", {})
@@ -515,6 +473,7 @@ class Decoder(StreamDecoder):
         return indices
 
 
+_ONLY_DELTA = {"index", "delta"}
 _PART_TEXTS = ("text", "summary", "data", "thinking")
 
 

@@ -293,7 +293,8 @@ class Encoder(JoiningEncoder):
         if self._head:
             # Send what was received before the error: usage, finish reasons, and the host's fields.
             self._end_choices(event)
-        self.put({"error": payload.get("error")})
+        # A native error may have another form: see `with_error_of_host`.
+        self.put({"error": payload["error"]} if "error" in payload else payload)
 
     def _end_choices(self, event: TurnComplete | TurnError) -> None:
         """Write the end of every choice, and the fields of the whole answer."""

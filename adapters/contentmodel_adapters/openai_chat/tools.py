@@ -21,7 +21,7 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
-from contentmodel_adapters.openai_chat.blocks import CACHE_CONTROL, TABLE, CacheControlOfTool
+from contentmodel_adapters.openai_chat.parts import CACHE_CONTROL, TABLE, CacheControlOfTool
 
 
 class GrammarObject(Codec[dict[str, Any]]):
@@ -162,6 +162,15 @@ def old_choice(value: Any) -> Any:
 
 _FORMS = ("function", "custom", "allowed_tools")
 TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
-TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
+# Mistral's word for `required`, which some hosts take (docs.mistral.ai/capabilities/function_calling, seen 2026-11-27).
+TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS), synonyms={"any": "required"})
 
-RESPONSE_FORMAT = chat.response_formats(TABLE, "response_format", chat.named_schema_row())
+# Some hosts take the schema beside the type (README of the server of llama.cpp; "Guidance" of TGI; seen 2026-11-27).
+RESPONSE_FORMAT = chat.response_formats(
+    TABLE,
+    "response_format",
+    chat.named_schema_row(accepts=lambda wire: "json_schema" in wire or "schema" not in wire),
+    chat.schema_row("json_schema", "schema", "schema"),
+    chat.schema_row("json_object", "schema", "schema"),
+    chat.schema_row("json", "value", "value"),
+)

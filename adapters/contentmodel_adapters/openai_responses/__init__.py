@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_
 from typing import Any
 
 from contentmodel.authoring import (
     Blocks,
     DecodeContext,
     EncodeContext,
+    Host,
     Kinds,
     OneOf,
     ProviderOnly,
@@ -16,10 +18,12 @@ from contentmodel.authoring import (
     TableAdapter,
     TextField,
     enum_at,
+    is_native,
     media,
     message_pass,
     passes,
     payload_pass,
+    readable_reasoning,
     reasons,
     request_pass,
     seconds_of,
@@ -27,6 +31,7 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
 )
+from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
@@ -34,7 +39,7 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.http import HTTP
-from contentmodel_adapters.openai_responses.items import ItemIds
+from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_adapters.openai_responses.messages import Items, encode_items, is_known_item
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
@@ -43,12 +48,17 @@ from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.kept_results import TYPES
+from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.openai_results import with_hosted_of_openai
 from contentmodel_adapters.shared.openai_settings import with_settings_of
-from contentmodel_adapters.shared.provider_state import with_state_at_end, with_state_of_items
+from contentmodel_adapters.shared.provider_state import reasoning_items, with_state_at_end, with_state_of_items
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+
+API_ISSUER = "openai"
+HOSTS = {"xai": Host(issuers=frozenset({"xai"}))}
+"""The hosts of other makers that read encrypted content of other APIs: formats of frameworks have xAI's, too."""
 
 REQUEST = TABLE.record(
     "request",
@@ -107,6 +117,55 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
 
 
+def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request without the reasoning whose encrypted content the model cannot read.
+
+    OpenAI refuses that of other makers, whose models other hosts of the API serve (openai/codex#8119, seen 2026-11-27).
+    Such reasoning is lowered like that of another API.
+    """
+    messages = [_without_unread_state(message, request, context) for message in request.messages]
+    if all(map(is_, messages, request.messages)):
+        return request
+    kept = [new for new, old in zip(messages, request.messages, strict=True) if new.contents or new is old]
+    changed: ChatRequest = context.replace(request, messages=kept)
+    return changed
+
+
+def _without_unread_state(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> ChatMessage:
+    contents: list[AIContent] = []
+    for item in reasoning_items(message.contents):
+        parts = [part for part in item if isinstance(part, ReasoningContent)]
+        state = next((part.protected for part in parts if part.protected is not None), None)
+        if state is None or not _is_unread(state, message, request, context):
+            contents += item
+            continue
+        for part in parts:
+            # Without its state, reasoning is lowered even if the API reads the state of other models.
+            bare = context.replace(part, protected=None)
+            made = readable_reasoning(bare, context, is_last=part is message.contents[-1])
+            if made and part.protected is not None:
+                context.report_loss(part, "protected", reasons.OPAQUE_STATE, issuer=part.protected.issuer)
+            contents += made
+    return context.with_contents(message, contents)
+
+
+def _is_unread(state: Protected, message: ChatMessage, request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the model of a request is known to be of another maker than the state.
+
+    False for a message of this API whose model is unchanged: all of it is sent back.
+    """
+    issuer, maker = state.issuer, sealer_of(request.model)
+    if message.origin is not None and is_native(message, context):
+        if message.origin.model == request.model:
+            return False
+        if issuer in (API_ISSUER, API):
+            # Older documents name OpenAI as the issuer of each state.
+            issuer = sealer_of(message.origin.model) or issuer
+    if maker is None:
+        return issuer != API_ISSUER and context.known.status in ("listed", "newest")
+    return issuer not in (maker, API)
+
+
 REQUEST_PASSES = (
     request_pass(with_settings_of, other="openai-chat"),
     request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
@@ -116,6 +175,7 @@ REQUEST_PASSES = (
     request_pass(with_hosted_of_openai, needs=TYPES),
     message_pass(with_state_of_items, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
+    request_pass(without_unread_state, native=True, needs=(ReasoningContent,)),
     message_pass(with_state_at_end, needs=(ReasoningContent,)),
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
@@ -174,7 +234,7 @@ class OpenAIResponses(TableAdapter):
     """The adapter of Responses, requests and answers."""
 
     api = API
-    issuer = "openai"
+    issuer = API_ISSUER
     table = TABLE
     rules = RULES
     request = REQUEST
@@ -189,7 +249,7 @@ class OpenAIResponses(TableAdapter):
     http = HTTP
     limit_headers = LIMIT_HEADERS
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
-    meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
+    meaningless = {"id": None, "object": None, "status": "completed", "role": "developer", "encrypted_content": ""}
     repeated = frozenset(REPEATED)
     has_failed_answers = True
     request_passes = REQUEST_PASSES
@@ -200,6 +260,9 @@ class OpenAIResponses(TableAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
         return ADDED.read(value, context) if isinstance(value, ChatRequest) else value
+
+    def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
+        return HOSTS.get(sealer_of(model) or "") or super().host(model, policies)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_items(messages, context)

@@ -33,8 +33,9 @@ from contentmodel.authoring import (
     TextField,
     reasons,
     row,
+    text_of,
 )
-from contentmodel.content.base import AIContent
+from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
@@ -45,6 +46,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared.command_outputs import CommandOutputs
+from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import AUDIO
 from contentmodel_adapters.shared.usage import ReasoningInside
 
@@ -53,6 +55,36 @@ TABLE = Table(API)
 
 DATA_URI = DataUri()
 ENCRYPTED = Opaque("openai", "encrypted")
+
+
+class Sealed(Opaque):
+    """The encrypted content of reasoning: of the maker that its `format` names, or else of the maker of the model.
+
+    Only OpenRouter sends a `format` (openrouter.ai/docs, "Responses API", seen 2026-11-27). The APIs of the makers in
+    `_SEALING` have this state, too. That of other makers is a host's, and is sent back to this API only. The passes of
+    requests remove the states that the target cannot read.
+    """
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
+        maker = FORMATS.get(text_of(container, "format")) or sealer_of(context.origin.model) or self.issuer
+        return Protected(issuer=maker if maker in _SEALING else API, kind=self.kind, data=value)
+
+    def is_read(self, issuer: str, context: EncodeContext) -> bool:
+        return issuer == API or issuer in _SEALING
+
+
+_SEALING = ("openai", "xai")
+FORMATS = {
+    "openai-responses-v1": "openai",
+    "azure-openai-responses-v1": "openai",
+    "bedrock-openai-responses-v1": "openai",
+    "xai-responses-v1": "xai",
+    "bedrock-xai-responses-v1": "xai",
+    "anthropic-claude-v1": "anthropic",
+    "google-gemini-v1": "google",
+}
+TABLE.known_values("reasoning format", *FORMATS)
+SEALED = Sealed("openai", "encrypted")
 TEXT_FIELD = TextField(TextContent, "text")
 
 

@@ -5,10 +5,7 @@ Read off openai 3.52 (types/responses), seen November 2026.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from contentmodel.authoring import (
@@ -36,7 +33,6 @@ from contentmodel.authoring import (
     TextOrBlocks,
     row,
     text_of,
-    write,
 )
 from contentmodel.content.hosted import (
     ApplyPatchToolCallContent,
@@ -238,13 +234,20 @@ PAIRS = [
     ),
 ]
 
+
+def _function_call(name: str, arguments: ArgumentsText, **options: Any) -> Row:
+    fields: dict[str, Spec] = {**CALL, "name": "name", "namespace": "namespace", "arguments": ("arguments", arguments)}
+    return named_row(name, "function_call", FunctionCallContent, fields, Filled({"arguments": "{}"}), **options)
+
+
+def _has_object(wire: Mapping[str, Any]) -> bool:
+    return wire.get("arguments").__class__ is dict
+
+
 CLIENT_CALLS = [
-    row(
-        "function_call",
-        FunctionCallContent,
-        {**CALL, "name": "name", "namespace": "namespace", "arguments": ("arguments", ArgumentsText())},
-        Filled({"arguments": "{}"}),
-    ),
+    # OpenAI refuses an object, but clients of other hosts send one, as in Chat.
+    _function_call("function_call.object", ArgumentsText(objects=True), accepts=_has_object),
+    _function_call("function_call", ArgumentsText()),
     row(
         "custom_tool_call",
         CustomToolCallContent,
@@ -420,6 +423,20 @@ def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
     ]
 
 
+def _is_search_of_x(wire: Mapping[str, Any]) -> bool:
+    return wire.get("type") == "custom_tool_call" and text_of(wire, "call_id").startswith("xs_call")
+
+
+# xAI runs searches of X, and sends them in the form of a call of a custom tool. Only the id differs
+# (docs.x.ai/developers/tools/x-search; lidge-jun/opencodex#2190; justrach/codegraff#632; seen 2026-11-27).
+SEARCH_OF_X = named_row(
+    "x_search",
+    "custom_tool_call",
+    HostedToolCallContent,
+    {**CALL, "name": "name", "input": "arguments"},
+    Filled({"input": ""}),
+    accepts=_is_search_of_x,
+)
 # An item without `call_id` is both call and result, like all tools that OpenAI runs; other tools have two items.
 OTHER_PAIRS = [
     TABLE.pair(
@@ -428,7 +445,7 @@ OTHER_PAIRS = [
         tuple(OUTPUTS),
         _ANY_FAILURE,
     )
-    for call in _other_calls("other_pair", HOSTED, Shape(("_call",), {"id": str}, without=("call_id",)))
+    for call in (SEARCH_OF_X, *_other_calls("other_pair", HOSTED, Shape(("_call",), {"id": str}, without=("call_id",))))
 ]
 OTHER_TOOLS = [
     *_other_calls("other_call", CALL, Shape(("_call",), {"call_id": str})),
@@ -473,6 +490,8 @@ OTHERS = [
 
 
 def _usual_item(content: Any, rows: list[Row]) -> Row:
+    if content.__class__ is FunctionCallContent:
+        return rows[-1]
     if content.__class__ in (ToolSearchToolCallContent, ToolSearchToolResultContent):
         return rows[content.executor == "client"]
     if content.__class__ is ShellToolCallContent and content.executor == "provider":
@@ -487,74 +506,3 @@ ITEMS = TABLE.union(
     [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS, *OTHER_TOOLS],
     prefer=_usual_item,
 )
-
-
-# -- ids -----------------------------------------------------------------------------------------------------------
-
-# The prefixes of item ids in recorded answers (seen 2026-11-22). The last four are not recorded.
-PREFIXES = {
-    "message": "msg",
-    "reasoning": "rs",
-    "function_call": "fc",
-    "function_call_output": "fc",
-    "custom_tool_call": "ctc",
-    "custom_tool_call_output": "ctc",
-    "web_search_call": "ws",
-    "file_search_call": "fs",
-    "code_interpreter_call": "ci",
-    "image_generation_call": "ig",
-    "mcp_call": "mcp",
-    "mcp_list_tools": "mcpl",
-    "mcp_approval_request": "mcpr",
-    "local_shell_call": "lsh",
-    "shell_call": "sh",
-    "shell_call_output": "sho",
-    "apply_patch_call": "apc",
-    "tool_search_call": "tsc",
-    "tool_search_output": "tso",
-    "program": "cm",
-    "program_output": "cmo",
-    "compaction": "cmp",
-    "computer_call": "cu",
-    "computer_call_output": "cuo",
-    "apply_patch_call_output": "apco",
-    "local_shell_call_output": "lsho",
-}
-
-_STORED = re.compile(r"resp_([0-9a-f]{32})")
-
-
-class ItemIds:
-    """Generate ids for the items of one answer that have none.
-
-    Clients refuse items without an id, and calls without a status (@ai-sdk/openai 3.0, seen 2026-11-22).
-
-    An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
-    number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
-    whether it is streamed or not.
-
-    If the answer's id is `resp_` and 32 hexadecimal digits, the ids of its items begin with these digits, so that a
-    server that stores answers finds the answer of an item. (OpenAI's ids begin with the same digits, too.)
-    """
-
-    def __init__(self, answer: Mapping[str, Any]) -> None:
-        self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]
-        stored = _STORED.fullmatch(text_of(answer, "id"))
-        self._begin = stored[1] if stored is not None else ""
-        self._counts: Counter[bytes] = Counter()
-
-    def named(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Return an item with an id: its own, or a new one."""
-        prefix = PREFIXES.get(text_of(item, "type"))
-        if prefix is None or item.get("id"):
-            return item
-        key = write([prefix, self._answer, item.get("call_id")])
-        self._counts[key] += 1
-        digits = sha256(b"%b%d" % (key, self._counts[key])).hexdigest()
-        return with_id(item, f"{prefix}_{self._begin}{digits[: 16 if self._begin else 32]}")
-
-
-def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:
-    """Return an item of an answer with this id, its first field. A call gets a status if it has none."""
-    status = ENDED if item.get("type") in ("function_call", "custom_tool_call") else {}
-    return {"id": item_id, **status, **{name: value for name, value in item.items() if name != "id"}}

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     Hint,
     PairRow,
     Roles,
+    Row,
     Silent,
     TextOrBlocks,
     escaped,
@@ -51,8 +52,9 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
-from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS, ItemIds
+from contentmodel_adapters.openai_responses.blocks import API, INPUT, OUTPUT, REASONING, SEALED, TABLE
+from contentmodel_adapters.openai_responses.ids import ItemIds
+from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.makers import maker_of
 from contentmodel_adapters.shared.provider_state import ITEM
@@ -165,9 +167,9 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
 
 
 def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[PairRow, list[Any]] | None:
-    """Return the call and the result of an unknown tool's item; None if it has another form."""
-    pair = next((pair for pair in OTHER_PAIRS if pair.call.shape is not None and pair.call.shape.fits(item)), None)
-    if pair is None or ITEMS.knows(item):
+    """Return the call and the result of a tool's item that the tag does not tell; None if it has another form."""
+    pair = next((pair for pair in OTHER_PAIRS if _is_of(pair.call, item)), None)
+    if pair is None:
         return None
     contents = context.attempt(pair.decode, item)
     if contents is None or len(contents) != 2:
@@ -175,6 +177,10 @@ def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[Pa
     call, result = contents
     result = msgspec.structs.replace(result, name=call.name)
     return pair, [hints.ROW.on(content, API, pair.name) for content in (call, result)]
+
+
+def _is_of(call: Row, item: dict[str, Any]) -> bool:
+    return call.fits(item) if call.shape is None else call.shape.fits(item) and not ITEMS.knows(item)
 
 
 def is_known_item(item: dict[str, Any]) -> bool:
@@ -248,8 +254,9 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     if "provider_data" in item:
         _decode_passed_on(item, parts, around, context)
     sealed = None
-    if around.get("encrypted_content").__class__ is str and "provider_data" not in item:
-        sealed = ENCRYPTED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
+    # llama.cpp sends an empty text, which is no state (tools/server/server-task.cpp at 00efb3e, seen 2026-11-27).
+    if text_of(around, "encrypted_content") and "provider_data" not in item:
+        sealed = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
     if len(parts) == 1:
         parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
@@ -445,7 +452,7 @@ class _Writer:
         if state.issuer == _maker_in(item):
             item["encrypted_content"] = state.data if before is None else f"{before}\n{state.data}"
             return
-        encrypted = ENCRYPTED.encode(state, self.context, content)
+        encrypted = SEALED.encode(state, self.context, content)
         if encrypted is not None:
             item["encrypted_content"] = encrypted
         self._open = None

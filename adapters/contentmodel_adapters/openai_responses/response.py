@@ -19,7 +19,7 @@ from contentmodel.authoring import (
 from contentmodel.message import FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
-from contentmodel_adapters.openai_responses.items import ItemIds
+from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 from contentmodel_adapters.shared.openai_errors import ERRORS

@@ -23,7 +23,7 @@ from contentmodel.authoring import (
 from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
-from contentmodel_adapters.openai_responses.items import PREFIXES
+from contentmodel_adapters.openai_responses.ids import PREFIXES
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,

@@ -2,6 +2,9 @@
 
 Source: openai 3.54, types/responses/*_event.py; seen November 2026. Every event has an `output_index`; the ids of some
 hosts change during a stream. The last event repeats the whole answer, and takes precedence.
+
+llama.cpp sends ids only (tools/server/server-task.cpp at 00efb3e). Some versions of vLLM send a new `content_index`
+with each delta, and start an item with the number of the one before (vllm-project/vllm#35184; both seen 2026-11-27).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from contentmodel.authoring import (
     list_of,
     merge_into,
     object_at,
+    object_of,
     text_of,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -58,11 +62,14 @@ PART_ADDED = {
     "response.reasoning_summary_part.added": ("summary", "summary_index"),
 }
 # Events that repeat a part or an item at its end; output_item.done has the same data.
-REPEATED = (
+PART_DONE = (
     "response.content_part.done",
     "response.output_text.done",
     "response.refusal.done",
     "response.reasoning_text.done",
+)
+REPEATED = (
+    *PART_DONE,
     "response.reasoning_summary_part.done",
     "response.reasoning_summary_text.done",
     "response.function_call_arguments.done",
@@ -80,11 +87,13 @@ Key = tuple[str, int]
 class Item:
     """The state of one item, and its blocks."""
 
-    __slots__ = ("blocks", "decoded", "done", "wire")
+    __slots__ = ("blocks", "decoded", "done", "growing", "wire")
 
     def __init__(self, wire: dict[str, Any]) -> None:
         self.wire = wire
         self.blocks: dict[Key, BlockState] = {}
+        self.growing: BlockState | None = None
+        """The last part of the content, until it ends."""
         self.done: dict[str, Any] | None = None
         self.decoded: tuple[str, list[Any]] | None = None
         """The role and the contents that were decoded when it was done; None if it has faults."""
@@ -130,6 +139,7 @@ class Decoder(StreamDecoder):
         super().__init__(adapter, deltas=deltas)
         self._items: dict[int, Item] = {}
         self._places: dict[str, int] = {}
+        """The numbers of items by their id, and by the id of their call."""
         self._error: dict[str, Any] | None = None
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
@@ -139,7 +149,7 @@ class Decoder(StreamDecoder):
         elif kind in CALLS:
             self._grow_call(CALLS[kind], wire)
         elif kind in REPEATED:
-            return
+            self._end_part(kind, wire)
         elif kind == "response.output_item.added":
             self._add(wire)
         elif kind == "response.output_item.done":
@@ -185,13 +195,32 @@ class Decoder(StreamDecoder):
 
     # -- items and parts ---------------------------------------------------------------------------------------
 
-    def _place(self, wire: dict[str, Any]) -> int:
+    def _find(self, wire: dict[str, Any]) -> Any:
+        """Return the number of an event's item: that of its id if the event has none, or one of a finished item.
+
+        None if the event has no number, and its id is unknown.
+        """
         place = wire.get("output_index")
-        if place.__class__ is int:
+        if place is not None and not self._is_done(place):
             return place
-        known = self._places.get(text_of(wire, "item_id"))
-        if known is None:
+        item = object_of(wire, "item")
+        ids = (text_of(wire, "item_id"), text_of(item, "id"), text_of(item, "call_id"))
+        return next((self._places[known] for known in ids if known in self._places), place)
+
+    def _is_done(self, place: Any) -> bool:
+        item = self._items.get(place) if place.__class__ is int else None
+        return item is not None and item.done is not None
+
+    def _known(self, wire: dict[str, Any]) -> Item | None:
+        """Return the item of an event, if it has started."""
+        place = self._find(wire)
+        return self._items.get(place) if place.__class__ is int else None
+
+    def _place(self, wire: dict[str, Any]) -> int:
+        place = self._find(wire)
+        if place.__class__ is not int:
             raise DecodeError(API, [Fault("$.output_index", f"expected an integer, got {kind_of(place)}")])
+        known: int = place
         return known
 
     def _item(self, wire: dict[str, Any], kind: str = "message") -> Item:
@@ -203,22 +232,23 @@ class Decoder(StreamDecoder):
             item = self._items[place] = Item({**stub, "role": "assistant"} if kind == "message" else stub)
         return item
 
-    def _add(self, wire: dict[str, Any]) -> None:
+    def _add(self, wire: dict[str, Any]) -> Item:
         item = Item(object_at(wire, "item", API))
-        place = wire.get("output_index", len(self._items))
-        if place.__class__ is not int:
-            self._place({"output_index": place})
+        place = None if wire.get("output_index") is None else self._place(wire)
+        if place is None or self._is_done(place):
+            place = max(self._items, default=-1) + 1
         self._items[place] = item
-        if item.wire.get("id").__class__ is str:
-            self._places[item.wire["id"]] = place
+        ids = (text_of(item.wire, "id"), text_of(item.wire, "call_id"))
+        self._places.update(dict.fromkeys(filter(None, ids), place))
         kind = item.wire.get("type")
         if kind not in ("message", "reasoning"):
             self._open_item(item)
-            return
+            return item
         for field in ("summary", "content"):
             for number, part in enumerate(list_of(item.wire, field)):
                 if part.__class__ is dict:
                     self._part(item, field, number, part)
+        return item
 
     def _add_part(self, place: tuple[str, str], wire: dict[str, Any]) -> None:
         field, index = place
@@ -244,15 +274,22 @@ class Decoder(StreamDecoder):
         note = {**item.wire, "content": [], "summary": []} if item.wire.get("type") == "reasoning" else dict(item.wire)
         contents = self._contents({**note, field: [{**part}]})
         block = item.blocks[field, number] = self.start(part, contents[0])
+        item.growing = block if field == "content" else None
         return block
+
+    def _end_part(self, kind: str, wire: dict[str, Any]) -> None:
+        item = self._known(wire) if kind in PART_DONE else None
+        if item is not None:
+            item.growing = None
 
     def _grow_part(self, growth: tuple[str, str, str, str, Any], wire: dict[str, Any]) -> None:
         field, index, kind, grown, event = growth
         text = wire.get("delta")
-        item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
-        if item is None:
-            item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
+        item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
         block = item.blocks.get((field, _number(wire, index)))
+        if block is None and item.growing is not None and item.growing.wire.get("type") == kind:
+            # No event started a part of this number, and the last part has not ended.
+            block = item.growing
         if item.done is not None or (block is None and item.wire.get("type") not in ("message", "reasoning")):
             # The item is done, or has no parts.
             self.wire_event(wire.get("type"), wire)
@@ -280,7 +317,7 @@ class Decoder(StreamDecoder):
 
     def _read_other(self, kind: Any, name: str | None, wire: dict[str, Any]) -> None:
         """Handle deltas of tools, progress, and unknown events."""
-        item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
+        item = self._known(wire)
         blocks = list(item.ordered()) if item is not None else []
         if not blocks or item is None or item.done is not None:
             self.wire_event(name or kind, wire)
@@ -310,11 +347,8 @@ class Decoder(StreamDecoder):
     # -- the end of an item and of all -------------------------------------------------------------------------
 
     def _done(self, wire: dict[str, Any]) -> None:
-        place = wire.get("output_index")
-        if place not in self._items:
-            self._add(wire)
-            place = wire.get("output_index", len(self._items) - 1)
-        self._stop_item(self._items[place], object_at(wire, "item", API))
+        item = self._known(wire) or self._add(wire)
+        self._stop_item(item, object_at(wire, "item", API))
 
     def _stop_item(self, item: Item, wire: dict[str, Any], *, is_complete: bool = True) -> None:
         """Stop the blocks of an item with its final content."""

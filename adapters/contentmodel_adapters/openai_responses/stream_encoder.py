@@ -28,7 +28,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.openai_responses.items import ItemIds, with_id
+from contentmodel_adapters.openai_responses.ids import ItemIds, with_id
 from contentmodel_adapters.shared.provider_state import ITEM
 
 # By the type of a part: its list, the key of its number, its field, and the prefix of its events.

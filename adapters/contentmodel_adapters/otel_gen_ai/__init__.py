@@ -67,6 +67,8 @@ OF_OTHERS = (
 
 OpenLLMetry, Sentry, Logfire, the AI SDK before version 7 and ADK write them beside `gen_ai.usage.*` (seen 2026-11-27).
 """
+EVENTS = "events"
+"""The attribute with the messages of a span of Pydantic AI and Logfire, in the first version of the format."""
 _OWN = frozenset({"tool_call", "tool_call_response", "server_tool_call", "server_tool_call_response", "blob", "uri"})
 
 
@@ -141,7 +143,7 @@ class OtelGenAI(TableAdapter):
         found = {"request": any(key in payload for key in (*LISTS, ALL_MESSAGES)), "response": OUTPUT in payload}
         if any(found.values()):
             return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in found.items() if is_it}
-        if any(key.startswith(OF_OTHERS) for key in payload):
+        if EVENTS in payload or any(key.startswith(OF_OTHERS) for key in payload):
             return {}
         if any(key.startswith(("gen_ai.response.", "gen_ai.usage.")) for key in payload):
             return {"response": 0.9}

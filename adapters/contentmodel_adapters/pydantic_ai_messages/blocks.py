@@ -69,12 +69,18 @@ def is_older(wire: Mapping[str, Any], names: Mapping[str, str]) -> bool:
 
 
 def _item(
-    kind: str, model: type[Any], fields: Mapping[str, Spec], *others: Field, form: str | None = None, silent: str = ""
+    kind: str,
+    model: type[Any],
+    fields: Mapping[str, Spec],
+    *others: Field,
+    form: str | None = None,
+    silent: str = "",
+    **options: Any,
 ) -> Row:
     """Return the row of a part of a prompt. The field `kind` names it."""
     name = kind if form is None else f"{kind}.{form}"
     unmapped = Silent("cache_point", silent) if silent else Silent("cache_point")
-    return Row(name, model, fields, *others, unmapped, constants={"kind": kind})
+    return Row(name, model, fields, *others, unmapped, constants={"kind": kind}, **options)
 
 
 DETAIL: dict[str, Spec] = {"vendor_metadata.detail": "detail"}
@@ -111,6 +117,15 @@ def _usual_file(content: Any, rows: list[Row]) -> Row | str:
     return f"{content.media_kind}-url" if content.__class__ is UriContent else rows[0]
 
 
+def _is_named_by_link(wire: Mapping[str, Any]) -> bool:
+    """Return whether the id of an uploaded file is a link, as those of Gemini's files, and of files in a bucket are.
+
+    Source: `_validate_uploaded_file` of pydantic_ai/models/google.py, and models/bedrock.py (2.68.0).
+    """
+    file_id = wire.get("file_id")
+    return file_id.__class__ is str and file_id.startswith(("https://", "gs://", "s3://"))
+
+
 PROMPT_PARTS = TABLE.union(
     "part of a prompt",
     [
@@ -119,6 +134,14 @@ PROMPT_PARTS = TABLE.union(
         _item("structured-content", TextContent, {"value": ("text", _JsonText())}, form="value"),
         *map(_link, ("image", "audio", "video", "document")),
         _item("binary", DataContent, {"data": ("data", Required()), "media_type": "media_type", **DETAIL}),
+        _item(
+            "uploaded-file",
+            UriContent,
+            {"file_id": "uri", "media_type": "media_type", **DETAIL},
+            form="link",
+            silent="kind",
+            accepts=_is_named_by_link,
+        ),
         _item(
             "uploaded-file",
             HostedFileContent,

@@ -46,7 +46,8 @@ from contentmodel_adapters.pydantic_ai_messages.blocks import (
     USER_PROMPT,
     is_older,
 )
-from contentmodel_adapters.pydantic_ai_messages.values import API, issuer_of
+from contentmodel_adapters.pydantic_ai_messages.values import API, BEDROCK, issuer_of
+from contentmodel_adapters.shared.makers import maker_of
 
 REQUEST = Hint[dict[str, Any]](
     API, "request", "the other fields of a request, on the message of its first part", fields=True
@@ -114,7 +115,8 @@ class Messages(MessageList):
         origin = Origin(
             api=API, issuer=issuer_of(wire.get("provider_name")), model=model if isinstance(model, str) else None
         )
-        message = msgspec.structs.replace(message, origin=origin)
+        contents = [_with_maker(content, origin, context) for content in message.contents]
+        message = msgspec.structs.replace(message, origin=origin, contents=contents)
         context.trace(layout, [message], wires, index, spread=False)
         return message
 
@@ -155,6 +157,14 @@ class Messages(MessageList):
 
     def describe(self) -> str:
         return "list of request or response"
+
+
+def _with_maker(content: Any, origin: Origin, context: DecodeContext) -> Any:
+    """Return a content with the maker of the model as the issuer of its state, if Bedrock passed the state on."""
+    state, maker = content.protected, maker_of(origin.model)
+    if state is None or state.issuer != BEDROCK or maker is None:
+        return content
+    return context.replace(content, protected=msgspec.structs.replace(state, issuer=maker))
 
 
 def _whole_block(message: ChatMessage) -> dict[str, Any] | None:

@@ -51,6 +51,9 @@ _ISSUERS = {"google-gla": "google", "google-vertex": "google", "google-cloud": "
 _ENCRYPTED = ("openai", "azure", "xai")
 REDACTED = "redacted_thinking"
 """The id of a thinking part whose signature is the data of a redacted block of Anthropic."""
+REDACTED_BY_BEDROCK = "redacted_content"
+"""The same for the model class of Bedrock. Only Claude redacts (REDACTED_THINKING_PART_IDS of `_thinking_part.py`)."""
+BEDROCK, CLAUDE = "bedrock", "anthropic"
 
 
 def issuer_of(provider: object) -> str:
@@ -60,23 +63,33 @@ def issuer_of(provider: object) -> str:
 
 def _kind_of(fields: Mapping[str, Any]) -> ProtectedKind:
     """Return the kind of opaque state in a thinking part with these fields."""
-    if fields.get("id") == REDACTED:
+    if fields.get("id") in (REDACTED, REDACTED_BY_BEDROCK):
         return "redacted"
     return "encrypted" if issuer_of(fields.get("provider_name")) in _ENCRYPTED else "signature"
 
 
 class Signature(Codec[Protected]):
-    """The signature or the encrypted content of a thinking part. `provider_name` beside it is its issuer."""
+    """The signature or the encrypted content of a thinking part. `provider_name` beside it is its issuer.
+
+    An empty signature is none: it is that of an interrupted stream, and Pydantic AI sends it to no model.
+    """
 
     classes = (str,)
     identity = False
 
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value != ""
+
     def decode(self, value: str, context: DecodeContext, container: dict[str, Any], key: str) -> Protected:
-        return Protected(issuer=issuer_of(container.get("provider_name")), kind=_kind_of(container), data=value)
+        issuer = issuer_of(container.get("provider_name"))
+        if issuer == BEDROCK and container.get("id") == REDACTED_BY_BEDROCK:
+            issuer = CLAUDE
+        return Protected(issuer=issuer, kind=_kind_of(container), data=value)
 
     def encode(self, value: Protected, context: EncodeContext, owner: Any) -> str | None:
         fields = (owner.extra or {}).get(API) or {}
-        if issuer_of(fields.get("provider_name")) == value.issuer:
+        issuer = issuer_of(fields.get("provider_name"))
+        if value.issuer in ((BEDROCK, CLAUDE) if issuer == BEDROCK else (issuer,)):
             if value.kind != _kind_of(fields):
                 context.report_loss(owner, "protected", reasons.OTHER_VALUE, value=_kind_of(fields))
             return value.data

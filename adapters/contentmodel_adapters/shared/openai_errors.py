@@ -47,6 +47,16 @@ ERRORS = ErrorTypes(
         "api_error": "server",
         "overloaded_error": "overloaded",
         "timeout_error": "timeout",
+        # Moonshot (platform.kimi.ai/docs/api/errors) and Cerebras (seen 2026-11-27).
+        "invalid_authentication_error": "authentication",
+        "incorrect_api_key_error": "authentication",
+        "permission_denied_error": "permission",
+        "resource_not_found_error": "not_found",
+        "exceeded_current_quota_error": "billing",
+        "rate_limit_reached_error": "rate_limit",
+        "too_many_requests_error": "rate_limit",
+        "queue_exceeded": "rate_limit",
+        "engine_overloaded_error": "overloaded",
     },
     # An account without credit is refused with the status of a rate limit.
     {"billing": 429},

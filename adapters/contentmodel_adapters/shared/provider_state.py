@@ -41,6 +41,27 @@ def with_item_ids(contents: Iterable[AIContent]) -> Iterator[tuple[AIContent, st
             item = {}
 
 
+def reasoning_items(contents: Iterable[AIContent]) -> Iterator[list[AIContent]]:
+    """Yield the parts of each reasoning item of the Responses API, and each other content alone.
+
+    The state is that of the whole item, and its last part has it.
+    """
+    item: list[AIContent] = []
+    for content in contents:
+        if item and not _continues(content, item[-1]):
+            yield item
+            item = []
+        item.append(content)
+    if item:
+        yield item
+
+
+def _continues(content: AIContent, last: AIContent) -> bool:
+    """Return whether a content is a further part of the reasoning item of the content before it."""
+    are_parts = isinstance(content, ReasoningContent) and isinstance(last, ReasoningContent)
+    return are_parts and last.protected is None and ITEM.of(content, RESPONSES) is None
+
+
 def with_state_first(contents: Iterable[AIContent], context: EncodeContext) -> list[tuple[AIContent, str | None]]:
     """Return the contents with the ids of their items. The first part of a reasoning item has its encrypted content.
 
@@ -110,7 +131,7 @@ def _with_state(contents: list[AIContent], context: EncodeContext) -> list[AICon
         parts = list(group)
         states = [part.protected for part in parts if part.protected is not None]
         is_one = item_id is not None and len({(one.issuer, one.kind, one.data) for one in states}) == 1
-        if is_one and (states[0].issuer, states[0].kind) == ("openai", "encrypted"):
+        if is_one and states[0].kind == "encrypted":
             parts = [part if part.protected else context.replace(part, protected=states[0]) for part in parts]
         made += parts
     return made

@@ -51,13 +51,17 @@ class StreamedCalls:
         """Return the places of all calls in the order of their numbers."""
         return sorted(range(len(self._numbers)), key=self._numbers.__getitem__)
 
+    def numbers(self) -> list[int]:
+        """Return the numbers of all calls, in order."""
+        return sorted(self._numbers)
+
 
 def split_delta(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the fields of a call in a delta, and those that are appended to."""
     wire: dict[str, Any] = {}
     pieces = {}
     for name, value in entry.items():
-        if name == "index":
+        if name == "index" or (name == "type" and value is None):
             continue
         grown = GROWN.get(name)
         if grown is not None and value.__class__ is dict and value.get(grown).__class__ is str:
@@ -89,6 +93,11 @@ def is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
 def is_named(entry: dict[str, Any]) -> bool:
     """Return whether a call has a name, so that it can start."""
     return any(object_of(entry, kind).get("name") for kind in GROWN)
+
+
+def lacks_name(entry: dict[str, Any]) -> bool:
+    """Return whether a call still has no name. Calls of other types than functions and custom tools have none."""
+    return not is_named(entry) and entry.get("type") in (None, "", *GROWN)
 
 
 def with_distances(entries: list[Any]) -> Iterable[tuple[dict[str, Any], int]]:

@@ -31,6 +31,8 @@ class VercelModelMessages(documents.ListAdapter):
     reasoning_fields = ()
     takes_json = True
     records = frozenset({"outcome"})
+    # The text of omitted thinking.
+    meaningless = {"text": ""}
     request_passes = (
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,

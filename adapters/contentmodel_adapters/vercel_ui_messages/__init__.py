@@ -57,7 +57,7 @@ class VercelUIMessages(documents.ListAdapter):
     reasoning_fields = ()
     takes_json = True
     records = frozenset({"message_id", "outcome"})
-    meaningless = {"state": "done", "sourceId": None, "step": None}
+    meaningless = {"state": "done", "sourceId": None, "step": None, "text": ""}
     request_passes = (
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,

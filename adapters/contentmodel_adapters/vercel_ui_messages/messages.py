@@ -39,6 +39,7 @@ from contentmodel_adapters.vercel_ui_messages.tools import ToolPart, attach, dec
 TURNS = Turns(API)
 STEPS = Hint[int](API, "steps", "the number of step starts before a message, if it is not the usual one")
 BESIDE = Hint[Literal[True]](API, "beside", "an empty text has sources that follow no text")
+BEFORE = Hint[Literal[True]](API, "before", "on a source: it was before the text that it belongs to")
 STEP_START = {"type": "step-start"}
 _SOURCES = ("source-url", "source-document", "source")
 _PART = Pieces({})
@@ -75,15 +76,15 @@ class Messages(MessageList):
 
 def _decode_plain(wire: dict[str, Any], context: DecodeContext, messages: list[Any], index: int) -> ChatMessage:
     """Return a message of the user or the system."""
-    is_flat, has_attachments = "parts" not in wire, older.has_attachments(wire)
-    apart = [*(["content"] if is_flat else []), *([older.ATTACHMENTS] if has_attachments else [])]
+    is_flat, attachments = older.is_flat(wire), older.attachments_of(wire)
+    apart = [*(["content", "parts"] if is_flat else []), *([attachments] if attachments else [])]
     message: ChatMessage = PLAIN.decode(context.without(wire, apart) if apart else wire, context)
     context.trace(PLAIN, [message], messages, index, spread=False)
     if is_flat and wire["content"]:
         message.contents.append(_decode_text(wire, context))
-    if has_attachments:
-        message.contents.extend(older.decode_attachments(wire, context))
-    return context.replaced(message, older.FLAT.on(message, API, True)) if is_flat else message
+    if attachments:
+        message.contents.extend(older.decode_attachments(wire, attachments, context))
+    return context.replaced(message, older.marked_as_flat(message, wire)) if is_flat else message
 
 
 def _decode_text(wire: dict[str, Any], context: DecodeContext) -> Any:
@@ -101,16 +102,18 @@ def _encode_plain(message: ChatMessage, context: EncodeContext) -> dict[str, Any
         message = context.with_contents(message, rest)
     wire: dict[str, Any] = PLAIN.encode(message, context)
     # A message whose contents were all dropped has no parts, which the format requires.
-    flattened = _flattened({"parts": [], **wire}, message, context)
-    return {**flattened, older.ATTACHMENTS: older.encode_attachments(attached, context)} if attached else flattened
+    wire = {"parts": [], **wire}
+    flattened = _flattened(wire, message, context) or wire
+    return {**flattened, **older.encode_attachments(attached, context)}
 
 
-def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """Return a message with a text in place of its parts, if it was read from this form and fits in it."""
+def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any] | None:
+    """Return a message with a text in place of its parts, if it was read from this form and fits in it; else None."""
     texts = [older.text_of_part(part) for part in wire["parts"]]
     if not (context.native and older.FLAT.of(message, API)) or len(texts) > 1 or None in texts:
-        return wire
-    return {**{key: value for key, value in wire.items() if key != "parts"}, "content": texts[0] if texts else ""}
+        return None
+    others = {key: value for key, value in wire.items() if key != "parts"}
+    return {**others, **older.parts_of_flat(message), "content": texts[0] if texts else ""}
 
 
 class _Cutting:
@@ -118,18 +121,25 @@ class _Cutting:
 
     def __init__(self, wire: dict[str, Any], context: DecodeContext, container: Any, key: int) -> None:
         self._context, self._place = context, (container, key)
-        self._wire, self._parts = wire, wire.get("parts", [])
-        self._is_flat = "parts" not in wire
-        apart = (["content", older.CALLS] if wire.get(older.CALLS) else ["content"]) if self._is_flat else ["parts"]
+        self._wire, self._parts = wire, wire.get("parts") or []
+        self._is_flat = older.is_flat(wire)
+        apart = ["parts"]
+        if self._is_flat:
+            apart += ["content", older.CALLS] if wire.get(older.CALLS) else ["content"]
         self._head = ASSISTANT.decode(context.without(wire, apart), context)
         self._made: list[ChatMessage] = []
         self._contents: list[Any] = []
         self._results: list[Any] = []
         self._steps = 0
+        self._invoked: Any = None
+        """The number of the step that the tool invocations of this step have; None without one."""
         self._start: UnknownContent | None = None
         """A step start with other fields. It is the last content of its step, and is written first."""
         self._sources = 0
         """1 directly after a text or its sources, else 0."""
+        self._pending: list[Citation] = []
+        """The sources after another part. They belong to the text that follows."""
+        self._pending_at = 0
 
     def messages(self) -> list[ChatMessage]:
         """Return the messages, at least one."""
@@ -144,7 +154,7 @@ class _Cutting:
         if self._steps or not self._made:
             self._emit("assistant", [])
         if self._is_flat:
-            self._made[0] = older.FLAT.on(self._made[0], API, True)
+            self._made[0] = older.marked_as_flat(self._made[0], self._wire)
         first, *others = self._made
         head = msgspec.structs.replace(self._head, role=first.role, contents=first.contents)
         extra = {**(head.extra or {})}
@@ -166,16 +176,19 @@ class _Cutting:
     def _add_flat(self) -> None:
         """Add the tool invocations of a message without parts, then its text, as `convertToCoreMessages` does."""
         calls = self._wire.get(older.CALLS, [])
-        for index, call in enumerate(calls):
-            if index and call.get("step", 0) != calls[index - 1].get("step", 0):
-                self._finish_step()
-            self._add_tool(older.decode_invocation(self._context, calls, index))
+        for index in range(len(calls)):
+            self._add_invocation(calls, index)
         if self._wire["content"]:
             self._finish_step()
             self._contents.append(_decode_text(self._wire, self._context))
 
     def _add(self, part: dict[str, Any], index: int) -> None:
         kind = part.get("type")
+        if kind in _SOURCES:
+            self._add_source(part, index)
+            return
+        if kind != "text":
+            self._finish_sources()
         if kind == "step-start":
             self._finish_step()
             if part == STEP_START:
@@ -190,21 +203,37 @@ class _Cutting:
             self._context.trace(STEERING, [message], self._parts, index, spread=False)
             self._emit("user", message.contents, message)
         elif older.is_invocation(part):
-            self._add_tool(older.decode_invocation(self._context, part, older.WRAPPED))
+            self._add_invocation(part, older.WRAPPED)
         elif older.has_details(part):
             self._contents += older.decode_details(part, self._context)
         elif is_tool_part(part):
             self._add_tool(decode_tool(part, self._context, self._parts, index))
-        elif kind in _SOURCES:
-            self._add_source(part, index)
-            return
         else:
-            content = PARTS.decode(part, self._context)
-            self._context.trace(PARTS, [content], self._parts, index, spread=False)
-            self._contents.append(content)
-            self._sources = int(content.__class__ is TextContent)
+            self._add_part(part, index)
             return
         self._sources = 0
+
+    def _add_part(self, part: dict[str, Any], index: int) -> None:
+        content = PARTS.decode(part, self._context)
+        self._context.trace(PARTS, [content], self._parts, index, spread=False)
+        self._sources = int(content.__class__ is TextContent)
+        if not self._sources:
+            self._finish_sources()
+        pending, self._pending = self._pending, []
+        if self._sources and self._invoked is not None:
+            self._finish_step()
+            self._sources = 1
+        if pending:
+            content = self._context.replace(content, annotations=[*pending, *(content.annotations or ())])
+        self._contents.append(content)
+
+    def _add_invocation(self, container: Any, key: Any) -> None:
+        """Add a tool invocation. One of another step begins a new step, as a text after invocations does."""
+        step = container[key].get("step") or 0
+        if self._invoked not in (None, step):
+            self._finish_step()
+        self._add_tool(older.decode_invocation(self._context, container, key))
+        self._invoked = step
 
     def _add_tool(self, part: ToolPart) -> None:
         self._contents.append(part.call)
@@ -219,19 +248,29 @@ class _Cutting:
         citation = SOURCES.decode(part, self._context)
         self._context.trace(SOURCES, [citation], self._parts, index, spread=False)
         if citation.__class__ is not Citation:
+            self._finish_sources()
             self._contents.append(citation)
             self._sources = 0
             return
         if hints.ROW.of(citation, API) is None:
             citation = self._context.replaced(citation, hints.ROW.on(citation, API, part["type"]))
-        if not self._sources:
-            self._contents.append(TextContent(text="", extra=BESIDE.extra(API, True)))
-            self._context.trace(_PART, [self._contents[-1]], self._parts, index, spread=False)
-        text = self._contents[-1]
-        self._contents[-1] = self._context.replace(text, annotations=[*(text.annotations or ()), citation])
-        self._sources = 1
+        if self._sources:
+            text = self._contents[-1]
+            self._contents[-1] = self._context.replace(text, annotations=[*(text.annotations or ()), citation])
+            return
+        self._pending_at = self._pending_at if self._pending else index
+        self._pending.append(self._context.replaced(citation, BEFORE.on(citation, API, True)))
+
+    def _finish_sources(self) -> None:
+        """Add an empty text with the pending sources: no text follows them."""
+        if self._pending:
+            text = TextContent(text="", annotations=self._pending, extra=BESIDE.extra(API, True))
+            self._contents.append(text)
+            self._context.trace(_PART, [text], self._parts, self._pending_at, spread=False)
+            self._pending = []
 
     def _finish_step(self) -> None:
+        self._finish_sources()
         if self._start is not None:
             self._contents.append(self._start)
             self._start = None
@@ -239,7 +278,7 @@ class _Cutting:
             self._emit("assistant", self._contents)
         if self._results:
             self._made.append(ChatMessage(role="tool", contents=self._results, origin=self._context.origin))
-        self._contents, self._results, self._sources = [], [], 0
+        self._contents, self._results, self._sources, self._invoked = [], [], 0, None
 
     def _emit(self, role: str, contents: list[Any], message: ChatMessage | None = None) -> None:
         usual = 1 if role == "assistant" else 0
@@ -298,7 +337,7 @@ class _Joining:
         rest = self._parts[len(calls) :]
         if rest == [part for part in self._parts if part not in calls]:
             flat = _flattened({**wire, "parts": rest}, head, self._context)
-            if "parts" not in flat:
+            if flat is not None:
                 encoded = [older.encode_invocation(call, self._context) for call in calls]
                 return {**flat, older.CALLS: encoded} if encoded else flat
         return {**wire, "parts": [self._encode_part(part) for part in self._parts]}
@@ -385,9 +424,12 @@ class _Joining:
         text: Any = content
         if sources:
             text = self._context.replace(content, annotations=citations or None)
+        before = [source for source in sources if BEFORE.of(source, API)]
+        self._parts += SOURCES.encode_list(before, self._context)
         if content.text or citations or not (BESIDE.of(content, API) or self._context.completes):
             self._parts += PARTS.encode_list([text], self._context)
-        self._parts += SOURCES.encode_list(sources, self._context)
+        after = [source for source in sources if not BEFORE.of(source, API)]
+        self._parts += SOURCES.encode_list(after, self._context)
 
     def _is_source(self, citation: Citation) -> bool:
         if hints.ROW.of(citation, API) in _SOURCES:

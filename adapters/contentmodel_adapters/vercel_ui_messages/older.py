@@ -27,11 +27,16 @@ from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared.ai_sdk import STATES, AnyResult, DataUrl, has_type
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 from contentmodel_adapters.vercel_ui_messages.tools import ToolPart
 
-FLAT = Hint[Literal[True]](API, "flat", "the message had no parts, but the fields `content` and `toolInvocations`")
+FLAT = Hint[Literal[True, "null", "empty"]](
+    API,
+    "flat",
+    "the message had no parts (the field was missing, null or an empty list), but `content` and `toolInvocations`",
+)
 CALLS = "toolInvocations"
 INVOCATION = "tool-invocation"
 """The type of a part with a tool invocation, which is in the field WRAPPED."""
@@ -57,8 +62,13 @@ TABLE.keep("tool invocation", "step")
 TABLE.known_values("part.type", INVOCATION)
 
 
-ATTACHED = Hint[Literal[True]](API, "attached", "the medium was in the field `experimental_attachments` of a message")
-ATTACHMENTS = "experimental_attachments"
+ATTACHED = Hint[Literal[True, "row"]](
+    API,
+    "attached",
+    "the medium was in the field `experimental_attachments` of a message, or `attachments` of a row of a database",
+)
+ATTACHMENTS, OF_ROWS = "experimental_attachments", "attachments"
+"""The field with the attachments of a message, and the column of the rows of Vercel's chatbot (`Message_v2`)."""
 _ATTACHED: dict[str, Spec] = {"name": "name"}
 _ATTACHMENT = TABLE.union(
     "attachment",
@@ -81,18 +91,26 @@ _ATTACHMENT = TABLE.union(
 )
 
 
-def has_attachments(message: Mapping[str, Any]) -> bool:
-    """Return whether a message of a user has attachments, and all of them have a URL."""
-    items = message.get(ATTACHMENTS)
-    if items.__class__ is not list or not items or message.get("role") != "user":
+def attachments_of(message: Mapping[str, Any]) -> str | None:
+    """Return the field of a message of a user with attachments; None if it has none, or not all have a URL."""
+    if message.get("role") != "user":
+        return None
+    if _are_attachments(message.get(ATTACHMENTS), "url"):
+        return ATTACHMENTS
+    return OF_ROWS if _are_attachments(message.get(OF_ROWS), "url", "contentType") else None
+
+
+def _are_attachments(items: Any, *fields: str) -> bool:
+    if items.__class__ is not list or not items:
         return False
-    return all(item.__class__ is dict and item.get("url").__class__ is str for item in items)
+    return all(item.__class__ is dict and all(item.get(name).__class__ is str for name in fields) for item in items)
 
 
-def decode_attachments(message: Mapping[str, Any], context: DecodeContext) -> list[Any]:
+def decode_attachments(message: Mapping[str, Any], field: str, context: DecodeContext) -> list[Any]:
     """Return the media of the attachments of a message, which `convertToCoreMessages` adds to its parts."""
-    items = message[ATTACHMENTS]
-    made = [ATTACHED.on(content, API, True) for content in _ATTACHMENT.decode_list(items, context)]
+    items = message[field]
+    mark: Literal[True, "row"] = "row" if field == OF_ROWS else True
+    made = [ATTACHED.on(content, API, mark) for content in _ATTACHMENT.decode_list(items, context)]
     for index, content in enumerate(made):
         context.trace(_ATTACHMENT, [content], items, index, spread=False)
     return made
@@ -100,12 +118,15 @@ def decode_attachments(message: Mapping[str, Any], context: DecodeContext) -> li
 
 def is_attachment(content: Any) -> bool:
     """Return whether a content was an attachment."""
-    return ATTACHED.of(content, API) is True and content.__class__ in (DataContent, UriContent)
+    return ATTACHED.of(content, API) is not None and content.__class__ in (DataContent, UriContent)
 
 
-def encode_attachments(contents: list[Any], context: EncodeContext) -> list[Any]:
-    """Return the attachments of contents that were attachments."""
-    return _ATTACHMENT.encode_list(contents, context)
+def encode_attachments(contents: list[Any], context: EncodeContext) -> dict[str, Any]:
+    """Return the fields with attachments for contents that were attachments."""
+    if not contents:
+        return {}
+    field = OF_ROWS if ATTACHED.of(contents[0], API) == "row" else ATTACHMENTS
+    return {field: _ATTACHMENT.encode_list(contents, context)}
 
 
 DETAIL = Hint[dict[str, Any]](
@@ -193,7 +214,22 @@ def is_call(value: Any) -> bool:
 def is_flat(message: Mapping[str, Any]) -> bool:
     """Return whether a message has no parts, but a text. All items of its field CALLS are tool invocations."""
     calls = message.get(CALLS, [])
-    return "parts" not in message and message.get("content").__class__ is str and _are_calls(calls)
+    has_none = message.get("parts") is None or message["parts"] == []
+    return has_none and message.get("content").__class__ is str and _are_calls(calls)
+
+
+def marked_as_flat(message: ChatMessage, wire: Mapping[str, Any]) -> ChatMessage:
+    """Return a message with the hint that its wire object had no parts. Databases store null or an empty list."""
+    form: Literal[True, "null", "empty"] = True
+    if "parts" in wire:
+        form = "null" if wire["parts"] is None else "empty"
+    return FLAT.on(message, API, form)
+
+
+def parts_of_flat(message: ChatMessage) -> dict[str, Any]:
+    """Return the field `parts` of a message that had no parts: missing, null or an empty list."""
+    form = FLAT.of(message, API)
+    return {"parts": None} if form == "null" else {"parts": []} if form == "empty" else {}
 
 
 def _are_calls(value: Any) -> bool:
@@ -203,9 +239,11 @@ def _are_calls(value: Any) -> bool:
 def is_older(message: Mapping[str, Any]) -> bool:
     """Return whether a message has what only messages of version 4 have."""
     parts: Any = message.get("parts")
+    if "parts" in message and is_flat(message):
+        return True
     if parts.__class__ is list:
         return any(part.__class__ is dict and (is_invocation(part) or part.get("type") == "source") for part in parts)
-    attached = message.get("experimental_attachments").__class__ is list
+    attached = message.get(ATTACHMENTS).__class__ is list
     return is_flat(message) and (message.get(CALLS).__class__ is list or attached)
 
 

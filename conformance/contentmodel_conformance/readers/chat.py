@@ -39,8 +39,11 @@ _STOPS = {
     "tool_calls": TOOL_CALLS,
     "function_call": TOOL_CALLS,
     "content_filter": FILTERED,
-    # Of hosts: an answer that broke off.
+    # Of hosts: an answer that broke off, and words of Z.ai.
     "error": FAILURE,
+    "network_error": FAILURE,
+    "model_context_window_exceeded": LENGTH,
+    "sensitive": FILTERED,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.table.codecs import Codec, DataUri, EnumString
+from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Required
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.tables import (
     Column,
@@ -54,18 +54,23 @@ def function_tools(
     )
 
 
-def format_row(kind: str, name: str, fields: Mapping[str, Spec], *others: Field, tag: str | None = None) -> Row:
+def format_row(
+    kind: str, name: str, fields: Mapping[str, Spec], *others: Field, tag: str | None = None, **options: Any
+) -> Row:
     """Return the row of a response format. `tag` is its `type`, if that differs from the name of the row."""
-    constants = {"type": tag or name}
-    return Row(
-        name, ResponseFormat, fields, Implied({"kind": kind}), Silent("media_type"), *others, constants=constants
-    )
+    fixed = (Implied({"kind": kind}), Silent("media_type"), *others)
+    return Row(name, ResponseFormat, fields, *fixed, constants={"type": tag or name}, **options)
 
 
-def named_schema_row() -> Row:
+def schema_row(tag: str, field: str, form: str) -> Row:
+    """Return the row of a JSON Schema without a name, in a field beside the type `tag`."""
+    return format_row("json_schema", f"{tag}.{form}", {field: ("schema", Required(dict))}, tag=tag)
+
+
+def named_schema_row(**options: Any) -> Row:
     """Return the row of a JSON Schema with a name."""
     fields = {f"json_schema.{key}": key for key in ("schema", "name", "description", "strict")}
-    return format_row("json_schema", "json_schema", fields, Filled({"json_schema.name": "response"}))
+    return format_row("json_schema", "json_schema", fields, Filled({"json_schema.name": "response"}), **options)
 
 
 def response_formats(table: Table, name: str, *schemas: Row) -> Union:

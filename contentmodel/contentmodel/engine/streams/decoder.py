@@ -321,10 +321,15 @@ class StreamDecoder:
         if grown is not None and self._template_misses < 8 and DeltaTemplate.can_be_made_of(data, grown):
             self._template = DeltaTemplate(name, data, grown)
 
-    def _read_wire(self, wire: object, name: str | None) -> None:
-        if wire.__class__ is not dict:
-            raise DecodeError(self.api, [Fault("$", f"expected an object: an event, got {kind_of(wire)}")])
-        self.read(name, wire)
+    def _read_wire(self, wire: Any, name: str | None) -> None:
+        """Read an event, or an array of events: Google puts an error into one."""
+        for event in wire if wire.__class__ is list and wire else [wire]:
+            if event.__class__ is not dict:
+                raise DecodeError(self.api, [Fault("$", f"expected an object: an event, got {kind_of(event)}")])
+            if not self.is_over:
+                self.read(name, event)
+        if wire.__class__ is list:
+            self._grown = None
 
     def _end(self, rest: bytes) -> None:
         self.read_rest()

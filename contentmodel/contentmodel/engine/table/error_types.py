@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -27,7 +27,7 @@ class ErrorTypes:
 
     - `keys`: the fields that contain error types, the most specific one first.
     - `writes`: the wire fields of each kind. A kind that is missing is written as "server".
-    - `reads`: additional error types, mapped to kinds.
+    - `reads`: additional error types (texts, or numbers that are no HTTP status), mapped to kinds.
     - `statuses`: HTTP statuses that differ from the usual ones (`contentmodel.failures.STATUSES`).
     """
 
@@ -35,26 +35,27 @@ class ErrorTypes:
         self,
         keys: Sequence[str],
         writes: Mapping[str, JsonObject],
-        reads: Mapping[str, str],
+        reads: Mapping[Any, str],
         statuses: Mapping[str, int] | None = None,
     ) -> None:
         self.keys, self.writes, self.statuses = tuple(keys), writes, dict(statuses or {})
-        self._kinds: dict[str, str] = dict(reads)
+        self._kinds: dict[Any, str] = dict(reads)
         for key in self.keys:
             for kind, fields in writes.items():
-                if isinstance(fields.get(key), str):
-                    self._kinds.setdefault(fields[key], kind)
+                name = fields.get(key)
+                if isinstance(name, str):
+                    self._kinds.setdefault(name, kind)
 
     @property
     def types(self) -> tuple[str, ...]:
         """All known error types."""
-        return tuple(self._kinds)
+        return tuple(name for name in self._kinds if isinstance(name, str))
 
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
         """Return the kind of an error object. A number in one of the fields is read as an HTTP status."""
         for key in self.keys:
             value = wire.get(key)
-            if value.__class__ is str and value in self._kinds:
+            if value.__class__ in (str, int) and value in self._kinds:
                 return self._kinds[value]
             status = whole_number(value, 3) if isinstance(value, str) and len(value) == 3 else value
             kind = kind_of_status(status) if status.__class__ is int else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ class FinishReasons(Codec[FinishReason]):
     """Decode and encode an API's finish reasons. `reasons` maps them to those of the model, `values` the reverse.
 
     The API's own value is kept and written again. A value of another API is mapped by its reason; if this API has only
-    a coarser value, that is a loss.
+    a coarser value, that is a loss. Values of `of_hosts` are read, and not written for other APIs.
     """
 
     classes = (str, int)
@@ -34,8 +35,11 @@ class FinishReasons(Codec[FinishReason]):
         *,
         has_stop_sequence: bool = False,
         implied: tuple[str, ...] = (),
+        of_hosts: Mapping[str | int, str] = MappingProxyType({}),
     ) -> None:
-        self.reasons, self.values, self.otherwise = reasons, values, otherwise
+        self.values, self.otherwise, self._own = values, otherwise, reasons
+        self.reasons: dict[str | int, str] = {**reasons}
+        self.reasons.update(of_hosts.items())
         self._has_stop_sequence = has_stop_sequence
         # Reasons that the API has no value for because the answer itself shows them.
         self._implied = implied
@@ -47,7 +51,7 @@ class FinishReasons(Codec[FinishReason]):
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
         if value.stop_sequence is not None and not self._has_stop_sequence:
             context.report_loss(value, "stop_sequence", reasons.STOP_SEQUENCE)
-        if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
+        if value.raw is not None and (context.native or self._own.get(value.raw) == value.reason):
             return value.raw
         raw = self.values.get(value.reason)
         if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):

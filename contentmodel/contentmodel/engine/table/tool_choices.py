@@ -30,9 +30,9 @@ class Choice(Codec[ToolChoice]):
     would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
     choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
     tools falls back to its mode, any other one to `fallback`. `modes` maps the modes of the API whose names differ to
-    those of the model. `strings=False` is for APIs whose choices are objects. `tagged` is the field of an object that
-    names its form or mode, and the API's values of it. Without both, the API has only strings, and `modes` has all of
-    them. `usual` returns a choice in the form of `write`.
+    those of the model; `synonyms` maps those that only some hosts take. `strings=False` is for APIs whose choices are
+    objects. `tagged` is the field of an object that names its form or mode, and the API's values of it. Without both,
+    the API has only strings, and `modes` has all of them. `usual` returns a choice in the form of `write`.
     """
 
     identity = False
@@ -46,6 +46,7 @@ class Choice(Codec[ToolChoice]):
         tagged: tuple[str, Iterable[str]] | None = None,
         fallback: Any = "auto",
         modes: Mapping[str, str] = NO_MODES,
+        synonyms: Mapping[str, str] = NO_MODES,
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         super().__init__(*((str,) if strings else ()), *((dict,) if tagged or not strings else ()))
@@ -53,7 +54,7 @@ class Choice(Codec[ToolChoice]):
         self.known_values = frozenset((*usual_modes, *modes)) if strings else None
         self.tagged = (tagged[0], frozenset(tagged[1])) if tagged else None
         self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
-        self._modes = modes
+        self._modes, self._synonyms = {**modes, **synonyms}, synonyms
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
         choice = self._choice_of(value)
@@ -61,7 +62,8 @@ class Choice(Codec[ToolChoice]):
             return choice
         choice = choice or ToolChoice(mode="other")
         customs = [CustomTool(name=name) for name in choice.tools or ()]
-        whole = WHOLE.entry(True) if self._write(choice, customs) == self._usual(value) else {}
+        usual = self._synonyms.get(value, value) if isinstance(value, str) else self._usual(value)
+        whole = WHOLE.entry(True) if self._write(choice, customs) == usual else {}
         return msgspec.structs.replace(choice, extra={context.api: {**RAW.entry(value), **whole}})
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
