@@ -55,6 +55,240 @@ PLAIN = [
     _result("not JSON", "call_2", status="error"),
     _answer("It is sunny.", additional_kwargs={"reasoning_content": "The tool said so."}),
 ]
+OLDER = [
+    _message("human", "Look."),
+    {
+        "type": "ai",
+        "content": "",
+        "additional_kwargs": {
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}},
+                {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{oops"}},
+            ]
+        },
+    },
+    _result("4", "c1"),
+    _result("not JSON", "c2"),
+    {"type": "ai", "content": "", "additional_kwargs": {"function_call": {"name": "g", "arguments": "{}"}}},
+    {"type": "function", "name": "g", "content": "5"},
+    _answer(
+        "",
+        tool_calls=[{"name": "g", "args": {}, "id": "c3", "type": "tool_call"}],
+        additional_kwargs={"function_call": {"name": "g", "arguments": "{}"}},
+    ),
+    _result("6", "c3"),
+]
+"""Calls in the form before langchain-core 0.1.46, and one that langchain-google-genai has in both forms."""
+_IMAGE = "data:image/png;base64,iVBORw0KGgo="
+_CUSTOM = {"type": "custom_tool_call", "call_id": "c1", "name": "code", "input": "print(1)", "id": "ctc_1"}
+_COMPUTER = {
+    "type": "computer_call",
+    "id": "cu_1",
+    "call_id": "c2",
+    "action": {"type": "screenshot"},
+    "pending_safety_checks": [],
+    "status": "completed",
+}
+_SCREENSHOT = {
+    "type": "computer_call_output",
+    "call_id": "c2",
+    "output": {"type": "computer_screenshot", "image_url": _IMAGE},
+}
+_CHECKS = [{"id": "sc_1", "code": "c", "message": "m"}]
+_CALLED = [{"name": "code", "args": {"__arg1": "print(1)"}, "id": "c1", "type": "tool_call"}]
+ITEMS = [
+    _message("human", "Look."),
+    _answer([_CUSTOM, _COMPUTER], tool_calls=_CALLED, response_metadata={"model_provider": "openai"}),
+    _result([{"type": "custom_tool_call_output", "output": "1"}], "c1", name="code", artifact={"celsius": 21}),
+    _result(
+        [{"type": "input_image", "image_url": _IMAGE}],
+        "c2",
+        additional_kwargs={"type": "computer_call_output", "acknowledged_safety_checks": _CHECKS},
+    ),
+    _answer(
+        [{"type": "non_standard", "value": _CUSTOM}, {"type": "non_standard", "value": _COMPUTER}],
+        tool_calls=_CALLED,
+        response_metadata={"model_provider": "openai", "output_version": "v1"},
+    ),
+    _result(
+        [{"type": "non_standard", "value": {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"}}], "c1"
+    ),
+    _result([{"type": "non_standard", "value": _SCREENSHOT}], "c2"),
+]
+"""Calls of OpenAI's custom tools and computer tool, with their results, in the forms of both versions."""
+_V1 = {"model_provider": "openai", "output_version": "v1"}
+REASONED = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {"type": "reasoning", "id": "rs_1", "reasoning": "a", "encrypted_content": "ZW5j", "index": "lc_rs_30"},
+            {"type": "reasoning", "id": "rs_1", "reasoning": "b", "index": "lc_rs_31"},
+            {"type": "reasoning", "id": "rs_2", "extras": {"encrypted_content": "ZW5k"}},
+            {"type": "reasoning", "id": "rs_3", "reasoning": "c"},
+            {"type": "text", "text": "Seen."},
+        ],
+        response_metadata=_V1,
+    ),
+    _message("human", "Again."),
+    {
+        "type": "ai",
+        "content": [
+            {
+                "type": "reasoning",
+                "id": "rs_4",
+                "summary": [{"type": "summary_text", "text": "d"}],
+                "content": [{"type": "reasoning_text", "text": "e"}],
+            },
+            {"type": "text", "text": "Seen."},
+        ],
+    },
+]
+"""Reasoning items of OpenAI with several parts, as blocks of version 1 and as an item that names no provider."""
+HOSTED_ITEMS = [
+    {
+        "type": "mcp_call",
+        "id": "mcp_1",
+        "name": "echo",
+        "server_label": "s",
+        "arguments": '{"a":1}',
+        "error": {"type": "mcp_protocol_error", "message": "boom"},
+    },
+    {"type": "mcp_call", "id": "mcp_2", "name": "echo", "server_label": "s", "arguments": "{}", "output": "ok"},
+    {
+        "type": "mcp_list_tools",
+        "id": "mcpl_1",
+        "server_label": "s",
+        "tools": [{"name": "echo", "input_schema": {"type": "object"}}],
+    },
+    {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "status": "completed",
+        "code": "print(1)",
+        "container_id": "cntr_1",
+        "outputs": [{"type": "logs", "logs": "1"}, {"type": "image", "url": "https://example.org/a.png"}],
+    },
+    {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "failed",
+        "action": {"type": "search", "query": "q", "sources": [{"type": "url", "url": "https://example.org"}]},
+    },
+    {
+        "type": "file_search_call",
+        "id": "fs_1",
+        "status": "completed",
+        "queries": ["q"],
+        "results": [{"file_id": "file_1", "filename": "a.txt", "score": 0.5, "text": "T", "attributes": {}}],
+    },
+    {
+        "type": "image_generation_call",
+        "id": "ig_1",
+        "status": "completed",
+        "output_format": "png",
+        "result": "iVBORw0KGgo=",
+    },
+]
+HOSTED = [
+    _message("human", "Look."),
+    _answer(
+        [
+            {
+                "type": "server_tool_call",
+                "name": "remote_mcp",
+                "id": "mcp_1",
+                "args": {"a": 1},
+                "extras": {"tool_name": "echo", "server_label": "s"},
+            },
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "mcp_1",
+                "extras": {"error": {"type": "mcp_protocol_error", "message": "boom"}},
+                "status": "error",
+            },
+            {
+                "type": "server_tool_call",
+                "name": "remote_mcp",
+                "id": "mcp_2",
+                "args": {},
+                "extras": {"tool_name": "echo", "server_label": "s"},
+            },
+            {"type": "server_tool_result", "tool_call_id": "mcp_2", "output": "ok", "status": "success"},
+            {
+                "type": "server_tool_call",
+                "name": "mcp_list_tools",
+                "id": "mcpl_1",
+                "args": {},
+                "extras": {"server_label": "s"},
+            },
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "mcpl_1",
+                "output": [{"name": "echo", "input_schema": {"type": "object"}}],
+                "status": "success",
+            },
+            {
+                "type": "server_tool_call",
+                "name": "code_interpreter",
+                "id": "ci_1",
+                "args": {"code": "print(1)"},
+                "extras": {"container_id": "cntr_1"},
+                "index": "lc_cic_0",
+            },
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "ci_1",
+                "output": [{"type": "logs", "logs": "1"}, {"type": "image", "url": "https://example.org/a.png"}],
+                "status": "success",
+                "index": "lc_cir_1",
+            },
+            {"type": "server_tool_call", "name": "web_search", "id": "ws_1", "args": {"type": "search", "query": "q"}},
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "ws_1",
+                "output": {"sources": [{"type": "url", "url": "https://example.org"}]},
+                "status": "error",
+            },
+            {"type": "server_tool_call", "name": "file_search", "id": "fs_1", "args": {"queries": ["q"]}},
+            {
+                "type": "server_tool_result",
+                "tool_call_id": "fs_1",
+                "output": [{"file_id": "file_1", "filename": "a.txt", "score": 0.5, "text": "T", "attributes": {}}],
+                "status": "success",
+            },
+            {
+                "type": "image",
+                "base64": "iVBORw0KGgo=",
+                "mime_type": "image/png",
+                "id": "ig_1",
+                "extras": {"status": "completed", "output_format": "png"},
+            },
+            {"type": "text", "text": "Seen."},
+        ],
+        response_metadata=_V1,
+    ),
+]
+"""Blocks that langchain-core makes of `HOSTED_ITEMS`."""
+SPOKEN = [
+    _message("human", "Say hi."),
+    _answer(
+        "",
+        additional_kwargs={"audio": {"id": "audio_1", "data": "UklGRg==", "expires_at": 1, "transcript": "hi"}},
+        response_metadata={"model_provider": "openai", "model_name": "gpt-audio"},
+    ),
+    _message("human", "Again."),
+]
+"""An answer of Chat Completions with audio."""
+_CALLS_OF_BLOCKS = [{"name": "f", "args": {}, "id": f"c{at}", "type": "tool_call"} for at in range(1, 5)]
+RESULTS = [
+    _message("human", "Look."),
+    _answer("", tool_calls=_CALLS_OF_BLOCKS),
+    _message("human", [{"type": "tool_result", "tool_use_id": "c1", "content": "1"}, {"type": "text", "text": "See?"}]),
+    _message("human", [{"type": "function_call_output", "call_id": "c2", "output": "2"}]),
+    _answer([{"type": "text", "text": "Yes."}, {"type": "tool_result", "tool_use_id": "c3", "content": "3"}]),
+    _result("4", "c4"),
+]
+"""Results as blocks in the content of messages that are no results."""
 BLOCKS = [
     _message(
         "human",
@@ -353,7 +587,25 @@ def with_kwargs(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-CONVERSATIONS: list[list[dict[str, Any]]] = [PLAIN, BLOCKS, NATIVE, OTHERS, PARTNERS, JOINED, BESIDE, HOSTS, CODE]
+CONVERSATIONS: list[list[dict[str, Any]]] = [
+    *(
+        PLAIN,
+        BLOCKS,
+        NATIVE,
+        OTHERS,
+        PARTNERS,
+        JOINED,
+        BESIDE,
+        HOSTS,
+        CODE,
+        OLDER,
+        ITEMS,
+        REASONED,
+        RESULTS,
+        HOSTED,
+        SPOKEN,
+    ),
+]
 LANGCHAIN: list[Any] = [
     *CONVERSATIONS,
     *map(with_data, CONVERSATIONS),

@@ -56,12 +56,18 @@ from langchain_payloads import (
     BLOCKS,
     CODE,
     CONVERSATIONS,
+    HOSTED,
+    HOSTED_ITEMS,
     HOSTS,
+    ITEMS,
     JOINED,
     LANGCHAIN,
     NATIVE,
+    OLDER,
     PARTNERS,
     PLAIN,
+    REASONED,
+    SPOKEN,
     with_data,
 )
 
@@ -215,6 +221,152 @@ def test_edit_of_a_call_changes_each_field_that_has_it() -> None:
     message.contents[at] = msgspec.structs.replace(message.contents[at], arguments={"at": "Bergen"})
     written = ADAPTER.encode_request(request).payload[1]
     assert written["content"][3]["input"] == written["tool_calls"][0]["args"] == {"at": "Bergen"}
+
+
+def test_items_of_custom_and_computer_tools_are_sent_to_openai() -> None:
+    items = convert(ITEMS, target="openai-responses", source=API, kind="request").payload["input"][1:]
+    custom, computer, output, screenshot = items[:4]
+    assert [custom, computer] == ITEMS[1]["content"] == [block["value"] for block in ITEMS[4]["content"]]
+    assert output == {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"}
+    assert screenshot == ITEMS[6]["content"][0]["value"]
+    assert items[4:] == items[:4]
+
+
+@pytest.mark.parametrize("at", [2, 3, 5, 6])
+def test_edit_of_a_result_in_an_item_is_encoded(at: int) -> None:
+    request = ADAPTER.decode_request(ITEMS)
+    result: Any = request.messages[at].contents[0]
+    changed = msgspec.structs.replace(result, call_id="c9", outputs=[DataContent(data="AAAA", media_type="image/png")])
+    request.messages[at].contents[0] = changed
+    payload = ADAPTER.encode_request(request).payload
+    assert payload[at]["tool_call_id"] == "c9"
+    assert "AAAA" in json.dumps(payload[at]["content"])
+    assert {**payload[at], "tool_call_id": "", "content": []} == {**ITEMS[at], "tool_call_id": "", "content": []}
+
+
+def test_result_of_a_custom_tool_of_another_api_is_a_result() -> None:
+    items = [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "code", "input": "1"},
+        {"type": "custom_tool_call_output", "call_id": "c1", "output": "2"},
+    ]
+    messages = convert({"input": items}, target=API, source="openai-responses", kind="request").payload
+    assert messages[1] == {"type": "tool", "data": {"type": "tool", "tool_call_id": "c1", "content": "2"}}
+
+
+def test_parts_of_a_reasoning_item_are_sent_as_one_item() -> None:
+    items = convert(REASONED, target="openai-responses", source=API, kind="request").payload["input"]
+    summary = [{"type": "summary_text", "text": text} for text in "ab"]
+    assert [item for item in items if item["type"] == "reasoning"] == [
+        {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "ZW5j"},
+        {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "ZW5k"},
+        {"type": "reasoning", "id": "rs_3", "summary": [{"type": "summary_text", "text": "c"}]},
+        REASONED[3]["content"][0],
+    ]
+
+
+def test_standard_blocks_of_hosted_tools_become_the_items_of_openai() -> None:
+    encoded = convert(HOSTED, target="openai-responses", source=API, kind="request")
+    assert encoded.payload["input"][1:-1] == HOSTED_ITEMS
+    assert {loss.kind for loss in encoded.losses} == {"insignificant"}
+
+
+def test_edit_of_a_part_of_a_reasoning_item_is_encoded() -> None:
+    request = contentmodel.loads(contentmodel.dumps(ADAPTER.decode_request(REASONED)), ChatRequest)
+    request.messages[1].contents[1] = msgspec.structs.replace(request.messages[1].contents[1], text="new")
+    expected = [dict(block) for block in REASONED[1]["content"]]
+    expected[1]["reasoning"] = "new"
+    assert ADAPTER.encode_request(request).payload == [
+        REASONED[0],
+        {**REASONED[1], "content": expected},
+        *REASONED[2:],
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}],
+        [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, {"type": "text", "text": "Yes."}],
+    ],
+)
+def test_blocks_of_a_provider_do_not_hide_the_types_of_messages(content: list[Any]) -> None:
+    assert detect([{"type": "ai", "content": content}]) == (API, "request")
+
+
+def test_object_that_cannot_be_dumped_does_not_hide_the_messages() -> None:
+    unknown = {"lc": 1, "type": "not_implemented", "id": ["app", "Note"], "repr": "Note()"}
+    payload = [dumpd(HumanMessage("Hi.")), unknown]
+    assert detect(payload) == (API, "request")
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+
+
+def test_audio_of_an_answer_is_sent_by_its_id() -> None:
+    messages = convert(SPOKEN, target="openai-chat", source=API, kind="request").payload["messages"]
+    assert messages[1] == {"role": "assistant", "audio": {"id": "audio_1"}}
+
+
+_CALLER = {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "tool_use", "id": "t1", "name": "f", "input": {}, "caller": _CALLER},
+        {"type": "tool_call", "id": "t1", "name": "f", "args": {}, "extras": {"caller": _CALLER}},
+    ],
+)
+def test_program_that_makes_a_call_is_sent_to_claude(block: dict[str, Any]) -> None:
+    again = {"name": "f", "args": {}, "id": "t1", "type": "tool_call"}
+    metadata = {"model_provider": "anthropic"}
+    answer = {"type": "ai", "content": [block], "tool_calls": [again], "response_metadata": metadata}
+    payload = [{"type": "human", "content": "q"}, answer, {"type": "tool", "content": "4", "tool_call_id": "t1"}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+    messages = convert(payload, target="anthropic-messages", source=API).payload["messages"]
+    assert messages[1]["content"][0]["caller"] == _CALLER
+
+
+@pytest.mark.parametrize("arguments", ['{"a": 1}', "oops"])
+@pytest.mark.parametrize("field", ["tool_calls", "content"])
+def test_arguments_as_text_are_sent(arguments: str, field: str) -> None:
+    call = {"name": "f", "args": arguments, "id": "c1", "type": "tool_call"}
+    payload = [{"type": "ai", "content": "", field: [call]}, {"type": "tool", "content": "4", "tool_call_id": "c1"}]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
+    messages = convert(payload, target="openai-chat", source=API, kind="request").payload["messages"]
+    sent = [call["function"]["arguments"] for message in messages for call in message.get("tool_calls", ())]
+    assert sent == [arguments]
+
+
+def test_calls_in_messages_with_roles_have_their_arguments() -> None:
+    payload = [
+        {"role": "user", "content": "q"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"name": "look", "args": {"at": "Oslo"}, "id": "c1", "type": "tool_call"}],
+        },
+        {"role": "tool", "content": "Fog.", "tool_call_id": "c1"},
+    ]
+    chat: Any = contentmodel.adapter("openai-chat")
+    assert chat.encode_request(chat.decode_request(payload)).payload == payload
+    messages = convert(payload, target="anthropic-messages").payload["messages"]
+    assert messages[1]["content"] == [{"type": "tool_use", "id": "c1", "name": "look", "input": {"at": "Oslo"}}]
+
+
+def test_calls_of_older_versions_are_sent() -> None:
+    messages = convert(OLDER, target="openai-chat", source=API, kind="request").payload["messages"]
+    calls = [call["function"] for message in messages for call in message.get("tool_calls", ())]
+    assert [(call["name"], call["arguments"]) for call in calls] == [
+        *(("f", '{"a":1}'), ("f", "{oops"), ("g", "{}"), ("g", "{}")),
+    ]
+    results = [message["content"] for message in messages if message["role"] == "tool"]
+    assert results == ["4", "not JSON", "5", "6"]
+
+
+def test_call_added_to_those_of_older_versions_is_decoded_again() -> None:
+    request = ADAPTER.decode_request(OLDER)
+    request.messages[1].contents.append(FunctionCallContent(call_id="c3", name="f", arguments={}))
+    again = ADAPTER.decode_request(ADAPTER.encode_request(request).payload)
+    assert [call.call_id for call in again.messages[1].contents] == ["c1", "c2", "c3"]
 
 
 @pytest.mark.parametrize("target", PROVIDERS)

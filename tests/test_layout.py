@@ -52,6 +52,8 @@ FORMATS: dict[str, set[str]] = {
         "dialects.py",
         "joined.py",
         "messages.py",
+        "openai_forms.py",
+        "result_items.py",
         "rows.py",
     },
     "vercel_model_messages": {"messages.py", "older.py"},

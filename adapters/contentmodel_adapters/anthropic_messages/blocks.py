@@ -24,7 +24,6 @@ from contentmodel.authoring import (
     Opaque,
     Outputs,
     Pair,
-    Record,
     Row,
     Shape,
     Sign,
@@ -80,6 +79,7 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
     HostedToolResultContent,
 )
+from contentmodel_adapters.shared.claude_results import ClaudeCaller
 from contentmodel_adapters.shared.hosted import Lines, output_columns
 
 API = "anthropic-messages"
@@ -281,7 +281,7 @@ GIVEN_BACK = TABLE.union(
 )
 RESULT: dict[str, Spec] = {
     "tool_use_id": "call_id",
-    "caller": ("caller", Record(CALLER, provider_only=True)),
+    "caller": ("caller", ClaudeCaller(CALLER)),
     **CACHED,
 }
 UNSAID = ("name", "status", "is_error")
@@ -439,7 +439,7 @@ CALL: dict[str, Spec] = {
     "id": "call_id",
     "name": "name",
     "input": ("arguments", ARGUMENTS),
-    "caller": ("caller", Record(CALLER, provider_only=True)),
+    "caller": ("caller", ClaudeCaller(CALLER)),
     **CACHED,
 }
 # `input` is required (anthropic 2.12, types/tool_use_block_param.py): a call without arguments has an empty object.

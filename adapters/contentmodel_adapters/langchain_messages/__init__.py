@@ -11,7 +11,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
-from contentmodel_adapters.langchain_messages.calls import ENDINGS
+from contentmodel_adapters.langchain_messages.calls import AGAIN, ENDINGS
 from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, only_of_batch, word_of
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
@@ -21,6 +21,8 @@ from contentmodel_adapters.shared.provider_state import with_standard_base64, wi
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
 BATCH = Hint[Literal[True]](API, "batch", "the messages are the only conversation of a batch")
 _OWN = frozenset({"additional_kwargs", "response_metadata", "tool_calls", "usage_metadata"})
+_WORDS = frozenset(word for word in WORDS if word.startswith(("human", "ai", "Human", "AI")))
+"""The types of messages that no other format has."""
 
 
 def with_batch(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -65,9 +67,9 @@ class LangChainMessages(documents.ListAdapter):
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {
         **dict.fromkeys(
-            ("lc", "id", "index", "calls_again", "invalid_again", "raw_calls", "call_signatures", "tool_call_chunks")
+            ("lc", "id", "index", *AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks")
         ),
-        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id")),
+        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id", "mime_type")),
         "content": "",
         "example": False,
     }
@@ -95,14 +97,19 @@ class LangChainMessages(documents.ListAdapter):
         items = only_of_batch(items) or items
         if not items or not all(isinstance(item, dict) for item in items):
             return 0.0
+        # `dumpd` writes an object that it cannot write as one of no message.
+        items = [item for item in items if "lc" not in item or item.get("type") != "not_implemented"]
         keys = [body_key(item) for item in items]
-        if not all(word_of(item, key) in WORDS for item, key in zip(items, keys, strict=True)):
+        words = [word_of(item, key) for item, key in zip(items, keys, strict=True)]
+        if not items or not WORDS.issuperset(words):
             return 0.0
         if all(key is not None for key in keys):
             return 0.99
         if not all(key is not None or "content" in item for item, key in zip(items, keys, strict=True)):
             return 0.0
-        return 0.98 if any(not _OWN.isdisjoint(item) for item in items) else 0.9
+        # Blocks of a provider in such a message are no evidence for the API of the provider.
+        has_own_words = not _WORDS.isdisjoint(words) and not any("role" in item for item in items)
+        return 0.98 if has_own_words or any(not _OWN.isdisjoint(item) for item in items) else 0.9
 
 
 def _dumped(value: Any) -> Any:

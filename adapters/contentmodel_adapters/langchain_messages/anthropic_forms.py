@@ -1,4 +1,4 @@
-"""Standard blocks that LangChain makes of Anthropic's: calls and results of hosted tools, and cited texts.
+"""Standard blocks that LangChain makes of Anthropic's: hosted tools, calls that have a caller, and cited texts.
 
 The translator of langchain-core (messages/block_translators/anthropic.py, seen 2026-11-23) renames some fields of a
 block, and collects the others in `extras`.
@@ -41,11 +41,13 @@ def _without(wire: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def standard_form(block: dict[str, Any]) -> dict[str, Any]:
-    """Return Anthropic's block of a hosted tool, or its cited text, as a standard block."""
+    """Return Anthropic's block of a tool, or its cited text, as a standard block."""
     kind, fields = str(block.get("type")), _without(block, "type")
     if kind == "text":
         annotations = {"annotations": [_annotation(one) for one in block["citations"]]} if "citations" in block else {}
         return {**_without(block, "citations"), **annotations}
+    if kind == "tool_use":
+        return {"type": "tool_call", **_moved(fields, _CALL)}
     if kind == "server_tool_use":
         name = text_of(block, "name")
         return {"type": "server_tool_call", **_moved({**fields, "name": _TOOLS.get(name, name)}, _CALL)}
@@ -73,6 +75,8 @@ def _own_form(block: dict[str, Any]) -> dict[str, Any] | None:
         if "annotations" not in block or not all(one.__class__ is dict for one in annotations):
             return None
         return {**_without(block, "annotations"), "citations": [_citation(one) for one in annotations]}
+    if kind == "tool_call" and "caller" in object_of(block, "extras"):
+        return {**_moved_back(block, _CALL), "type": "tool_use"}
     if kind == "server_tool_call" and all(name in block for name in _CALL.values()):
         own = _moved_back(block, _CALL)
         if block["name"] == "remote_mcp":

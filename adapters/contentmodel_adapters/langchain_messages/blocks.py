@@ -11,6 +11,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     ArgumentsObject,
+    ArgumentsText,
     Blocks,
     CachePoints,
     Codec,
@@ -189,9 +190,19 @@ MEDIA = [
 
 # -- calls -------------------------------------------------------------------------------------------------------------
 
+
+class _Arguments(ArgumentsObject):
+    """Arguments as an object. Those of a damaged message may be a text, which stays one in this format."""
+
+    classes = (dict, str)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return super().encode(value, context, owner) if context.completes else value
+
+
 CALL: dict[str, Spec] = {"id": "call_id", "name": "name"}
 NO_ARGS: dict[str, Any] = {"args": {}, "id": None, "name": ""}
-ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", ArgumentsObject("__arg1"))}
+ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", _Arguments("__arg1"))}
 TEXT_ARGS: dict[str, Spec] = {**CALL, "args": ("arguments", Codec(str))}
 FUNCTION_CALLS = [
     row("tool_call", FunctionCallContent, {**ARGS, **COMMON}, Filled(NO_ARGS)),
@@ -217,6 +228,24 @@ INVALID_CALLS = TABLE.union(
     [row("invalid_tool_call", FunctionCallContent, TEXT_ARGS)],
     default="invalid_tool_call",
 )
+OLDER_CALLS = TABLE.union(
+    "older tool call",
+    [
+        row(
+            "function",
+            FunctionCallContent,
+            {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+            Filled({"function.arguments": "{}"}),
+        )
+    ],
+    default="function",
+)
+OLDER_CALL = TABLE.union(
+    "older function call",
+    [Row("function_call", FunctionCallContent, {"name": "name", "arguments": ("arguments", ArgumentsText())})],
+    find=lambda wire: "function_call",
+)
+"""OpenAI's calls in messages before langchain-core 0.1.46 (`AIMessage._backwards_compat_tool_calls`)."""
 
 HOSTED = {
     **{name: name for name in ("web_search", "web_fetch", "code_interpreter", "file_search", "image_generation")},

@@ -21,15 +21,28 @@ LISTS = ("tool_calls", "invalid_tool_calls")
 AGAIN = {"tool_calls": "calls_again", "invalid_tool_calls": "invalid_again"}
 """The field of a body in which the calls that its content has already are decoded. It has no meaning elsewhere."""
 SIGNATURES = "__gemini_function_call_thought_signatures__"
-LIFTED = {"refusal": "refusal", "tool_calls": "raw_calls", SIGNATURES: "call_signatures"}
-"""The entries of `additional_kwargs` that are decoded as fields of the body: the refusal, OpenAI's own calls, and the
-signatures of Gemini's calls by their ids."""
+LIFTED = {
+    "refusal": "refusal",
+    "raw_calls": "tool_calls",
+    "raw_call": "function_call",
+    "older_calls": "tool_calls",
+    "older_call": "function_call",
+    "call_signatures": SIGNATURES,
+}
+"""The entries of `additional_kwargs` that are decoded as fields of the body, by the name of the field.
+
+These are the refusal, the calls as the provider has them, and the signatures of Gemini's calls by their ids. The calls
+of the provider repeat those of the message (`raw_`), except in messages before langchain-core 0.1.46, which have no
+others (`older_`).
+"""
+OLDER = frozenset({"older_calls", "older_call"})
 ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
 """The names of the finish reason in `response_metadata`."""
 _CALLS = {
     "tool_call": ("args", "id"),
     "tool_use": ("input", "id"),
     "function_call": ("arguments", "call_id"),
+    "custom_tool_call": ("input", "call_id"),
     "invalid_tool_call": ("args", "id"),
 }
 """The fields of the arguments and the id of a call, by the type of its block."""
@@ -39,7 +52,8 @@ def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dic
     """Return the calls in the blocks of a body as `tool_calls` and as `invalid_tool_calls` repeat them."""
     calls: list[dict[str, Any]] = []
     invalid: list[dict[str, Any]] = []
-    for block in objects_of(body, "content"):
+    for holder in objects_of(body, "content"):
+        block = object_of(holder, "value") if holder.get("type") == "non_standard" else holder
         kind = text_of(block, "type")
         if kind not in _CALLS:
             continue
@@ -48,6 +62,8 @@ def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dic
         call = {"name": block.get("name"), "args": value, "id": block.get(call_id), "type": "tool_call"}
         if kind == "invalid_tool_call":
             invalid.append({**call, "error": block.get("error"), "type": kind})
+        elif kind == "custom_tool_call":
+            calls.append({**call, "args": {"__arg1": value}})
         elif kind != "function_call":
             calls += [call] if field in block else []
         elif value.__class__ is str:
@@ -67,7 +83,7 @@ def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tupl
     copy = dict(body)
     moved: list[tuple[str, str]] = []
     fields: dict[str, Any] = {}
-    taken = [name for name in (*AGAIN.values(), *LIFTED.values()) if name in body]
+    taken = [name for name in (*AGAIN.values(), *LIFTED) if name in body]
     if taken:
         fields |= TAKEN.entry(taken)
     else:
@@ -106,17 +122,22 @@ def _move_calls(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, s
 def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
     """Move entries of `additional_kwargs` to fields of the body, in place. Return the moved fields."""
     kwargs = object_of(body, "additional_kwargs")
-    has_calls = any(body.get(name) for name in LISTS) or bool(repeated_calls(body)[0])
+    has_calls = any(body.get(name) for name in LISTS) or any(repeated_calls(body))
+    has_list = any(call.get("function").__class__ is dict for call in objects_of(kwargs, "tool_calls"))
+    has_one = object_of(kwargs, "function_call").get("name").__class__ is str
     lifted = {
         "refusal": text_of(kwargs, "refusal") != "",
-        "tool_calls": has_calls and kwargs.get("tool_calls").__class__ is list,
-        SIGNATURES: kwargs.get(SIGNATURES).__class__ is dict,
+        "raw_calls": has_calls and kwargs.get("tool_calls").__class__ is list,
+        "raw_call": has_one and (has_calls or has_list),
+        "older_calls": has_list and not has_calls,
+        "older_call": has_one and not has_calls and not has_list,
+        "call_signatures": kwargs.get(SIGNATURES).__class__ is dict,
     }
-    names = [name for name in LIFTED if lifted[name]]
-    if names:
-        copy["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in names}
-        copy |= {LIFTED[name]: kwargs[name] for name in names}
-    return [(LIFTED[name], f"additional_kwargs.{name}") for name in names]
+    moved = {field: name for field, name in LIFTED.items() if lifted[field]}
+    if moved:
+        copy["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in moved.values()}
+        copy |= {field: kwargs[name] for field, name in moved.items()}
+    return [(field, f"additional_kwargs.{name}") for field, name in moved.items()]
 
 
 def _renamed(fields: dict[str, Any], old: str, new: str) -> dict[str, Any]:
@@ -140,7 +161,7 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
                 body[name] = difference["said"]
         elif calls:
             body[name] = [*calls, *(body.get(name) or ())]
-    lifted = {name: body.pop(field) for name, field in LIFTED.items() if field in body and field not in taken}
+    lifted = {name: body.pop(field) for field, name in LIFTED.items() if field in body and field not in taken}
     if lifted:
         body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
     ending = ENDING.of(message, API)

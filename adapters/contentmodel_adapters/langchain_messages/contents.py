@@ -13,12 +13,13 @@ from contentmodel.authoring import (
     Hint,
     Union,
     hints,
+    list_of,
     object_of,
     reasons,
     runs,
 )
 from contentmodel.content import result_type
-from contentmodel.content.hosted import CodeInterpreterToolResultContent
+from contentmodel.content.hosted import CodeInterpreterToolResultContent, ImageGenerationToolResultContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -28,7 +29,7 @@ from contentmodel.content.outcomes import (
 )
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_form, standard_form, trace_own
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
@@ -43,11 +44,14 @@ from contentmodel_adapters.langchain_messages.dialects import (
     BY_API,
     DIALECTS,
     INNER,
+    RESPONSES,
     Dialect,
     Found,
     Place,
+    Responses,
     dialect_of,
 )
+from contentmodel_adapters.langchain_messages.openai_forms import INDEX, OF_OPENAI, copies_of, items_of, standard_blocks
 from contentmodel_adapters.shared.hosted_tools import with_class
 
 STANDARD = Hint[Literal[True]](API, "standard", "the block of the API was spelled as a standard block")
@@ -78,7 +82,75 @@ class StandardOfAnthropic(Dialect):
         return {**super().mark(), **STANDARD.entry(True)}
 
 
+class StandardOfOpenAI(Responses):
+    """Standard blocks that LangChain made of OpenAI's items, decoded as those."""
+
+    def decode(self, wires: Any, keys: list[Any], context: DecodeContext) -> list[Any]:
+        contents: list[Any] = []
+        at = 0
+        for item, number in items_of([wires[key] for key in keys]):
+            indexes = keys[at : at + number]
+            found = None if item is None else self._read_item(item, wires, indexes, context)
+            if found is None:
+                contents += [CONTENT.decode_one(wires, key, context) for key in indexes]
+            else:
+                contents += [self._marked(content, fields, context) for content, fields in found]
+            at += number
+        return contents
+
+    def _read_item(self, item: dict[str, Any], wires: Any, keys: list[Any], context: DecodeContext) -> Found | None:
+        """Return the contents of the item of blocks; None if the item has a fault.
+
+        There is one for each block, but two for the only block of an image.
+        """
+        blocks = [wires[key] for key in keys]
+        request, trace = self.adapter.read_request({"input": [item]})
+        contents = list(contents_of(request.messages))
+        is_image = len(keys) == 1 and item["type"] != "reasoning"
+        if trace.has_faults or len(contents) != (2 if is_image else len(keys)) or (is_image and INDEX in blocks[0]):
+            return None
+        for block, (copy, moves) in zip(blocks, copies_of(item, blocks), strict=False):
+            for move in moves:
+                context.copied(copy, block, move)
+        places = keys * len(contents) if is_image else keys
+        own = self.adapter.table
+        table = next((pair for pair in own.pairs if pair.name == item["type"]), own.unions["reasoning part"])
+        found = []
+        for content, key in zip(contents, places, strict=True):
+            context.trace(table, [content], wires, key, spread=False)
+            found.append((content, _rest_of(wires[key], is_first=key == keys[0])))
+        states = [content.protected for content in contents if content.protected is not None]
+        holder = blocks[0] if "encrypted_content" in blocks[0] else object_of(blocks[0], "extras")
+        context.trace(None, states, holder, "encrypted_content", spread=False)
+        return found
+
+    def mark(self) -> dict[str, Any]:
+        return {**super().mark(), **STANDARD.entry(True)}
+
+    def encode(self, contents: list[Any], context: EncodeContext) -> list[Any]:
+        blocks = super().encode(contents, context)
+        # The call and the result of an image are one block.
+        alone = [content for content in contents if content.__class__ is not ImageGenerationToolResultContent]
+        if len(blocks) != len(alone):
+            return blocks
+        joints = [
+            {key: value for key, value in (content.extra or {}).get(API, {}).items() if key == INDEX}
+            for content in alone
+        ]
+        return [{**block, **joint} for block, joint in zip(blocks, joints, strict=True)]
+
+    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
+        return [block for item in list_of(payload, "input") for block in standard_blocks(item)]
+
+
+def _rest_of(block: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
+    """Return the fields of a standard block that its item does not have, or has once for all blocks."""
+    names = [INDEX, *(["mime_type"] if block["type"] == "image" else [] if is_first else ["id", "tool_call_id"])]
+    return {name: block[name] for name in names if name in block}
+
+
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
+STANDARD_OF_OPENAI = StandardOfOpenAI(RESPONSES, "item")
 
 
 def is_standard(block: dict[str, Any], issuer: str) -> bool:
@@ -120,6 +192,8 @@ class ContentBlocks(Union):
         issuer = context.origin.issuer
         if not is_standard(block, issuer):
             return dialect_of(block, issuer)
+        if issuer == "openai":
+            return STANDARD_OF_OPENAI if block["type"] in OF_OPENAI else None
         return STANDARD_OF_ANTHROPIC if issuer == "anthropic" and own_form(block) is not None else None
 
     def _with_point(
@@ -174,10 +248,12 @@ class ContentBlocks(Union):
 
     def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
         blocks: list[Any] = []
-        for api, group in groupby(contents, key=lambda content: INNER.of(content, API)):
+        for (api, is_of_openai), group in groupby(contents, key=_form_of):
             run = list(group)
             if api is None:
                 blocks += [block for content in run for block in self._encode_plain(content, context)]
+            elif is_of_openai:
+                blocks += STANDARD_OF_OPENAI.encode(run, context)
             else:
                 blocks += _in_form(BY_API[api].encode(run, context), run)
         return blocks
@@ -190,6 +266,12 @@ class ContentBlocks(Union):
         if isinstance(content, HostedToolResultContent) and content.artifact is not None:
             context.report_loss(content, "artifact", reasons.ARTIFACT)
         return self._encode_own([content], context)
+
+
+def _form_of(content: Any) -> tuple[str | None, bool]:
+    """Return the API of the block of a content, and whether the block is a standard block of an item of OpenAI."""
+    api = INNER.of(content, API)
+    return api, api == RESPONSES and STANDARD.of(content, API) is True
 
 
 def _has_own_point(content: Any) -> bool:

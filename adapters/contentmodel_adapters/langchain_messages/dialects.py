@@ -55,8 +55,7 @@ class Dialect:
 
     def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
         """Return the contents of blocks; None if a block has a fault."""
-        message = {"role": "assistant", "content": blocks}
-        request, trace = self.adapter.read_request({"messages": [message]})
+        request, trace = self.adapter.read_request({"messages": [self._message_of(blocks)]})
         if trace.has_faults:
             return None
         contents = list(contents_of(request.messages))
@@ -64,6 +63,10 @@ class Dialect:
         for place, content in zip(places, contents, strict=False):
             context.trace(union, [content], *place, spread=False)
         return [(content, {}) for content in contents]
+
+    def _message_of(self, blocks: list[Any]) -> dict[str, Any]:
+        """Return a message of the API with these blocks."""
+        return {"role": "assistant", "content": blocks}
 
     def _faulty(self, wires: Any, key: Any, context: DecodeContext) -> Any:
         unknown = UnknownContent(api=API, block=wires[key])
@@ -183,6 +186,16 @@ def _blocks_of_item(item: dict[str, Any]) -> list[Any]:
     return [{**part, "type": tag, **of_item} for part, tag in zip(parts, tags, strict=True)]
 
 
+class SpokenAnswer(Dialect):
+    """The audio of an answer of Chat Completions, which is beside the content."""
+
+    def _message_of(self, blocks: list[Any]) -> dict[str, Any]:
+        return {"role": "assistant", "content": None, "audio": blocks[0]}
+
+    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
+        return [message["audio"] for message in list_of(payload, "messages") if "audio" in message]
+
+
 DIALECTS = (
     Anthropic("anthropic-messages", "content block"),
     Responses(RESPONSES, "item"),
@@ -192,6 +205,8 @@ DIALECTS = (
 """The APIs of the blocks, in the order of preference for blocks that several have."""
 BEDROCK = Dialect("bedrock-converse", "content block")
 """The blocks of langchain-aws. They have one key, and no type."""
+CHAT = "openai-chat"
+SPOKEN = SpokenAnswer(CHAT, "audio")
 BY_API = {one.api: one for one in (*DIALECTS, BEDROCK)}
 _OF_BEDROCK = ("text", "image", "document", "video", "audio")
 

@@ -27,10 +27,11 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
-from contentmodel_adapters.langchain_messages.calls import LISTS, add_repetitions, without_repetitions
+from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
-from contentmodel_adapters.langchain_messages.dialects import INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import CHAT, INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
+from contentmodel_adapters.langchain_messages.result_items import ITEMS, as_function_result, with_item
 from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
     APIS,
@@ -46,6 +47,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     RESULTS_OF,
     is_own,
     issuer_of,
+    own_extra,
 )
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
@@ -95,15 +97,19 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     else:
         changed, _ = without_joints(body)
         if changed.get("content").__class__ is list:
-            changed = {**changed, "content": [_with_own_words(block) for block in changed["content"]]}
+            is_of_openai = object_of(body, "response_metadata").get("model_provider") == "openai"
+            content = [_with_own_words(block, is_of_openai=is_of_openai) for block in changed["content"]]
+            changed = {**changed, "content": content}
     return changed if key is None else {**wire, key: changed}
 
 
-def _with_own_words(block: Any) -> Any:
+def _with_own_words(block: Any, *, is_of_openai: bool) -> Any:
     if block.__class__ is not dict:
         return block
     if block.get("type") == "code_execution_result" and block.get("outcome").__class__ is int:
         return {**block, "outcome": OUTCOMES.get(block["outcome"], block["outcome"])}
+    if is_of_openai and block.get("type") == "server_tool_result" and block.get("status") == "error":
+        return {**block, "status": "failed"}
     is_call = block.get("type") == "server_tool_call" and "name" in block
     return {**block, "name": own_tool(block["name"])} if is_call else block
 
@@ -148,7 +154,10 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
         typed = {**body, "type": word}
         context.copied(typed, body)
     is_result = word in RESULTS_OF
-    message = RESULT_MESSAGE.decode(typed, context) if is_result else _decode_message(typed, word, context)
+    if is_result:
+        message = with_item(RESULT_MESSAGE.decode(typed, context), context)
+    else:
+        message = _decode_message(typed, word, context)
     return message if typed is body else context.replaced(message, hints.ABSENT.on(message, API, ["type"]))
 
 
@@ -181,12 +190,24 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
 
     The adapter of the API then sends them unchanged.
     """
-    api = APIS.get(provider) if provider.__class__ is str else None
+    if message.origin is not None and any(hints.COLUMN.of(one, API) == "audio" for one in message.contents):
+        # A request refers to the audio of an answer.
+        origin = replace(message.origin, api=CHAT, is_answer=True)
+        return context.replace(message, origin=origin, extra=own_extra(message))
+    api = APIS.get(provider) if provider.__class__ is str else _api_of(message)
     if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
         return message
     if any(_is_blank(one) for one in message.contents):
         return message
-    return context.replace(message, origin=replace(message.origin, api=api))
+    return context.replace(message, origin=replace(message.origin, api=api), extra=own_extra(message))
+
+
+def _api_of(message: ChatMessage) -> str | None:
+    """Return the API of a message that names no provider: older packages do not name it. Only OpenAI has its items."""
+    is_of_openai = any(
+        one.__class__ is ReasoningContent and INNER.of(one, API) == RESPONSES for one in message.contents
+    )
+    return RESPONSES if is_of_openai else None
 
 
 def _is_of_api(content: Any, of_provider: str) -> bool:
@@ -223,7 +244,7 @@ class _Writer:
             passes.leave_empty(message, context)
             return
         issuer = _issuer_of(message)
-        pieces = runs(message.contents, lambda content: content.__class__ is FunctionResultContent)
+        pieces = runs(message.contents, lambda content: _is_a_message(content, message))
         for at, (contents, is_result) in enumerate([*pieces] or [([], False)]):
             # A result has no metadata that name a provider.
             context.issuer = "" if is_result else issuer
@@ -242,8 +263,8 @@ class _Writer:
         elif not context.native:
             part = with_inner(part, context)
         part, signatures = self._without_signatures(part)
-        if is_answer and not context.native:
-            part = _with_columns(part, context)
+        if is_answer:
+            part = _without_older_calls(part, context) if context.native else _with_columns(part, context)
         body = MESSAGES.encode_list([part], context)[0]
         if signatures:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
@@ -263,9 +284,10 @@ class _Writer:
 
     def _result(self, message: ChatMessage, *, is_first: bool) -> dict[str, Any]:
         context = self._context
-        result: Any = message.contents[0]
+        result = as_function_result(message.contents[0], context)
         if result.is_error is None and result.error is not None:
-            message = context.with_contents(message, [context.replace(result, is_error=True)])
+            result = context.replace(result, is_error=True)
+        message = context.with_contents(message, [result])
         if not is_first:
             return self._spelled(RESULTS.encode_list(message.contents, context)[0], None)
         body = RESULT_MESSAGE.encode_message(message, context)[0]
@@ -292,6 +314,12 @@ class _Writer:
 
 _HELD_ELSEWHERE = ("created",)
 """The field of messages whose loss is reported for all messages."""
+
+
+def _is_a_message(content: AIContent, message: ChatMessage) -> bool:
+    """Return whether a content of a message is a message by itself: a result, unless it was a block of a provider."""
+    is_result = content.__class__ in (FunctionResultContent, *ITEMS)
+    return is_result and (message.role == "tool" or INNER.of(content, API) is None)
 
 
 def _is_signed_function(call: Any) -> bool:
@@ -322,6 +350,18 @@ def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         for call in calls
     ]
     return context.with_contents(message, [*texts, *beside])
+
+
+def _without_older_calls(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message without calls in the older form if it has others: only these would be read then."""
+    columns = [hints.COLUMN.of(one, API) for one in message.contents if one.__class__ is FunctionCallContent]
+    if OLDER.isdisjoint(columns) or columns == ["older_call"] or set(columns) == {"older_calls"}:
+        return message
+    contents = [
+        context.replaced(one, hints.COLUMN.on(one, API, "content")) if hints.COLUMN.of(one, API) in OLDER else one
+        for one in message.contents
+    ]
+    return context.with_contents(message, contents)
 
 
 def _is_plain_text(text: AIContent) -> bool:

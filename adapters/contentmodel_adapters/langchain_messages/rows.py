@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Implied,
     NonEmptyText,
     NonEmptyTextOrBlocks,
+    One,
     ResultMessage,
     Roles,
     Row,
@@ -35,12 +36,14 @@ from contentmodel_adapters.langchain_messages.blocks import (
     CODE,
     FINISH,
     INVALID_CALLS,
+    OLDER_CALL,
+    OLDER_CALLS,
     STATUS,
     TABLE,
     USAGE,
 )
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
-from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES, SPOKEN
 from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
@@ -126,9 +129,27 @@ class _Beside(Blocks[AIContent]):
         return blocks[0] if len(blocks) == 1 and self._class is dict else blocks or None
 
 
-def _beside(json_class: type) -> Column:
+class _Audio(_Beside):
+    """The audio of an answer. A later request refers to it by its id."""
+
+    def __init__(self) -> None:
+        super().__init__(dict)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is dict and value.get("id").__class__ is str
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents = SPOKEN.decode(container, [key], context)
+        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        blocks = SPOKEN.encode(value, context)
+        return blocks[0] if blocks else None
+
+
+def _beside(codec: _Beside) -> Column:
     """Return a column whose contents have the hint of the column, and which is usual for none."""
-    column = Column(_Beside(json_class))
+    column = Column(codec)
     column.models, column.spreads = (), False
     return column
 
@@ -159,11 +180,14 @@ def _answer(word: str) -> Row:
                 "additional_kwargs.reasoning_content": Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
                 ),
-                **{f"additional_kwargs.{name}": _beside(json_class) for name, json_class in BESIDE.items()},
+                **{f"additional_kwargs.{name}": _beside(_Beside(json_class)) for name, json_class in BESIDE.items()},
+                "additional_kwargs.audio": _beside(_Audio()),
                 "content": _CONTENT_COLUMN,
                 "refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent),
                 "tool_calls": Column(Blocks(CALLS), FunctionCallContent, hinted=True),
                 "invalid_tool_calls": Column(Blocks(INVALID_CALLS), FunctionCallContent, hinted=True),
+                "older_calls": Column(Blocks(OLDER_CALLS), FunctionCallContent, hinted=True),
+                "older_call": Column(One(OLDER_CALL), FunctionCallContent, hinted=True),
             },
         ),
         Implied({"role": "assistant"}),
@@ -250,6 +274,12 @@ RESULT_MESSAGE = ResultMessage(RESULTS, {"message_id": "id"})
 def is_own(message: ChatMessage) -> bool:
     """Return whether a message was decoded from this format. Its origin may be the API of its provider."""
     return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})
+
+
+def own_extra(message: ChatMessage) -> dict[str, dict[str, Any]]:
+    """Return the extra fields that make a message one of this format, whatever its origin is."""
+    extra = message.extra or {}
+    return {**extra, API: extra.get(API, {})}
 
 
 def issuer_of(provider: str, model: str | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from contentmodel.authoring import (
+    ArgumentsObject,
     ArgumentsText,
     Blocks,
     Column,
@@ -89,6 +90,13 @@ TOOL_CALLS = TABLE.union(
         # OpenAI refuses an object, but some templates of local models require one (`requires_object_arguments` in
         # common/chat-template.hpp of llama.cpp, seen 2026-11-27).
         _function("function.object", ArgumentsText(objects=True), accepts=_has_object),
+        # LangChain's own form, which it reads in messages with roles (langchain-core 1.7.2, messages/utils.py).
+        row(
+            "tool_call",
+            FunctionCallContent,
+            {"id": "call_id", "name": "name", "args": ("arguments", ArgumentsObject())},
+            Filled({"args": {}}),
+        ),
         # Some hosts of OpenAI's models (Azure) leave the type empty (vercel/ai#12939, seen 2026-11-27).
         _function("function.blank.object", ArgumentsText(objects=True), "", accepts=_has_object),
         _function("function.blank", ArgumentsText(), ""),

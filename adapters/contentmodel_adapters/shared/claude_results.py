@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, list_of, object_of, reasons, snake_name
+from contentmodel.authoring import EncodeContext, Record, Row, list_of, object_of, reasons, snake_name
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.text import JsonContent
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.content.tools import Caller, ToolCallContent, ToolResultContent
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, HostedTool
@@ -33,6 +33,21 @@ from contentmodel_adapters.shared.kept_results import (
     with_own_contents,
     with_provider,
 )
+
+
+class ClaudeCaller(Record[Caller]):
+    """The caller of a call. Of those that other formats keep, only a program of Claude is sent.
+
+    langchain-anthropic 1.7.10 and @ai-sdk/anthropic 4.0 send it too (seen 2026-11-27).
+    """
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(row, provider_only=True)
+
+    def encode(self, value: Caller, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        is_own = value.kind.startswith("code_execution_")
+        return self.row.encode(value, context) if is_own else super().encode(value, context, owner)
+
 
 _TOOLS = ("web_search", "web_fetch", "bash_code_execution", "text_editor_code_execution", "code_execution", "advisor")
 _SEARCHES = {"bm25": ("tool_search_tool_bm25", "query"), "regex": ("tool_search_tool_regex", "pattern")}

@@ -62,7 +62,8 @@ class Replay:
         lost: list[str] = []
         fitted: dict[str, Any] = self._fit(wire, "", lost)
         for name in dict.fromkeys(lost):
-            context.report_loss(message, None, reasons.ANSWER_FIELDS, name=name)
+            owner, field, api = _holder(message, name, context.api)
+            context.report_loss(owner, field, reasons.ANSWER_FIELDS, api=api, name=name)
         return fitted
 
     def _fit(self, value: Any, field: str, lost: list[str]) -> Any:
@@ -76,6 +77,17 @@ class Replay:
         return {
             name: inner if name in self._verbatim else self._fit(inner, name, lost) for name, inner in value.items()
         }
+
+
+def _holder(message: ChatMessage, name: str, api: str) -> tuple[object, str | None, str | None]:
+    """Return the only content with a wire field, the field, and the API if it is residue; else the message."""
+    holders: list[tuple[object, str | None, str | None]] = []
+    for content in message.contents:
+        if getattr(content, name, None) is not None:
+            holders.append((content, name, None))
+        elif name in (content.extra or {}).get(api, {}):
+            holders.append((content, name, api))
+    return holders[0] if len(holders) == 1 else (message, None, None)
 
 
 def is_own_answer(message: ChatMessage, context: EncodeContext) -> bool:
