@@ -676,3 +676,26 @@ def test_the_only_conversation_of_a_batch_is_read(is_bare: bool) -> None:
     path = "$[0][0].kwargs.score" if is_bare else "$.messages[0][0].kwargs.score"
     assert path in {loss.path for loss in converted.losses}
     assert contentmodel.audit(payload, converted) == []
+
+
+def test_fields_with_the_names_of_older_calls_stay_fields() -> None:
+    message = {"type": "ai", "tool_calls": [{"type": "tool_call"}], "older_calls": [{"type": "function"}]}
+    payload = [message, {"type": "human", "data": {"type": "human", "content": "Hi."}}]
+    adapter = contentmodel.adapter(API)
+    assert adapter.encode_request(adapter.decode_request(payload)).payload == payload
+
+
+def test_output_of_a_server_that_is_no_text_stays_a_standard_block() -> None:
+    call = {"type": "server_tool_call", "name": "remote_mcp", "id": "mcp_1", "args": {}, "extras": {"tool_name": "f"}}
+    result = {
+        "type": "server_tool_result",
+        "tool_call_id": "mcp_1",
+        "output": [{"text": "It rains."}],
+        "status": "success",
+    }
+    metadata = {"model_provider": "openai"}
+    payload = [
+        {"type": "ai", "content": [call, result], "response_metadata": metadata},
+        {"type": "human", "content": "q"},
+    ]
+    assert contentmodel.check(payload, api=API) == []

@@ -288,7 +288,7 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
         return NAME
     if place.is_tool:
         return DEFINITION if place.holder.get("type") in _DEFINED else NAME
-    if place.key == "id" and "call_id" in place.holder:
+    if place.key == "id" and ("call_id" in place.holder or (place.outer == "content" and "outcome" in place.holder)):
         return NAME
     if place.key == "id" and str(place.holder.get("type")) in vocabulary.pairs:
         return PAIR

@@ -27,7 +27,7 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
-from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, add_repetitions, without_repetitions
+from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, TAKEN, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import CHAT, INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
@@ -353,9 +353,13 @@ def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 
 def _without_older_calls(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message without calls in the older form if it has others: only these would be read then."""
+    """Return a message without calls in the older form if it has others: only these would be read then.
+
+    Calls in fields of the body that happen to have the names of the columns stay there.
+    """
     columns = [hints.COLUMN.of(one, API) for one in message.contents if one.__class__ is FunctionCallContent]
-    if OLDER.isdisjoint(columns) or columns == ["older_call"] or set(columns) == {"older_calls"}:
+    are_fields = not OLDER.isdisjoint(TAKEN.of(message, API) or ())
+    if OLDER.isdisjoint(columns) or are_fields or columns == ["older_call"] or set(columns) == {"older_calls"}:
         return message
     contents = [
         context.replaced(one, hints.COLUMN.on(one, API, "content")) if hints.COLUMN.of(one, API) in OLDER else one

@@ -165,10 +165,12 @@ def _image_block(item: Block) -> Block:
 # -- calls and results -------------------------------------------------------------------------------------------------
 
 
-def _tool_item(call: Block, result: Block) -> Block:
-    """Return the item of a call and its result."""
+def _tool_item(call: Block, result: Block) -> Block | None:
+    """Return the item of a call and its result; None if the output of a server is no text, as in other APIs."""
     name = call["name"]
     tool = _TOOLS[name]
+    if name == "remote_mcp" and not isinstance(result.get("output"), str | None):
+        return None
     extras, of_result = object_of(call, "extras"), object_of(result, "extras")
     item = {"type": tool.item, "id": call["id"], **_without(call, "type", "id", "name", "args", "extras")}
     item |= {"name" if key == "tool_name" else key: value for key, value in extras.items()}
