@@ -745,6 +745,7 @@ def test_thinking_of_claude_among_the_parts_is_signed_reasoning(part: dict[str, 
     assert convert(payload, source="openai-chat", target="openai-chat").payload == payload
     made = convert(payload, source="openai-chat", target=ANTHROPIC)
     assert made.payload["messages"][1]["content"] == contents
+    assert contentmodel.detect({**payload, "tools": TOOLS}) == ("openai-chat", "request")
     folded = contentmodel.fold_stream([sse(chunk({"role": "assistant", "content": [part]}), chunk({}))], "openai-chat")
     [content] = folded.choices[0].messages[0].contents
     assert content.protected is not None

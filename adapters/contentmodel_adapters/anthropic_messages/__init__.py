@@ -24,6 +24,7 @@ from contentmodel.authoring import (
     instructions_as_text,
     media,
     message_pass,
+    objects_of,
     passes,
     payload_pass,
     reasons,
@@ -312,9 +313,12 @@ class AnthropicMessages(TableAdapter):
         messages = payload.get("messages")
         if not isinstance(messages, list):
             return {}
-        tools = payload.get("tools")
+        tools = objects_of(payload, "tools")
+        if any("function" in tool for tool in tools):
+            # Hosts of Chat take blocks of Claude, but no tool of this API has its definition in an object.
+            return {}
         own = not OWN_FIELDS.isdisjoint(payload) or budget_of(payload) > 0
-        own = own or (isinstance(tools, list) and any(isinstance(t, dict) and "input_schema" in t for t in tools))
+        own = own or any("input_schema" in tool for tool in tools)
         if own or any(map(_has_typed_blocks, messages)):
             return {"request": 0.95}
         model = payload.get("model")
