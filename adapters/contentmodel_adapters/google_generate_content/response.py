@@ -59,6 +59,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     USAGE,
 )
 from contentmodel_adapters.google_generate_content.messages import Answer, without_grounding
+from contentmodel_adapters.shared.spelling import in_snake_case
 
 # The meaning of each value, and its number, which the wire has if enums are requested as integers
 # (google.ai.generativelanguage.v1beta, Candidate.FinishReason, seen 2026-11-22; Vertex AI has other numbers from 6 on).
@@ -195,12 +196,6 @@ def _camel(value: Any, context: DecodeContext) -> Any:
     return copy
 
 
-def _snake(value: Any) -> Any:
-    if value.__class__ is list:
-        return [_snake(item) for item in value]
-    return {snake_name(key): _snake(item) for key, item in value.items()} if value.__class__ is dict else value
-
-
 def _objects(value: Any) -> bool:
     return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
@@ -305,7 +300,7 @@ def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, An
     _encode_beside(choice.messages, wire, context)
     for name in SNAKE.of(choice, API) or ():
         if name in wire:
-            wire[snake_name(name)] = _snake(wire.pop(name))
+            wire[snake_name(name)] = in_snake_case(wire.pop(name))
     return wire
 
 

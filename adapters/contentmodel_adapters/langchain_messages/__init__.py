@@ -77,7 +77,6 @@ class LangChainMessages(documents.ListAdapter):
         documents.INSTRUCTIONS,
         message_pass(with_known_messages),
     )
-
     request_payload_passes = (payload_pass(with_batch, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

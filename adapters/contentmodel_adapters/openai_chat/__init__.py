@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from operator import is_
 from typing import Any, Literal
 
 import msgspec
@@ -214,10 +213,7 @@ def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRe
     not read it. Reasoning of another maker is lowered like that of another API.
     """
     messages = [_without_unread_state(message, request, context) for message in request.messages]
-    if all(map(is_, messages, request.messages)):
-        return request
-    changed: ChatRequest = context.replace(request, messages=messages)
-    return changed
+    return context.with_messages(request, messages)
 
 
 def _without_unread_state(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> ChatMessage:

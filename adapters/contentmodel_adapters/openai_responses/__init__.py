@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import is_
 from typing import Any
 
 from contentmodel.authoring import (
@@ -124,11 +123,8 @@ def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRe
     Such reasoning is lowered like that of another API.
     """
     messages = [_without_unread_state(message, request, context) for message in request.messages]
-    if all(map(is_, messages, request.messages)):
-        return request
     kept = [new for new, old in zip(messages, request.messages, strict=True) if new.contents or new is old]
-    changed: ChatRequest = context.replace(request, messages=kept)
-    return changed
+    return context.with_messages(request, kept)
 
 
 def _without_unread_state(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> ChatMessage:

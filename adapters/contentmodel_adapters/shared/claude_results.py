@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Record, Row, list_of, object_of, reasons, snake_name
+from contentmodel.authoring import EncodeContext, Record, Row, list_of, object_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.text import JsonContent
@@ -33,6 +33,7 @@ from contentmodel_adapters.shared.kept_results import (
     with_own_contents,
     with_provider,
 )
+from contentmodel_adapters.shared.spelling import in_snake_case
 
 
 class ClaudeCaller(Record[Caller]):
@@ -224,7 +225,7 @@ def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], i
     if tool.endswith("code_execution"):
         arguments = {key: item for key, item in arguments.items() if key != "type"}
     else:
-        value = _in_snake_case(value)
+        value = in_snake_case(value)
     return _blocks(tool, call, {"name": tool, "input": arguments}, {"content": value})
 
 
@@ -247,11 +248,3 @@ def _tool_of(value: Any) -> str | None:
     block = value[0] if value.__class__ is list and value else value
     kind = str(block.get("type")).removeprefix("encrypted_") if block.__class__ is dict else ""
     return next((tool for tool in _TOOLS if kind.startswith(f"{tool}_")), None)
-
-
-def _in_snake_case(value: Any) -> Any:
-    if value.__class__ is list:
-        return [_in_snake_case(item) for item in value]
-    if value.__class__ is not dict:
-        return value
-    return {snake_name(key): _in_snake_case(item) for key, item in value.items()}

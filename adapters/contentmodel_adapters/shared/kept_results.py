@@ -56,8 +56,7 @@ def with_own_contents(request: ChatRequest, context: EncodeContext, formats: Col
         else context.with_contents(message, _with_own(message, message.origin, context, own))
         for message in request.messages
     ]
-    changed: ChatRequest = context.replace(request, messages=messages)
-    return changed
+    return context.with_messages(request, messages)
 
 
 def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, own: Own) -> list[AIContent]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from operator import is_
 from typing import Any
 
 from contentmodel.adapter import adapter as installed
@@ -378,11 +377,7 @@ def _defined(names: list[Any], request: ChatRequest) -> list[Fields]:
 
 def _without_files(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatRequest:
     """Return a request without the files of the calls `sent`: the API reads them from the items that it stores."""
-    messages = [_without_files_of(message, sent, context) for message in request.messages]
-    if all(map(is_, messages, request.messages)):
-        return request
-    changed: ChatRequest = context.replace(request, messages=messages)
-    return changed
+    return context.with_messages(request, [_without_files_of(message, sent, context) for message in request.messages])
 
 
 def _without_files_of(message: ChatMessage, sent: list[Any], context: EncodeContext) -> ChatMessage:

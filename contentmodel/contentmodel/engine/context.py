@@ -26,6 +26,7 @@ from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
     from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.request import ChatRequest
 
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -308,11 +309,14 @@ class EncodeContext:
 
     def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
         """Return the message with other contents, recorded as its replacement; the same message if unchanged."""
-        same = len(contents) == len(message.contents)
-        if same and all(map(is_, contents, message.contents)):
+        if _are_same(contents, message.contents):
             return message
         changed: ChatMessage = self.replaced(message, msgspec.structs.replace(message, contents=contents))
         return changed
+
+    def with_messages(self, request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
+        """Return the request with other messages, recorded as its replacement; the same request if unchanged."""
+        return request if _are_same(messages, request.messages) else self.replace(request, messages=messages)
 
     def report_loss(
         self,
@@ -437,3 +441,7 @@ def _plain_default(default: object) -> object:
     if default is msgspec.NODEFAULT:
         return None
     return default.factory() if hasattr(default, "factory") else default
+
+
+def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
+    return len(new) == len(old) and all(map(is_, new, old))

@@ -140,16 +140,17 @@ class Sender:
         if status < 400:
             error = ErrorContent(message=f"{self.shown} redirected the request (HTTP {status})", kind="server")
             return UpstreamError(error, status=502)
-        error = self._error_in(body, status)
-        limits = read_limits(response.headers, self.api, body=_json(body))
+        parsed = _error_body(body)
+        error = self._error_in(body, parsed, status)
+        limits = read_limits(response.headers, self.api, body=parsed)
         return UpstreamError(
             error, status=status, body=body, headers=headers_of(response), limits=limits, is_reported=bool(body)
         )
 
-    def _error_in(self, body: bytes, status: int) -> ErrorContent:
+    def _error_in(self, body: bytes, parsed: Any, status: int) -> ErrorContent:
         """Return the error of a body. A body that is not of this API becomes the message."""
         try:
-            error: ErrorContent | None = self.adapter.decode_response(_error_body(body)).error
+            error: ErrorContent | None = self.adapter.decode_response(body if parsed is None else parsed).error
         except DecodeError:
             error = None
         if error is None:
@@ -247,17 +248,14 @@ def has_contents(response: ChatResponse) -> bool:
 
 
 def _error_body(body: bytes) -> Any:
-    """Return the error object of a body that is a list of one: Gemini sends it so for streams, and for Chat.
+    """Return the JSON of a body, None if it is not JSON. Of a list of one object, return the object.
 
-    Source: Simpleyyt/ai-manus#101 and MinLL/SkyrimNet-GamePlugin#77 (seen 2026-11-27).
+    Gemini sends an error in such a list for streams, and to clients of OpenAI (Simpleyyt/ai-manus#101,
+    MinLL/SkyrimNet-GamePlugin#77; seen 2026-11-27).
     """
-    parsed = _json(body)
-    is_list = isinstance(parsed, list) and len(parsed) == 1 and isinstance(parsed[0], dict)
-    return parsed[0] if is_list else body
-
-
-def _json(body: bytes) -> Any:
     try:
-        return parse(body)
+        parsed = parse(body)
     except DecodeError:
         return None
+    is_list = isinstance(parsed, list) and len(parsed) == 1 and isinstance(parsed[0], dict)
+    return parsed[0] if is_list else parsed

@@ -38,8 +38,7 @@ class FinishReasons(Codec[FinishReason]):
         of_hosts: Mapping[str | int, str] = MappingProxyType({}),
     ) -> None:
         self.values, self.otherwise, self._own = values, otherwise, reasons
-        self.reasons: dict[str | int, str] = {**reasons}
-        self.reasons.update(of_hosts.items())
+        self.reasons = {**reasons, **of_hosts}
         self._has_stop_sequence = has_stop_sequence
         # Reasons that the API has no value for because the answer itself shows them.
         self._implied = implied

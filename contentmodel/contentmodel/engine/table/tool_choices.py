@@ -62,8 +62,8 @@ class Choice(Codec[ToolChoice]):
             return choice
         choice = choice or ToolChoice(mode="other")
         customs = [CustomTool(name=name) for name in choice.tools or ()]
-        usual = self._synonyms.get(value, value) if isinstance(value, str) else self._usual(value)
-        whole = WHOLE.entry(True) if self._write(choice, customs) == usual else {}
+        said = self._synonyms.get(value, value) if isinstance(value, str) else value
+        whole = WHOLE.entry(True) if self._write(choice, customs) == self._usual(said) else {}
         return msgspec.structs.replace(choice, extra={context.api: {**RAW.entry(value), **whole}})
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
