@@ -100,7 +100,7 @@ TOOL_CALLS = TABLE.union(
         # Some hosts of OpenAI's models (Azure) leave the type empty (vercel/ai#12939, seen 2026-11-27).
         _function("function.blank.object", ArgumentsText(objects=True), "", accepts=_has_object),
         _function("function.blank", ArgumentsText(), ""),
-        _function("function", ArgumentsText()),
+        _function("function", ArgumentsText(), certain=True),
         row(
             "custom",
             CustomToolCallContent,

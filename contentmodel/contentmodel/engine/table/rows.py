@@ -244,8 +244,10 @@ class Row:
             value = wire_at(wire, self.select[0])
             if value.__class__ not in (str, int) or value not in self.select[1]:
                 return False
-        has_fields = all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
-        return has_fields and (self._accepts is None or self._accepts(wire))
+        for leaf in self._required:
+            if not leaf.codec.holds(wire_at(wire, leaf.wire)):
+                return False
+        return self._accepts is None or self._accepts(wire)
 
     def is_respelled(self, wire: JsonObject) -> bool:
         """Return whether a known field is not in its usual spelling."""
