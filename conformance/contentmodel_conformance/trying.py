@@ -32,7 +32,7 @@ QUICK, DEEP = 25, 500
 SECONDS = {False: 60.0, True: 1800.0}
 """The processor time limit of one check in seconds, by `deep`. A check that is cut short gets a note."""
 SHARING = 3
-"""The number of laws that are tried on the same generated values."""
+"""The number of laws that are tried on the same generated values in quick runs. In deep runs, all of them are."""
 CUT_SHORT = "stopped early: the time limit was reached"
 FINDINGS = 5
 """The maximum number of findings of one check. Further ones are rarely new."""
@@ -94,11 +94,11 @@ class Trial:
     def each_of(self, values: SearchStrategy[Any], laws: Mapping[str, Law], share: float = 1.0) -> None:
         """Try several laws, by label, each on as many generated values as `each`. Keep the minimal failure of each.
 
-        Most of the time of a check is spent on drawing values. So `SHARING` laws are tried on the same values. More
-        would try too few values. The values depend on the label of the first law.
+        Most of the time of a check is spent on drawing values. So several laws are tried on the same values: `SHARING`
+        in quick runs, where more would try too few values. The values depend on the label of the first law.
         """
         labels = iter(laws)
-        while left := {label: laws[label] for label in islice(labels, SHARING)}:
+        while left := {label: laws[label] for label in islice(labels, len(laws) if self.deep else SHARING)}:
             self._try_all(values, left, next(iter(left)), share)
 
     def _try_all(self, values: SearchStrategy[Any], left: dict[str, Law], name: str, share: float) -> None:
