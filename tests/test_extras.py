@@ -58,6 +58,8 @@ ROWS: list[Row] = [
     ("contentmodel/contentmodel/gateway/", "httpx2", "gateway", "import contentmodel.gateway"),
     ("contentmodel/contentmodel/gateway/", "starlette", "gateway", "import contentmodel.gateway"),
     ("contentmodel/contentmodel/gateway/", "anyio", "gateway", "import contentmodel.gateway"),
+    ("contentmodel/contentmodel/gateway/bodies.py", "zstandard", "gateway",
+     "from contentmodel.gateway.bodies import decompressed; decompressed(b'', {'content-encoding': 'zstd'}, 9)"),
     ("contentmodel/contentmodel/cli/gateway.py", "uvicorn", "gateway",
      "import sys; sys.argv[1:] = ['gateway', '--to', 'openai-chat', '--key', 'none']; " + CLI),
     ("contentmodel/contentmodel/server/", "cryptography", "server", "import contentmodel.server"),

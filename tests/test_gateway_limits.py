@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import socket
 import threading
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 
 import pytest
+import zstandard
 
 from conftest import APIS
 from gateways import Gateways, config_for
-from providers import path_of
+from providers import PROVIDERS, path_of
 from raw_upstreams import HOLD, LIMIT, RawUpstream, answer
 from test_gateway_errors import check_error, outcome, whole
 
@@ -35,6 +39,63 @@ def test_request_that_is_too_large_is_refused(api: str, size: int, upstream: Raw
     assert chunked.status_code == response.status_code
     assert upstream.requests == []
     assert gateways.report("openai-chat").error == "too_large"
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    return zlib.compress(data)[2:-4]
+
+
+def _two_frames(data: bytes) -> bytes:
+    return zstandard.compress(data[:9]) + zstandard.compress(data[9:])
+
+
+COMPRESS: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("gzip", gzip.compress),
+    ("GZIP", lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])),
+    ("deflate", zlib.compress),
+    ("deflate", _raw_deflate),
+    ("zstd", zstandard.compress),
+    ("zstd", _two_frames),
+    ("identity", bytes),
+]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic-messages"])
+@pytest.mark.parametrize(("coding", "compress"), COMPRESS)
+def test_compressed_request_is_read(
+    coding: str, compress: Callable[[bytes], bytes], target: str, upstream: RawUpstream, gateways: Gateways
+) -> None:
+    upstream.set_answers(answer(whole(target)))
+    body = json.dumps(PROVIDERS["openai-chat"].request).encode()
+    headers = {"content-encoding": coding, "content-type": "application/json"}
+    assert gateways.post("openai-chat", target, content=compress(body), headers=headers).status_code == 200
+    sent = upstream.requests[0]
+    assert "content-encoding" not in sent.headers
+    assert sent.payload["messages"]
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "status", "message"),
+    [
+        ("gzip", gzip.compress(b"x" * 3_000_000), 413, f"{MAX_BYTES:,} bytes"),
+        ("deflate", _raw_deflate(b"x" * 3_000_000), 413, f"{MAX_BYTES:,} bytes"),
+        ("zstd", zstandard.compress(b"x" * 300_000_000), 413, f"{MAX_BYTES:,} bytes"),
+        ("gzip", gzip.compress(b"{}")[:-3], 400, "not complete gzip data"),
+        ("zstd", b"{}", 400, "not complete zstd data"),
+        ("deflate", b"{}", 400, "not complete deflate data"),
+        ("zstd", zstandard.compress(b"{}")[:-3], 400, "not JSON"),
+        ("br", b"{}", 400, "use one of gzip, x-gzip, deflate, zstd, or none"),
+        ("gzip, zstd", b"{}", 400, "content-encoding 'gzip, zstd'"),
+    ],
+)
+def test_compressed_request_that_is_too_large_or_damaged_is_refused(
+    coding: str, body: bytes, status: int, message: str, upstream: RawUpstream, gateways: Gateways
+) -> None:
+    upstream.set_answers(answer(whole("openai-chat")))
+    response = gateways.post("openai-chat", "openai-chat", content=body, headers={"content-encoding": coding})
+    assert response.status_code == status
+    assert message in response.json()["error"]["message"]
+    assert upstream.requests == []
 
 
 def test_bytes_after_the_content_length_are_refused(gateways: Gateways) -> None:

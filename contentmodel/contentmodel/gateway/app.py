@@ -12,6 +12,7 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
+import anyio.to_thread
 import httpx2
 import msgspec
 from starlette.applications import Starlette
@@ -25,6 +26,7 @@ from starlette.types import Receive, Scope, Send
 import contentmodel
 from contentmodel.adapter import adapter
 from contentmodel.gateway import models
+from contentmodel.gateway.bodies import coding_of, decompressed
 from contentmodel.gateway.config import GatewayConfig, check_config, hosts_of, http_apis, is_header_value, key_source
 from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
@@ -157,8 +159,10 @@ class Gateway:
         self._spans.record(report, headers)
 
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
-        body = await self._body(request)
         headers = dict(request.headers.items())
+        body = await self._body(request)
+        if coding_of(headers) is not None:
+            body = await anyio.to_thread.run_sync(decompressed, body, headers, self.config.limits.body_bytes)
         if self._key is not None:
             # They have the key of the gateway, which no upstream may see.
             headers = {name: value for name, value in headers.items() if name not in self._key_headers}
