@@ -216,6 +216,35 @@ def test_whole_answer_to_a_client_that_streams_is_sent_as_a_stream(
 
 
 @pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
+def test_stream_without_its_content_type_is_sent_as_a_stream(
+    api: str, target: str, upstream: RawUpstream, gateways: Gateways
+) -> None:
+    events = b"".join(frames(target))
+    untyped = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(events)
+    upstream.set_answers(
+        stream(events[:2], events[2:], kind="text/plain"), stream(events, kind="application/json"), [untyped, events]
+    )
+    reader = gateways.reader(api, target)
+    for _ in range(3):
+        assert reader.streamed()[1] == TEXT
+
+
+@pytest.mark.parametrize("kind", ["text/event-stream", "text/plain"])
+@pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
+def test_stream_that_no_client_asked_for_is_sent_as_a_whole_answer(
+    api: str, target: str, kind: str, upstream: RawUpstream, gateways: Gateways
+) -> None:
+    sent = frames(target)
+    upstream.set_answers(
+        stream(*sent, kind=kind), stream(*sent[: len(sent) // 2], kind=kind), stream(error_event(target), kind=kind)
+    )
+    reader = gateways.reader(api, target)
+    assert TEXT in str(outcome(reader))
+    check_error(api, outcome(reader), "server", "")
+    check_error(api, outcome(reader), "server", "oops")
+
+
+@pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
 def test_stream_that_breaks_ends_with_an_error_of_the_client_api(
     api: str, target: str, upstream: RawUpstream, gateways: Gateways
 ) -> None:

@@ -20,7 +20,7 @@ from contentmodel.gateway.config import GatewayConfig, Route
 from contentmodel.gateway.conversations import Conversations, Thread
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, without
 from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, log, logger
-from contentmodel.gateway.streams import Conversion
+from contentmodel.gateway.streams import Conversion, sniffed
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
 from contentmodel.gateway.upstream import (
     Sender,
@@ -181,18 +181,30 @@ class Exchange:
             if outgoing.passes:
                 return await self._passed(sender, response)
             answer = Answer(self.incoming, sender, outgoing, route.policies)
+            chunks = response.aiter_bytes()
             is_stream = sender.stream_format.is_type(response.headers.get("content-type", ""))
+            if outgoing.streams and not is_stream:
+                is_stream, chunks = await self._sniffed(sender, chunks)
             if outgoing.streams and is_stream:
-                return await self._streamed(sender, response, answer)
-            return await self._whole(sender, response, answer)
+                return await self._streamed(sender, response, chunks, answer)
+            return await self._whole(sender, response, chunks, answer)
         except BaseException:
             await response.aclose()
             raise
 
+    async def _sniffed(self, sender: Sender, chunks: AsyncIterator[bytes]) -> tuple[bool, AsyncIterator[bytes]]:
+        """Return whether a body without the content type of streams is one, and its chunks."""
+        try:
+            return await sniffed(chunks, sender.stream_format)
+        except (httpx2.HTTPError, OSError) as error:
+            raise sender.broken(error) from None
+
     # -- whole answers -------------------------------------------------------------------------------------------------
 
-    async def _whole(self, sender: Sender, response: httpx2.Response, answer: Answer) -> Reply:
-        body = await self._body(sender, response, response.aiter_bytes())
+    async def _whole(
+        self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes], answer: Answer
+    ) -> Reply:
+        body = await self._body(sender, response, chunks)
         try:
             value, trace = await self._run(answer.read, body, size=len(body))
             if value.error is not None and not has_contents(value):
@@ -228,13 +240,15 @@ class Exchange:
 
     # -- streams -------------------------------------------------------------------------------------------------------
 
-    async def _streamed(self, sender: Sender, response: httpx2.Response, answer: Answer) -> Reply:
+    async def _streamed(
+        self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes], answer: Answer
+    ) -> Reply:
         """Return a stream. Its first event is awaited here: until then, another upstream can be tried.
 
         An upstream that sends comments only is working. After a heartbeat without an event, the stream begins.
         """
         converter, framing = answer.converter(), Framing(self.incoming)
-        conversion = Conversion(response.aiter_bytes(), converter, self._front, answer.thread)
+        conversion = Conversion(chunks, converter, self._front, answer.thread)
         pieces = conversion.pieces(self.config.limits.heartbeat)
         first: bytes | None = b""
         try:

@@ -9,6 +9,7 @@ from contextlib import aclosing, suppress
 import httpx2
 
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel.events import TurnError
 from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.front import Front
@@ -74,6 +75,26 @@ class Conversion:
         self.converter.end = TurnError(error=error, response=ChatResponse())
         encoder = self._front.adapter.stream_encoder(self._front.policies)
         return encoder.feed(self.converter.end) + encoder.close()
+
+
+async def sniffed(chunks: AsyncIterator[bytes], stream_format: StreamFormat) -> tuple[bool, AsyncIterator[bytes]]:
+    """Return whether chunks are the start of a stream, and all chunks.
+
+    Some servers send their events without a content type, or with that of JSON or plain text
+    (nearai/private-ml-sdk#20, seen 2026-11-27).
+    """
+    begun, is_stream = b"", None
+    while is_stream is None:
+        chunk = await anext(chunks, None)
+        begun += chunk or b""
+        is_stream = False if chunk is None else stream_format.begins(begun)
+    return is_stream, _joined(begun, chunks)
+
+
+async def _joined(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    yield first
+    async for chunk in chunks:
+        yield chunk
 
 
 async def _with_silences(chunks: AsyncIterator[bytes], heartbeat: float) -> AsyncGenerator[bytes | None, None]:

@@ -21,7 +21,7 @@ from contentmodel.gateway.report import Report
 from contentmodel.gateway.upstream import Sender, has_contents
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel.response import ChatResponse
-from contentmodel.streams import StreamConverter
+from contentmodel.streams import StreamConverter, fold_stream
 from contentmodel.unfolding import unfold
 
 if TYPE_CHECKING:
@@ -217,8 +217,13 @@ class Answer:
         self._policies = {**policies, **chunk, **self._front.policies}
 
     def read(self, body: bytes) -> tuple[ChatResponse, Any]:
-        """Return a whole answer, and its trace. Raise DecodeError if it is not an answer of the upstream's API."""
+        """Return a whole answer, and its trace. Raise DecodeError if it is not an answer of the upstream's API.
+
+        Some servers send events although the request asks for none (open-webui/computer#193, seen 2026-11-27).
+        """
         reader = self._sender.adapter
+        if self._sender.stream_format.begins(body):
+            return self._folded(body), None
         payload = self._sender.http.with_path_model(as_json(body, reader.api), self._outgoing.model)
         value, trace = traced(reader, "response", payload)
         assert isinstance(value, ChatResponse)
@@ -226,6 +231,13 @@ class Answer:
         if is_empty and "response" not in reader.recognises(payload):
             raise DecodeError(reader.api, [Fault("$", "expected an answer of this API")])
         return value, trace
+
+    def _folded(self, body: bytes) -> ChatResponse:
+        """Return the answer of a stream, or its error alone."""
+        value = fold_stream(body, self._sender.api)
+        if value.error is not None:
+            return ChatResponse(error=value.error, origin=value.origin)
+        return msgspec.structs.replace(value, model=value.model or self._outgoing.model)
 
     def whole(self, value: ChatResponse, trace: Any, report: Report) -> Reply:
         """Convert a whole answer."""
