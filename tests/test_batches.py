@@ -114,6 +114,54 @@ def test_failures_stay_failures(target: str, outcome: str) -> None:
         assert "too long" in json.dumps(line)
 
 
+USER = {"role": "user", "content": "Hi."}
+PART = {"role": "user", "content": [{"text": "Hi."}]}
+CLAUDE = {"anthropic_version": "vertex-2023-10-16", "max_tokens": 5, "messages": [USER]}
+CONVERSE = {"output": {"message": {"role": "assistant", "content": [{"text": "Hello."}]}}, "stopReason": "end_turn"}
+COMPLETION = {
+    "id": "c",
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}],
+}
+LINES_OF_HOSTS: list[tuple[str, dict[str, Any], str]] = [
+    ("openai-batch", {"custom_id": "r-1", "url": "/chat/completions", "body": {"messages": [USER]}}, "Hi."),
+    ("openai-batch", {"custom_id": "r-1", "url": "/v4/chat/completions", "body": {"messages": [USER]}}, "Hi."),
+    ("openai-batch", {"custom_id": "r-1", "body": {"messages": [USER]}}, "Hi."),
+    ("openai-batch", {"custom_id": "r-1", "body": {"input": "Hi."}}, "Hi."),
+    ("bedrock-batch", {"recordId": "r-1", "modelInput": {"messages": [PART]}}, "Hi."),
+    ("bedrock-batch", {"recordId": "r-1", "modelInput": {"schemaVersion": "messages-v1", "messages": [PART]}}, "Hi."),
+    ("bedrock-batch", {"recordId": "r-1", "modelInput": {"messages": [USER], "max_completion_tokens": 5}}, "Hi."),
+    ("bedrock-batch", {"recordId": "r-1", "modelInput": {}, "modelOutput": CONVERSE}, "Hello."),
+    ("bedrock-batch", {"recordId": "r-1", "modelInput": {}, "modelOutput": COMPLETION}, "Hello."),
+    ("vertex-batch", {"custom_id": "r-1", "request": CLAUDE}, "Hi."),
+    ("vertex-batch", {"custom_id": "r-1", "request": CLAUDE, "status": "", "response": MESSAGE}, "Hello."),
+]
+
+
+@pytest.mark.parametrize("target", [*FORMATS])
+@pytest.mark.parametrize(("source", "line", "text"), LINES_OF_HOSTS)
+def test_lines_of_hosts_and_models_are_read(source: str, line: dict[str, Any], text: str, target: str) -> None:
+    converted = convert_line(line, source=source, target=target)
+    if source == target:
+        assert converted.line == line
+        return
+    item = read_line(converted.line, target)
+    assert (item.key, item.kind) == ("r-1", "response" if text == "Hello." else "request")
+    assert text in json.dumps(item.payload)
+    assert not [loss for loss in converted.losses if loss.path.endswith("custom_id")]
+
+
+def test_error_of_claude_at_vertex_is_an_error() -> None:
+    line = {"custom_id": "r-1", "request": CLAUDE, "status": "Bad Request: no", "response": {}}
+    result = convert_line(line, source="vertex-batch", target="anthropic-batch").line["result"]
+    assert result["error"]["error"]["type"] == "invalid_request_error"
+
+
+def test_url_is_required_of_the_lines_of_openai() -> None:
+    line = json.dumps({"custom_id": "r-1", "body": CHAT}).encode()
+    assert [v.path for v in check_lines([line], "openai-batch")] == ["$[0].method", "$[0].url"]
+
+
 REFUSED: dict[str, dict[str, Any]] = {
     "openai-batch": {
         "custom_id": "r-1",
@@ -217,6 +265,7 @@ def test_line_of_the_same_format_is_unchanged() -> None:
         ({"custom_id": "a", "result": {"type": "errored"}}, "anthropic-batch", "got null at $.result.error"),
         ({"recordId": "a", "modelOutput": None}, "bedrock-batch", "got null at $.modelOutput"),
         ({"recordId": "a", "modelInput": {"prompt": ""}}, "bedrock-batch", "at $.modelInput"),
+        ({"recordId": "a", "modelInput": {}, "modelOutput": {"generation": "x"}}, "bedrock-batch", "at $.modelOutput"),
         (
             {**REQUEST, "body": {"messages": 3}},
             "openai-batch",

@@ -17,12 +17,23 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
 from contentmodel.adapter import adapter
-from contentmodel.batch_errors import RPC_CODES, error_of_text, text_of_error, with_http_code
+from contentmodel.batch_errors import RPC_CODES, text_of_error
+from contentmodel.batch_items import (
+    CODES,
+    URLS,
+    BatchItem,
+    fault,
+    read_anthropic,
+    read_bedrock,
+    read_gemini,
+    read_mistral,
+    read_openai,
+)
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.convert import check, convert
 from contentmodel.engine.json import Json, JsonObject, child_path, kind_of, parse, write
@@ -35,25 +46,6 @@ from contentmodel.failures import STATUSES, kind_of_status
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
-
-Outcome: TypeAlias = Literal["succeeded", "errored", "canceled", "expired"]
-"""The outcome of a request. A canceled or expired request has no payload: the model did not receive it."""
-
-
-class BatchItem(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a batch file: the `payload` of the API `api`, its path and its key.
-
-    `key` is the identifier that the application gave. `path` is the JSON path of the payload in the line. `outcome` is
-    that of a result, whose payload is an answer or an error body. `status` is the HTTP status of a result.
-    """
-
-    key: str | None
-    kind: Literal["request", "response"]
-    api: str
-    payload: Json = None
-    path: str = "$"
-    outcome: Outcome = "succeeded"
-    status: int = 200
 
 
 class ConvertedLine(msgspec.Struct, frozen=True):
@@ -89,8 +81,8 @@ class BatchFormat(NamedTuple):
     """A format of batch files: its `name`, the API of the lines that it writes, and its limits.
 
     `read` returns the item of a line; `write` returns the line of an item. `fields` are the fields of lines.
-    `key_pattern` is the pattern of the keys; None if a key is optional. `dialect` is the host that runs the batch, if
-    the API has several.
+    `key_pattern` is the pattern of the keys; None if a key is optional. `required` are fields that a request must have
+    although it can be read without them. `dialect` is the host that runs the batch, if the API has several.
     """
 
     name: str
@@ -102,6 +94,7 @@ class BatchFormat(NamedTuple):
     max_bytes: int | None = None
     key_pattern: str | None = None
     key_name: str = "custom_id"
+    required: tuple[str, ...] = ()
     one_model: bool = False
     dialect: str | None = None
 
@@ -110,136 +103,12 @@ class BatchFormat(NamedTuple):
         return policies if self.dialect is None else {**(policies or {}), "dialect": self.dialect}
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
-
-
-def _read_openai(line: JsonObject) -> BatchItem:
-    key = _key(line, "custom_id")
-    if "body" in line:
-        return BatchItem(key=key, kind="request", api=_api_of_url(line), payload=line["body"], path="$.body")
-    return _read_http_result(line, key, _api_of_body)
-
-
-def _read_mistral(line: JsonObject) -> BatchItem:
-    key = _key(line, "custom_id")
-    if "body" in line:
-        return BatchItem(key=key, kind="request", api="mistral-chat", payload=line["body"], path="$.body")
-    return _read_http_result(line, key, lambda _: "mistral-chat")
-
-
-def _read_http_result(line: JsonObject, key: str | None, api_of: Callable[[Json], str]) -> BatchItem:
-    """Return the item of a result with the status and the body of an HTTP response, or with an error instead."""
-    error = line.get("error")
-    if isinstance(error, dict):
-        outcome = _OUTCOMES.get(str(error.get("code")), "errored")
-        body = None if outcome != "errored" else {"error": error}
-        return BatchItem(key=key, kind="response", api=api_of(None), payload=body, path="$", outcome=outcome)
-    response = _object(line, "response")
-    body = _object(response, "body", "$.response")
-    status = response.get("status_code")
-    failed = isinstance(status, int) and status >= 400
-    return BatchItem(
-        key=key,
-        kind="response",
-        api=api_of(body),
-        payload=body,
-        path="$.response.body",
-        outcome="errored" if failed else "succeeded",
-        status=status if isinstance(status, int) else 200,
-    )
-
-
-_OUTCOMES: dict[str, Outcome] = {"batch_expired": "expired", "batch_cancelled": "canceled"}
-_CODES = {outcome: code for code, outcome in _OUTCOMES.items()}
-_URLS = {"openai-chat": "/v1/chat/completions", "openai-responses": "/v1/responses"}
-
-
-def _api_of_url(line: JsonObject) -> str:
-    for api, url in _URLS.items():
-        if line.get("url") == url:
-            return api
-    raise _fault("$.url", f"expected {' or '.join(_URLS.values())}, got {line.get('url')!r}")
-
-
-def _api_of_body(body: Json) -> str:
-    is_response = isinstance(body, dict) and body.get("object") == "response"
-    return "openai-responses" if is_response else "openai-chat"
-
-
-def _read_anthropic(line: JsonObject) -> BatchItem:
-    key, api = _key(line, "custom_id"), "anthropic-messages"
-    if "params" in line:
-        return BatchItem(key=key, kind="request", api=api, payload=line["params"], path="$.params")
-    result = _object(line, "result")
-    outcome = result.get("type")
-    if outcome == "succeeded":
-        return BatchItem(key=key, kind="response", api=api, payload=result.get("message"), path="$.result.message")
-    if outcome == "errored":
-        error = result.get("error")
-        return BatchItem(key=key, kind="response", api=api, payload=error, path="$.result.error", outcome="errored")
-    if outcome not in ("canceled", "expired"):
-        raise _fault("$.result.type", f"expected succeeded, errored, canceled or expired, got {outcome!r}")
-    return BatchItem(key=key, kind="response", api=api, outcome=outcome)
-
-
-def _read_gemini(line: JsonObject) -> BatchItem:
-    key, api = _key(line, "key"), "google-generate-content"
-    if "response" in line:
-        # A result of Vertex AI contains its request.
-        if line.get("status"):
-            body, status = error_of_text(str(line["status"]))
-            return BatchItem(
-                key=key, kind="response", api=api, payload=body, path="$.status", outcome="errored", status=status
-            )
-        return BatchItem(key=key, kind="response", api=api, payload=line["response"], path="$.response")
-    if "error" in line:
-        body = {"error": with_http_code(line["error"])}
-        return BatchItem(key=key, kind="response", api=api, payload=body, outcome="errored", status=500)
-    return BatchItem(key=key, kind="request", api=api, payload=_object(line, "request"), path="$.request")
-
-
-def _read_bedrock(line: JsonObject) -> BatchItem:
-    key, api = _key(line, "recordId"), "anthropic-messages"
-    if "modelOutput" in line:
-        return BatchItem(key=key, kind="response", api=api, payload=line["modelOutput"], path="$.modelOutput")
-    error = line.get("error")
-    if isinstance(error, dict):
-        code, message = error.get("errorCode"), error.get("errorMessage")
-        body = {"error": {"message": message if isinstance(message, str) else write(error).decode()}}
-        status = code if isinstance(code, int) and code >= 400 else 500
-        return BatchItem(
-            key=key, kind="response", api=api, payload=body, path="$.error", outcome="errored", status=status
-        )
-    body = _object(line, "modelInput")
-    if "anthropic_version" not in body:
-        raise _fault("$.modelInput", "expected a request of Anthropic Messages, with anthropic_version")
-    return BatchItem(key=key, kind="request", api=api, payload=body, path="$.modelInput")
-
-
-def _key(line: JsonObject, name: str) -> str | None:
-    key = line.get(name)
-    if key is not None and not isinstance(key, str):
-        raise _fault(f"$.{name}", f"expected string, got {kind_of(key)}")
-    return key
-
-
-def _object(line: JsonObject, name: str, path: str = "$") -> JsonObject:
-    value = line.get(name)
-    if not isinstance(value, dict):
-        raise _fault(path if name not in line else f"{path}.{name}", f"expected an object {name}, got {kind_of(value)}")
-    return value
-
-
-def _fault(path: str, message: str) -> DecodeError:
-    return DecodeError("batch", [Fault(path, message)])
-
-
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
 def _write_openai(item: BatchItem) -> JsonObject:
     if item.kind == "request":
-        return {"custom_id": item.key, "method": "POST", "url": _URLS[item.api], "body": item.payload}
+        return {"custom_id": item.key, "method": "POST", "url": URLS[item.api], "body": item.payload}
     return {"id": f"batch_req_{item.key}", "custom_id": item.key, **_http_result(item)}
 
 
@@ -250,9 +119,9 @@ def _write_mistral(item: BatchItem) -> JsonObject:
 
 
 def _http_result(item: BatchItem) -> JsonObject:
-    if item.outcome in _CODES:
+    if item.outcome in CODES:
         message = f"This request was not run: it {'is expired' if item.outcome == 'expired' else 'was canceled'}."
-        return {"response": None, "error": {"code": _CODES[item.outcome], "message": message}}
+        return {"response": None, "error": {"code": CODES[item.outcome], "message": message}}
     response = {"status_code": item.status, "request_id": f"req_{item.key}", "body": item.payload}
     return {"response": response, "error": None}
 
@@ -310,18 +179,19 @@ _HTTP_FIELDS = frozenset({"custom_id", "method", "url", "body", "id", "response"
 _OPENAI = BatchFormat(
     "openai-batch",
     "openai-chat",
-    _read_openai,
+    read_openai,
     _write_openai,
     _HTTP_FIELDS,
     50_000,
     200 * 10**6,
     key_pattern=".+",
+    required=("method", "url"),
     one_model=True,
 )
 _GEMINI = BatchFormat(
     "gemini-batch",
     "google-generate-content",
-    _read_gemini,
+    read_gemini,
     _write_gemini,
     frozenset({"key", "request", "response", "error", "status", "processed_time"}),
     max_bytes=2 * 10**9,
@@ -336,7 +206,7 @@ FORMATS: Mapping[str, BatchFormat] = {
         BatchFormat(
             "anthropic-batch",
             "anthropic-messages",
-            _read_anthropic,
+            read_anthropic,
             _write_anthropic,
             frozenset({"custom_id", "params", "result"}),
             100_000,
@@ -345,18 +215,20 @@ FORMATS: Mapping[str, BatchFormat] = {
             dialect="anthropic",
         ),
         _GEMINI,
-        _GEMINI._replace(name="vertex-batch", write=_write_vertex, max_bytes=10**9),
+        _GEMINI._replace(
+            name="vertex-batch", write=_write_vertex, max_bytes=10**9, fields=_GEMINI.fields | {"custom_id"}
+        ),
         BatchFormat(
             "bedrock-batch",
             "anthropic-messages",
-            _read_bedrock,
+            read_bedrock,
             _write_bedrock,
             frozenset({"recordId", "modelInput", "modelOutput", "error"}),
             50_000,
             key_name="recordId",
             dialect="bedrock",
         ),
-        BatchFormat("mistral-batch", "mistral-chat", _read_mistral, _write_mistral, _HTTP_FIELDS, key_pattern=".+"),
+        BatchFormat("mistral-batch", "mistral-chat", read_mistral, _write_mistral, _HTTP_FIELDS, key_pattern=".+"),
     )
 }
 """The formats of batch files, by name. `openai-batch` writes requests of Chat Completions, and reads both APIs."""
@@ -369,11 +241,11 @@ def batch_format(name: str) -> BatchFormat:
     return FORMATS[name]
 
 
-def read_line(line: bytes | str | JsonObject, source: str) -> BatchItem:
+def read_line(line: bytes | str | Json, source: str) -> BatchItem:
     """Return the item of a line of a batch file. Raise DecodeError with the path of the fault."""
     value = parse(line) if isinstance(line, bytes | str) else line
     if not isinstance(value, dict):
-        raise _fault("$", f"expected an object, got {kind_of(value)}")
+        raise fault("$", f"expected an object, got {kind_of(value)}")
     return batch_format(source).read(value)
 
 
@@ -406,7 +278,7 @@ def convert_line(
         for name in value
         if name not in reader.fields
     ]
-    if item.outcome in _CODES:
+    if item.outcome in CODES:
         return ConvertedLine(writer.write(msgspec.structs.replace(item, api=writer.api)), None, "$", tuple(more))
     try:
         encoded = convert(
@@ -434,7 +306,7 @@ def convert_line(
 def _made_key(line: JsonObject, reader: BatchFormat) -> str:
     """Return the key of a line without one: a hash of its request. Equal requests have equal keys."""
     if reader.key_pattern is not None:
-        raise _fault(f"$.{reader.key_name}", "expected string, got null")
+        raise fault(f"$.{reader.key_name}", "expected string, got null")
     hashed = line.get("request") or line.get("modelInput") or line
     return f"line-{hashlib.sha256(write(hashed)).hexdigest()[:32]}"
 
@@ -461,10 +333,10 @@ def check_line(
     return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in found]
 
 
-def _request_in(line: bytes | str | JsonObject, source: str) -> BatchItem:
+def _request_in(line: bytes | str | Json, source: str) -> BatchItem:
     item = read_line(line, source)
     if item.kind != "request":
-        raise _fault(item.path, "expected a request, got a result")
+        raise fault(item.path, "expected a request, got a result")
     return item
 
 
@@ -519,12 +391,16 @@ def check_lines(lines: Iterable[bytes], format: str) -> Iterator[Violation]:
             continue
         path, count = f"$[{count}]", count + 1
         try:
-            item = _request_in(line, format)
+            value = parse(line)
+            item = _request_in(value, format)
         except DecodeError as error:
             for fault in error.faults:
                 fix = f"write each line as a request of {format}"
                 yield _violation(f"{path}{fault.path[1:]}", "batch-line", fault.message, fix)
             continue
+        for name in limits.required:
+            if name not in value:
+                yield _violation(f"{path}.{name}", "batch-line", "missing string", f"set {name}")
         yield from _check_key(item, keys, limits, f"{path}.{limits.key_name}")
         model = item.payload.get("model") if isinstance(item.payload, dict) else None
         if limits.one_model and isinstance(model, str) and models and model not in models:
