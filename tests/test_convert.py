@@ -73,6 +73,22 @@ def test_detect_names_key_of_api_with_value_of_wrong_class(payload: dict[str, An
     assert f": {message}; correct the value, or pass its API, one of ag-ui" in str(caught.value)
 
 
+ROWS_WITH_INPUT: list[dict[str, Any]] = [
+    {"instruction": "Translate.", "input": "Hi.", "output": "Hei."},
+    {"instruction": "Translate.", "input": "Hi.", "chosen": "Hei.", "rejected": "Ho."},
+    {"input": "Hi.", "output": "Hei."},
+    {"input": [{"role": "user", "content": "Hi."}], "output": "Hei.", "model": "gpt-5.2", "category": "chat"},
+]
+
+
+@pytest.mark.parametrize("row", ROWS_WITH_INPUT)
+def test_row_of_a_data_set_with_input_is_no_request(row: dict[str, Any]) -> None:
+    with pytest.raises(DetectError, match=r"no API recognizes an object with the keys"):
+        contentmodel.detect(row)
+    assert contentmodel.detect({"input": "Hi.", "new_field": 1}) == ("openai-responses", "request")
+    assert contentmodel.detect({"input": "Hi.", "model": "m", "a": 1, "b": 2}) == ("openai-responses", "request")
+
+
 ASKED = [{"role": "user", "content": "Which harbour is nearest?"}]
 PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/harbour.png"}}
 CLIP = {"type": "video_url", "video_url": {"url": "https://example.org/harbour.mp4"}}

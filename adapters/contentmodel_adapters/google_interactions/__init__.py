@@ -42,6 +42,7 @@ from contentmodel_adapters.google_interactions.stream_encoder import Encoder
 from contentmodel_adapters.google_interactions.tools import CURRENT, TOOL_CHOICE, TOOLS, Format
 from contentmodel_adapters.shared.google import ISSUER, with_signed_thoughts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
 
@@ -187,7 +188,11 @@ class GoogleInteractions(TableAdapter):
         items = payload["input"] if isinstance(payload["input"], list) else []
         if any(key in payload for key in own) or self.recognises_list(items):
             return {"request": 0.95}
+        if not may_be_request(payload, _FIELDS):
+            return {}
         return {"request": 0.5 if str(payload.get("model")).startswith("gemini") else 0.1}
 
+
+_FIELDS = fields_of(REQUEST, TABLE)
 
 adapter = GoogleInteractions()

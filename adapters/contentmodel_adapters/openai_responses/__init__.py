@@ -46,6 +46,7 @@ from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.hosted import with_sendable_tools
+from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
 from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import GOOGLE_FILES
@@ -285,8 +286,11 @@ class OpenAIResponses(TableAdapter):
         if isinstance(payload.get("output"), list) and "choices" not in payload:
             return {"response": 0.8}
         if isinstance(payload.get("input"), str | list) and "messages" not in payload:
-            return {"request": 0.9}
+            return {"request": 0.9} if may_be_request(payload, _FIELDS) else {}
         return {}
+
+
+_FIELDS = fields_of(REQUEST, TABLE)
 
 
 def _set_failure(
