@@ -98,6 +98,17 @@ ROWS: list[dict[str, Any]] = [
     {"messages": [{"role": "user", "content": "Hi."}], "tools": json.dumps([TOOL])},
     {"messages": [{"role": "user", "content": "Hi."}], "tools": "not JSON"},
     *PADDED,
+    {
+        "messages": [
+            {"role": "user", "content": "Weather in Oslo and Rome?"},
+            {"role": "tool_call", "content": '{"name": "weather", "arguments": {"city": "Oslo", "day": null}}'},
+            {"role": "tool_call", "content": '[{"name":"weather","arguments":{"city":"Rome"}}]', "loss": True},
+            {"role": "tool_response", "content": "18 degrees"},
+            {"role": "tool", "content": "24 degrees"},
+            {"role": "tool_call", "content": "no call"},
+        ],
+        "tools": [TOOL["function"], {"function": TOOL["function"]}],
+    },
 ]
 DOCUMENTS = [(FINETUNE, line) for line in LINES] + [(HF, row) for row in ROWS]
 every_document = pytest.mark.parametrize(("api", "payload"), DOCUMENTS)
@@ -334,6 +345,45 @@ def test_row_of_conversation_renders_in_a_chat_template() -> None:
 )
 def test_check_reports_violation_of_row(row: Any, rule: str, path: str) -> None:
     assert (rule, path) in {(violation.rule, violation.path) for violation in check(row, api=HF)}
+
+
+SWIFT = ROWS[-1]
+
+
+def test_calls_and_results_in_messages_of_their_own_are_read() -> None:
+    made = convert(SWIFT, target="openai-chat")
+    calling, first, second = made.payload["messages"][1:4]
+    assert [call["function"]["arguments"] for call in calling["tool_calls"]] == [
+        '{"city":"Oslo","day":null}',
+        '{"city":"Rome"}',
+    ]
+    assert [first["content"], second["content"]] == ["18 degrees", "24 degrees"]
+    assert made.payload["messages"][4] == {"role": "assistant", "content": "no call"}
+    assert first["tool_call_id"] == calling["tool_calls"][0]["id"]
+    assert [tool["function"]["name"] for tool in made.payload["tools"]] == ["weather", "weather"]
+
+
+def test_edited_call_in_a_message_of_its_own_is_written_as_text() -> None:
+    request = adapter(HF).decode_request(copy.deepcopy(SWIFT))
+    call = request.messages[1].contents[0]
+    assert isinstance(call, FunctionCallContent)
+    request.messages[1].contents[0] = FunctionCallContent(name=call.name, arguments={"city": "Bergen"})
+    request.messages[2].contents.insert(0, TextContent(text="I look."))
+    messages = adapter(HF).encode_request(request).payload["messages"]
+    assert (messages[1]["role"], json.loads(messages[1]["content"])["arguments"]) == ("tool_call", {"city": "Bergen"})
+    assert (messages[2]["role"], messages[2]["content"]) == ("assistant", "I look.")
+    assert messages[2]["tool_calls"][0]["function"] == {"name": "weather", "arguments": {"city": "Rome"}}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": [{"role": "user", "content": "Hi."}], "tools": [TOOL["function"]]},
+        {"messages": [{"role": "tool_call", "content": "{}"}]},
+    ],
+)
+def test_detect_recognizes_rows_of_trainers(row: dict[str, Any]) -> None:
+    assert detect(row) == (HF, "request")
 
 
 def test_reader_of_rows_agrees_with_the_adapter_on_padded_rows() -> None:

@@ -16,7 +16,7 @@ from contentmodel.authoring import (
     payload_pass,
 )
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.hf_messages.blocks import KINDS_OF_MEDIA, REQUEST, TABLE
+from contentmodel_adapters.hf_messages.blocks import CALL, KINDS_OF_MEDIA, REQUEST, RESULT, TABLE, expanded
 from contentmodel_adapters.hf_messages.padding import API, without_padding
 from contentmodel_adapters.hf_messages.rules import RULES
 from contentmodel_adapters.shared import documents
@@ -55,6 +55,10 @@ class HFMessages(documents.DocumentAdapter):
             without_padding(request)
         return request
 
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload with each value of a text apart, for audits: calls as objects."""
+        return expanded(payload)
+
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of a data set."""
         return self.recognises({"messages": items}).get("request", 0.0) if self.have_roles(items) else 0.0
@@ -66,11 +70,17 @@ class HFMessages(documents.DocumentAdapter):
             return {}
         if "model" in payload:
             return {"request": 0.05}
-        return {"request": 0.97 if any(map(_is_own, messages)) or "chat_template_kwargs" in payload else 0.2}
+        is_own = any(map(_is_own, messages)) or "chat_template_kwargs" in payload or has_bare_tools(payload)
+        return {"request": 0.97 if is_own else 0.2}
+
+
+def has_bare_tools(payload: dict[str, Any]) -> bool:
+    """Return whether a tool is a function without a type around it."""
+    return any("type" not in tool and isinstance(tool.get("parameters"), dict) for tool in objects_of(payload, "tools"))
 
 
 def _is_own(message: Any) -> bool:
-    """Return whether only data sets have such a message: with Arrow's nulls, or with their own arguments or media."""
+    """Return whether only data sets have such a message: with Arrow's nulls, or their own roles, arguments or media."""
     if not isinstance(message, dict):
         return False
     padded = message.get("role") == "user" and "tool_calls" in message
@@ -78,6 +88,7 @@ def _is_own(message: Any) -> bool:
     functions = [call.get("function", call) for call in objects_of(message, "tool_calls")]
     return (
         padded
+        or message.get("role") in (CALL, RESULT)
         or any("source" not in part for part in media)
         or any(isinstance(function, dict) and isinstance(function.get("arguments"), dict) for function in functions)
     )

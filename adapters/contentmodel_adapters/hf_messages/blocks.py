@@ -1,7 +1,11 @@
 """The table of data sets with a column `messages`, as chat templates read them.
 
+Rows of ms-swift have calls in messages of the role `tool_call`, whose content is JSON text, and results in those of the
+role `tool_response`. Some rows have tools without the type.
+
 Sources: huggingface.co/docs/transformers/chat_templating, chat_extras and chat_templating_multimodal;
-huggingface.co/docs/trl/dataset_formats.
+huggingface.co/docs/trl/dataset_formats; swift.readthedocs.io/en/latest/Instruction/Agent-support.html (seen
+2026-11-27).
 """
 
 from __future__ import annotations
@@ -13,16 +17,26 @@ from contentmodel.authoring import (
     Blocks,
     Codec,
     DataUri,
+    DecodeContext,
     EncodeContext,
+    Fields,
+    Filled,
     Implied,
     Required,
     Row,
+    Silent,
+    Spec,
     chat,
     reasons,
+    with_error_read,
+    write,
 )
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.tools import FunctionCallContent
+from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.hf_messages.padding import API, LITERALS, nulls_in, with_nulls, without_nulls
+from contentmodel_adapters.hf_messages.padding import API, CALLS_TEXT, LITERALS, nulls_in, with_nulls, without_nulls
+from contentmodel_adapters.shared.calls_text import CallsText, calls_of, is_list
 from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
 
 
@@ -71,7 +85,82 @@ def _media(kind: str) -> list[Row]:
 
 KINDS_OF_MEDIA = ("image", "audio", "video")
 OPENAI = {"type": "image_url"}
-MESSAGES = ChatRows(
+CALL, RESULT = "tool_call", "tool_response"
+"""The roles of calls and of results in rows of ms-swift."""
+
+
+class Messages(ChatRows):
+    """The messages of a row. Calls may be messages of their own, whose text is JSON. Any other text is the model's."""
+
+    def __init__(self, *rows: Any, **options: Any) -> None:
+        super().__init__(*rows, **options)
+        fields: dict[str, Spec] = {"id": "call_id", "name": "name", "arguments": ("arguments", Arguments())}
+        empty = Filled({"arguments": {}})
+        calls = self.table.union(
+            "call in a text", [Row("call", FunctionCallContent, fields, empty)], find=lambda wire: "call"
+        )
+        fixed = (Implied({"role": "assistant"}), Silent("message_id"))
+        role = {"role": CALL}
+        text: dict[str, Spec] = {"content": ("contents", CallsText(calls, _text_of_calls, CALLS_TEXT))}
+        self._calling = self.table.record("call message", ChatMessage, text, *fixed, constants=role)
+        plain: dict[str, Spec] = {"content": ("contents", self.content)}
+        self._unread = self.table.record("unread call message", ChatMessage, plain, *fixed, constants=role)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [self._decoded(wire, context) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, self._row_of)
+        return messages
+
+    def _decoded(self, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+        role, content = wire["role"], wire.get("content")
+        if role in ("tool", RESULT):
+            result = with_error_read(self.results.decode(wire, context))
+            return ChatMessage(role="tool", contents=[result], origin=context.origin)
+        if role == CALL:
+            are_calls = calls_of(content) is not None
+            made = (self._calling if are_calls else self._unread).decode(wire, context)
+            return CALLS_TEXT.on(made, API, content if are_calls else "")
+        message: ChatMessage = (self.assistant if role == "assistant" else self.plain).decode(wire, context)
+        return message
+
+    def _row_of(self, message: ChatMessage) -> Row | Fields:
+        return self._row_of_call(message) or super()._row_of(message)
+
+    def _row_of_call(self, message: ChatMessage) -> Row | None:
+        """Return the row of a message of the role `tool_call`. An edit may have added contents that it cannot have."""
+        text = CALLS_TEXT.of(message, API)
+        if text is None or message.role != "assistant":
+            return None
+        are_calls = {isinstance(content, FunctionCallContent) for content in message.contents}
+        return self._calling if are_calls == {True} else self._unread if not text and True not in are_calls else None
+
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        row = self._row_of_call(message) if context.native else None
+        return super().encode_message(message, context) if row is None else [row.encode(message, context)]
+
+
+def expanded(document: Any) -> Any:
+    """Return a document with the calls of texts as objects."""
+    messages = document.get("messages") if document.__class__ is dict else document
+    if messages.__class__ is not list:
+        return document
+    changed = [_expanded(message) for message in messages]
+    return changed if document is messages else {**document, "messages": changed}
+
+
+def _expanded(message: Any) -> Any:
+    if message.__class__ is not dict or message.get("role") != CALL:
+        return message
+    content = message.get("content")
+    calls = calls_of(content)
+    return message if calls is None else {**message, "content": calls if is_list(content) else calls[0]}
+
+
+def _text_of_calls(calls: list[dict[str, Any]]) -> str:
+    return write(calls[0] if len(calls) == 1 else calls).decode()
+
+
+MESSAGES = Messages(
     API,
     [
         *(part for kind in KINDS_OF_MEDIA for part in _media(kind)),
@@ -82,6 +171,8 @@ MESSAGES = ChatRows(
     prefer=usual_row("image"),
     reasoning=("reasoning_content", "thinking", "reasoning"),
     function={**chat.FUNCTION, "function.parameters": ("parameters", Parameters())},
+    bare_tools=True,
+    results=("tool", RESULT),
 )
 TABLE = MESSAGES.table
 REQUEST = TABLE.record(

@@ -13,6 +13,7 @@ from contentmodel.request import ChatRequest, FunctionTool
 
 API = "hf-messages"
 PADDED = Hint[Any](API, "padded", "the arguments or the schema with the nulls that Arrow added")
+CALLS_TEXT = Hint[str](API, "calls", "the JSON text of calls, of a message of the role tool_call; empty: other text")
 LITERALS = ("enum", "const", "default", "examples")
 """Keywords of schemas whose value may be null or contain null."""
 
@@ -57,6 +58,9 @@ def without_padding(request: ChatRequest) -> None:
     request.tools[:] = [_unpadded(tool, "parameters", LITERALS) for tool in request.tools]
     schemas = {tool.name: tool.parameters or {} for tool in request.tools if isinstance(tool, FunctionTool)}
     for message in request.messages:
+        if CALLS_TEXT.of(message, API) is not None:
+            # Arrow adds no nulls to texts.
+            continue
         for at, content in enumerate(message.contents):
             if isinstance(content, FunctionCallContent) and content.arguments.__class__ is dict:
                 properties = object_of(schemas.get(content.name or "", {}), "properties")

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import Broken, Rules, objects
+from contentmodel_adapters.hf_messages.blocks import CALL, RESULT
 from contentmodel_adapters.hf_messages.padding import API, LITERALS, nulls_in
 from contentmodel_adapters.shared import chat_rules
 
 RULES = Rules(API)
 SOURCE = "huggingface.co/docs/transformers/chat_templating; docs/trl/dataset_formats"
-chat_rules.declare(RULES, ("system", "developer", "user", "assistant", "tool"), SOURCE)
+chat_rules.declare(RULES, ("system", "developer", "user", "assistant", "tool", CALL, RESULT), SOURCE)
 
 
 @RULES.rule("harmful", fix="write an object", source=f"{SOURCE}, tool calling")

@@ -30,6 +30,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage
+from contentmodel.request import FunctionTool, HostedTool
 
 _IN_CONTENT = (TextContent, DataContent, UriContent, HostedFileContent, ErrorContent)
 
@@ -45,7 +46,8 @@ class ChatRows(ChatMessages):
     - `reasoning`: the columns of reasoning. Reasoning of other APIs is written to the first.
     - `columns`: further columns of assistant messages.
     - `roles`: the roles of messages without calls and results.
-    - `function`: the fields of a tool.
+    - `function`: the fields of a tool. `bare_tools`: whether a tool may lack its type, or be the function itself.
+    - `results`: the roles of results. Those of other APIs get the first.
     - `names`: whether results have the name of their call.
     - `detached`: whether results have only texts, and their media follow in a user message.
     """
@@ -63,6 +65,8 @@ class ChatRows(ChatMessages):
         names: bool = True,
         detached: bool = False,
         function: Mapping[str, Spec] = chat.FUNCTION,
+        bare_tools: bool = False,
+        results: tuple[str, ...] = ("tool",),
     ) -> None:
         self.table = table = Table(api)
         text = row("text", TextContent, {"text": "text"})
@@ -76,7 +80,8 @@ class ChatRows(ChatMessages):
             "name": ("name", Codec(str) if names else ProviderOnly("name", str, silent=True)),
             "content": ("outputs", TextOrBlocks(outputs, "string")),
         }
-        results = chat.result_messages(table, result)
+        several = {"prefer": lambda content, rows: rows[0]} if len(results) > 1 else {}
+        answers = chat.result_messages(table, result, roles=results, **several)
         apart = {kind for column in (columns or {}).values() for kind in column.models}
         every_column = {
             **{name: Column(REASONING, ReasoningContent, hinted=True) for name in reasoning},
@@ -85,12 +90,12 @@ class ChatRows(ChatMessages):
             "tool_calls": Column(Blocks(calls), FunctionCallContent),
         }
         assistant = chat.assistant_messages(table, every_column, fields={"name": "author_name"})
-        known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", "tool"))
-        content = TextOrBlocks(union, "string")
-        plain = chat.plain_messages(table, known, {"content": ("contents", content), "name": "author_name"})
-        super().__init__(assistant, plain, results, detached=detached)
-        self.tools = chat.function_tools(table, function)
-        table.known_values("message.roles", *roles, "assistant", "tool")
+        known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", *results))
+        self.content = TextOrBlocks(union, "string")
+        plain = chat.plain_messages(table, known, {"content": ("contents", self.content), "name": "author_name"})
+        super().__init__(assistant, plain, answers, detached=detached)
+        self.tools = tools_of(table, function) if bare_tools else chat.function_tools(table, function)
+        table.known_values("message.roles", *roles, "assistant", *results)
 
     def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
         if message.role != "tool":
@@ -123,6 +128,30 @@ def _form_of_call(wire: dict[str, Any]) -> str | None:
         return "function"
     if "type" in wire:
         return None
+    return "untyped" if wire.get("function").__class__ is dict else "bare"
+
+
+def tools_of(table: Table, function: Mapping[str, Spec] = chat.FUNCTION) -> Union:
+    """Return the union of tools. Some data has neither types, or the fields of the function without it."""
+    bare = {path.removeprefix("function."): attribute for path, attribute in function.items()}
+    filled = Filled({"function.parameters": chat.NO_PARAMETERS})
+    return table.union(
+        "tool",
+        [
+            row("function", FunctionTool, function, filled),
+            Row("untyped", FunctionTool, function, filled),
+            Row("bare", FunctionTool, bare),
+        ],
+        find=_form_of_tool,
+        prefer=lambda tool, rows: rows[0],
+        other=Row("other", HostedTool, {"type": "kind"}),
+        foreign_types=[FunctionTool],
+    )
+
+
+def _form_of_tool(wire: dict[str, Any]) -> str | None:
+    if "type" in wire:
+        return "function" if wire["type"] == "function" else None
     return "untyped" if wire.get("function").__class__ is dict else "bare"
 
 

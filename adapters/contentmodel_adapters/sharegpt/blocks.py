@@ -36,13 +36,9 @@ from contentmodel.authoring import (
     Silent,
     Table,
     Union,
-    chat,
     is_data_uri,
-    parse,
     passes,
     reasons,
-    row,
-    spread,
     with_error_mark,
     with_error_read,
     write,
@@ -51,10 +47,10 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest, FunctionTool, HostedTool
-from contentmodel_adapters.shared.chat_rows import report_citations, usual_row
+from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared.calls_text import CallsText, calls_of, is_list
+from contentmodel_adapters.shared.chat_rows import report_citations, tools_of, usual_row
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
     LISTS,
@@ -126,53 +122,6 @@ class Value(Codec[list[AIContent]]):
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
         pieces = Pieces(self._parts.encode_list(value, context))
         return pieces if any("text" not in piece for piece in pieces) else joined(pieces)
-
-
-class CallsText(Codec[list[AIContent]]):
-    """The JSON text of calls: an object, or a list of objects."""
-
-    classes = (str,)
-    identity = False
-
-    def holds(self, value: object) -> bool:
-        return calls_of(value) is not None
-
-    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        contents: list[AIContent] = CALLS.decode_list(calls_of(value) or [], context)
-        return contents
-
-    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
-        calls = calls_of(wire) or []
-        return spread(value, calls, path, CALLS) if _is_list(wire) else [(value[0], path, calls[0], CALLS)]
-
-    def encode(self, value: list[AIContent], context: EncodeContext, owner: Any) -> str:
-        calls = CALLS.encode_list(value, context)
-        text = CALLS_TEXT.of(owner, API)
-        return text if text is not None and calls_of(text) == calls else text_of_calls(calls)
-
-
-def calls_of(text: object) -> list[dict[str, Any]] | None:
-    """Return the calls of a JSON text; None if it is anything else."""
-    if not isinstance(text, str) or text.lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        value = parse(text)
-    except DecodeError:
-        return None
-    calls = value if value.__class__ is list else [value]
-    return calls if calls and all(map(_is_call, calls)) else None
-
-
-def _is_list(text: Any) -> bool:
-    return bool(text.lstrip().startswith("["))
-
-
-def _is_call(value: Any) -> bool:
-    return (
-        value.__class__ is dict
-        and value.get("name").__class__ is str
-        and value.get("arguments").__class__ in (dict, str)
-    )
 
 
 def text_of_calls(calls: list[dict[str, Any]]) -> str:
@@ -256,7 +205,7 @@ SYSTEM = TABLE.record(
 CALLING = TABLE.record(
     "call message",
     ChatMessage,
-    {"value": ("contents", CallsText())},
+    {"value": ("contents", CallsText(CALLS, text_of_calls, CALLS_TEXT))},
     Implied({"role": "assistant"}),
     Silent("message_id"),
     constants={"from": CALL},
@@ -334,7 +283,7 @@ def _expanded(message: Any) -> Any:
     if isinstance(value, Pieces):
         return {**message, "value": [piece["text"] for piece in value if "text" in piece]}
     calls = calls_of(value) if value is not None and message.get("from") == CALL else None
-    return message if calls is None else {**message, "value": calls if _is_list(value) else calls[0]}
+    return message if calls is None else {**message, "value": calls if is_list(value) else calls[0]}
 
 
 _RESULT_MESSAGE = ResultMessage(RESULT_MESSAGES)
@@ -389,30 +338,13 @@ def _encoded_result(content: AIContent, context: EncodeContext) -> list[dict[str
     return [{"from": name, **wire} for wire in RESULT_MESSAGES.encode_list([content], context)]
 
 
-def _form_of_tool(wire: dict[str, Any]) -> str | None:
-    is_bare = "type" not in wire and "function" not in wire
-    return "bare" if is_bare else "function" if wire.get("type") == "function" else None
-
-
-BARE: dict[str, Any] = {path.removeprefix("function."): attribute for path, attribute in chat.FUNCTION.items()}
-TOOLS = TABLE.union(
-    "tool",
-    [
-        row("function", FunctionTool, chat.FUNCTION, Filled({"function.parameters": chat.NO_PARAMETERS})),
-        Row("bare", FunctionTool, BARE),
-    ],
-    find=_form_of_tool,
-    prefer=lambda tool, rows: rows[0],
-    other=Row("other", HostedTool, {"type": "kind"}),
-    foreign_types=[FunctionTool],
-)
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
     {
         "conversations": ("messages", Conversation()),
         "system": ("instructions", NonEmptyText(TextContent, "text", between="\n\n")),
-        "tools": ("tools", Blocks(TOOLS)),
+        "tools": ("tools", Blocks(tools_of(TABLE))),
     },
 )
 TABLE.keep("request", *LISTS.values())

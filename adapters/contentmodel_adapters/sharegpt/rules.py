@@ -11,8 +11,9 @@ from typing import Any
 
 from contentmodel.authoring import Broken, Rules, list_of, objects, objects_of
 from contentmodel_adapters.shared import chat_rules
+from contentmodel_adapters.shared.calls_text import calls_of
 from contentmodel_adapters.shared.tools_text import objects_of_text
-from contentmodel_adapters.sharegpt.blocks import API, CALL, ROLES, calls_of, first_uneven
+from contentmodel_adapters.sharegpt.blocks import API, CALL, ROLES, first_uneven
 from contentmodel_adapters.sharegpt.placeholders import LISTS, counts_of
 
 RULES = Rules(API)

@@ -2,7 +2,8 @@
 
 `messages` from https://huggingface.co/docs/transformers/chat_templating and chat_templating_multimodal, and
 https://huggingface.co/docs/trl/dataset_formats (seen 2026-11-23). Arrow adds null members to objects: they are not
-arguments.
+arguments. The roles `tool_call` and `tool_response` are those of ms-swift
+(https://swift.readthedocs.io/en/latest/Instruction/Agent-support.html, seen 2026-11-27).
 
 `conversations` from data/README.md of hiyouga/LLaMA-Factory, and its
 src/llamafactory/v1/plugins/data_plugins/converter.py (seen 2026-11-23).
@@ -37,8 +38,11 @@ def read_messages(kind: str, payload: dict[str, Any]) -> Reading:
     reading = Reading()
     for path, message in objects(payload.get("messages"), "$.messages"):
         role, content = message.get("role", ""), message.get("content")
-        for part_path, text in texts(content, f"{path}.content", ["text"]):
-            if role == "tool":
+        calls = _calls(content) if role == "tool_call" else None
+        for call in calls or ():
+            reading.call(call["name"], call["arguments"], f"{path}.content")
+        for part_path, text in texts(content, f"{path}.content", ["text"]) if calls is None else ():
+            if role in ("tool", "tool_response"):
                 reading.result(text, part_path)
             else:
                 reading.add(_ROLES.get(role, USER), text, part_path, f"{path}.role")

@@ -106,10 +106,13 @@ def function_calls(table: Table, arguments: Codec[Any], name: Spec = "name") -> 
     return table.union("tool call", [row("function", FunctionCallContent, fields, empty)], default="function")
 
 
-def result_messages(table: Table, fields: Mapping[str, Spec], *others: Field) -> Union:
-    """Return the union of messages that are the result of one call."""
-    result = Row("tool", FunctionResultContent, fields, *others, Filled({"content": ""}), constants={"role": "tool"})
-    return table.union("result message", [result], tag="role")
+def result_messages(
+    table: Table, fields: Mapping[str, Spec], *others: Field, roles: Iterable[str] = ("tool",), **options: Any
+) -> Union:
+    """Return the union of messages that are the result of one call, with one row for each role."""
+    empty = Filled({"content": ""})
+    rows = [Row(role, FunctionResultContent, fields, *others, empty, constants={"role": role}) for role in roles]
+    return table.union("result message", rows, tag="role", **options)
 
 
 def assistant_messages(
