@@ -198,7 +198,7 @@ def _communication(item: Written) -> dict[str, Any]:
     held = item.source.envelope
     rest = {key.removeprefix("payload."): value for key, value in held.items() if key.startswith("payload.")}
     line = {key: value for key, value in held.items() if not key.startswith("payload.")}
-    parts = item.wire.get("content")
+    parts: Any = item.wire.get("content")
     is_text = parts.__class__ is list and len(parts) == 1 and parts[0].keys() == {"type", "text"}
     if item.wire["type"] != AGENT_MESSAGE or not is_text or not parts[0]["text"]:
         return {**line, "type": "response_item", "payload": item.wire}
