@@ -44,9 +44,25 @@ CONTEXT_KINDS = frozenset(
         *("selected_lines_in_ide", "opened_file_in_ide", "edited_text_file", "edited_image_file", "diagnostics"),
         *("nested_memory", "relevant_memories", "plan_file_reference", "invoked_skills", "teammate_mailbox"),
         *("task_status", "hook_additional_context", "hook_blocking_error", "hook_stopped_continuation"),
+        *("async_hook_response", "selected_lines_in_diff", "at_mention_reference", "compact_file_reference"),
+        *("account_memory_recall", "cowork_memory_context", "context_sections", "instructions", "memory_update"),
+        *("project_doc_reads", "poll_events", "plugin_note", "fork_briefing", "mcp_instructions_delta"),
+        *("skill_mention", "peer_mention", "artifact_opening_prefetch"),
     }
 )
 """The kinds of attachments that contain values of the user or of the project. The others are about the program."""
+
+HOOKS = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
+"""The events of hooks whose output is sent to the model (`hook_success` of version 2.1.332, seen 2026-11-27)."""
+
+
+def has_context(attachment: dict[str, Any]) -> bool:
+    """Return whether an attachment contains values of the user or of the project that are sent to the model."""
+    kind = attachment.get("type")
+    if kind == "hook_success":
+        return attachment.get("hookEvent") in HOOKS and bool(attachment.get("content"))
+    return isinstance(kind, str) and kind in CONTEXT_KINDS
+
 
 RECORDS: dict[str, Any] = dict.fromkeys(
     (

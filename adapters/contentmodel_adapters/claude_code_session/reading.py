@@ -14,14 +14,14 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.claude_code_session.blocks import (
     API_ERROR,
     CONTEXT,
-    CONTEXT_KINDS,
     SHAPE,
     SYNTHETIC,
+    has_context,
     text_path,
     value_at,
     with_value,
 )
-from contentmodel_adapters.claude_code_session.tree import Line, Tree
+from contentmodel_adapters.claude_code_session.tree import Line, Tree, mark_of
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
 _OTHER = "other"
@@ -48,7 +48,7 @@ class Reading:
         self._inner = installed(inner)
         self._taken: set[int] = set()
         with_ids = ((at, line) for at, line in enumerate(lines) if _has_id(line))
-        self._read(Tree([Line(at, line, can_decode=at not in unreadable) for at, line in with_ids]))
+        self._read(Tree([Line(at, line, can_decode=at not in unreadable) for at, line in with_ids], mark_of(lines)))
         self._read_shape(lines, unreadable)
         for index, line in enumerate(lines):
             if index not in self._taken:
@@ -259,8 +259,7 @@ def _kept_as(index: int, line: Any) -> str:
     if kind in ("user", "assistant") and _has_id(line):
         return API_ERROR if Line(index, line).is_api_error else UNREADABLE
     attachment = line.get("attachment") if kind == "attachment" else None
-    of = attachment.get("type") if attachment.__class__ is dict else None
-    if isinstance(of, str) and of in CONTEXT_KINDS and line.get("rendered", True):
+    if attachment.__class__ is dict and has_context(attachment) and line.get("rendered", True):
         return CONTEXT
     return kind if isinstance(kind, str) else _OTHER
 

@@ -6,12 +6,14 @@ parallel calls. A compaction begins a new path; the messages that it preserves c
 
 The lines that `claude -p --output-format stream-json` prints have no `parentUuid`: each follows the line before. Those
 of a sub-agent name its call in `parent_tool_use_id` (seen 2026-11-26 in logs of versions 2.0 and 2.1).
+
+If the user goes back to an earlier message, a line `last-prompt` names it (`Mark`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from contentmodel.authoring import TOKEN
 from contentmodel_adapters.claude_code_session.blocks import CHAIN, SYNTHETIC, text_path
@@ -34,6 +36,11 @@ class Line:
     def is_message(self) -> bool:
         """True if the line is a message of the user or of the model, or has a text that is sent as one of the user."""
         return self.line.get("type") in ("user", "assistant") or text_path(self.line) is not None
+
+    @property
+    def is_sent(self) -> bool:
+        """True if the line is a message, and not a text that the program adds to one."""
+        return self.line.get("type") in ("user", "assistant")
 
     @property
     def is_readable(self) -> bool:
@@ -84,11 +91,41 @@ class Line:
                 yield block[field]
 
 
+class Mark(NamedTuple):
+    """The end of the conversation, to which the user went back, and after which no line was written."""
+
+    uuid: str | None
+    """The id of the last line; None if the conversation is empty."""
+
+
+def mark_of(lines: list[Any]) -> Mark | None:
+    """Return the end of the conversation if a line `last-prompt` marks it: with `explicit` or `rewound`.
+
+    A later line of the conversation takes it back. Source: the loading of sessions in @anthropic-ai/claude-code 2.1.332
+    (seen 2026-11-27).
+    """
+    mark: Mark | None = None
+    for line in lines:
+        if line.__class__ is not dict:
+            continue
+        if line.get("type") == "last-prompt" and "leafUuid" in line:
+            leaf = line["leafUuid"]
+            is_given = line.get("explicit") is True or line.get("rewound") is True
+            if leaf is None or isinstance(leaf, str):
+                mark = Mark(leaf) if is_given or (mark is not None and mark.uuid == leaf) else None
+        elif isinstance(line.get("uuid"), str) and not line.get("isSidechain") and line.get("type") in _ROWS:
+            mark = None
+    return mark
+
+
+_ROWS = ("user", "assistant", "attachment", "system")
+
+
 class Tree:
     """The lines of a file that have ids, as a tree."""
 
-    def __init__(self, lines: list[Line]) -> None:
-        self.lines = lines
+    def __init__(self, lines: list[Line], mark: Mark | None = None) -> None:
+        self.lines, self._mark = lines, mark
         self.by_id: dict[str, Line] = {}
         self._before: dict[str, Line] = {}
         """The line before each message without a field CHAIN, by the id of the message."""
@@ -111,17 +148,34 @@ class Tree:
         return self._before.get(line.uuid)
 
     def path(self) -> list[Line]:
-        """Return the lines to the newest message outside of sub-agents, across compactions."""
-        messages = [line for line in self.lines if line.is_readable]
-        main = [line for line in messages if not line.is_side] or messages
+        """Return the lines to the end of the conversation, across compactions, and the attachments after it."""
         path: list[Line] = []
         seen: set[str] = set()
-        line = main[-1] if main else None
+        line = last = self._last()
         while line is not None and line.uuid not in seen:
             seen.add(line.uuid)
             path.append(line)
             line = self.parent(line)
-        return path[::-1]
+        return [*path[::-1], *([] if last is None else self._attached(last, seen))]
+
+    def _last(self) -> Line | None:
+        """Return the marked end of the conversation, or else the newest message outside of sub-agents."""
+        mark = self._mark
+        if mark is not None and (mark.uuid is None or mark.uuid in self.by_id):
+            return None if mark.uuid is None else self.by_id[mark.uuid]
+        messages = [line for line in self.lines if line.is_readable]
+        main = [line for line in messages if not line.is_side] or messages
+        return main[-1] if main else None
+
+    def _attached(self, last: Line, seen: set[str]) -> list[Line]:
+        """Return the attachments after the end of the conversation, with no message between."""
+        ids, found = {last.uuid}, list[Line]()
+        for line in self.lines:
+            above = line.line.get("parentUuid")
+            if isinstance(above, str) and above in ids and line.uuid not in seen and not line.is_sent:
+                ids.add(line.uuid)
+                found.append(line)
+        return found
 
     def segments(self) -> list[list[Line]]:
         """Split the path at its compactions. The last segment is the current conversation."""

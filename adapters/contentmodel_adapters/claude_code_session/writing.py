@@ -225,7 +225,7 @@ class Writing:
                 line = {**line, "rendered": [parts[at] for at in sorted(parts)]}
             lines.append((index, self._with_shape(line) if index == held else line))
         at, tail = self._tail
-        if tail is not None and at != self._order.get(None):
+        if tail is not None and (at is None or at != self._order.get(None)):
             last = max((n for n, (_, line) in enumerate(lines) if _is_last_prompt(line)), default=None)
             if last is not None:
                 lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}

@@ -14,8 +14,18 @@ from contentmodel.authoring import TOKEN, EncodeContext, TextField, reasons
 from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.codex_rollout.blocks import API, CLI_VERSION, ITEMS, ORIGINATOR, PARTS, PASSTHROUGH, RECORDS
-from contentmodel_adapters.codex_rollout.reading import OTHER, Reading, has_slot, is_header
+from contentmodel_adapters.codex_rollout.blocks import (
+    AGENT_MESSAGE,
+    API,
+    CLI_VERSION,
+    COMMUNICATION,
+    ITEMS,
+    ORIGINATOR,
+    PARTS,
+    PASSTHROUGH,
+    RECORDS,
+)
+from contentmodel_adapters.codex_rollout.reading import AGENTS, OTHER, Reading, has_slot, is_header
 from contentmodel_adapters.codex_rollout.rules import RULES
 from contentmodel_adapters.shared.session_lines import (
     arranged,
@@ -165,12 +175,35 @@ def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
         return {"timestamp": iso_time(created or 0), "type": "response_item", "payload": item.wire}
     if not item.source.envelope:
         return item.wire
-    inside = _inside(item.source.envelope)
-    fields = {key: value for key, value in item.source.envelope.items() if key not in inside}
-    line = {**fields, "payload": _item_of(item)} if fields else _item_of(item)
+    if item.source.envelope.get("type") == COMMUNICATION and item.source.at is None:
+        line = _communication(item)
+    else:
+        line = _line_around(item)
     if is_first and created is not None and "timestamp" in line:
         line["timestamp"] = created
     return line
+
+
+def _line_around(item: Written) -> dict[str, Any]:
+    """Return the line of an item that was read from a line."""
+    assert item.source is not None
+    inside = _inside(item.source.envelope)
+    fields = {key: value for key, value in item.source.envelope.items() if key not in inside}
+    return {**fields, "payload": _item_of(item)} if fields else _item_of(item)
+
+
+def _communication(item: Written) -> dict[str, Any]:
+    """Return the line of a message of another agent: of its type if it has one text, else of the type of items."""
+    assert item.source is not None
+    held = item.source.envelope
+    rest = {key.removeprefix("payload."): value for key, value in held.items() if key.startswith("payload.")}
+    line = {key: value for key, value in held.items() if not key.startswith("payload.")}
+    parts: Any = item.wire.get("content")
+    is_text = parts.__class__ is list and len(parts) == 1 and parts[0].keys() == {"type", "text"}
+    if item.wire["type"] != AGENT_MESSAGE or not is_text or not parts[0]["text"]:
+        return {**line, "type": "response_item", "payload": item.wire}
+    names = {key: item.wire[key] for key in AGENTS if key in item.wire}
+    return {**line, "payload": {**rest, **names, "content": parts[0]["text"]}}
 
 
 def _item_of(item: Written) -> dict[str, Any]:

@@ -24,6 +24,16 @@ SNAPSHOT = "ghost_snapshot"
 PASSTHROUGH = "internal_chat_message_metadata_passthrough"
 """A field of items with metadata of the program."""
 
+COMMUNICATION = "inter_agent_communication"
+"""The type of lines with a message of another agent, which the model receives as an item of the type AGENT_MESSAGE.
+
+Source: `InterAgentCommunication::to_model_input_item` in codex-rs/protocol of openai/codex (seen 2026-11-27).
+"""
+AGENT_MESSAGE = "agent_message"
+
+SUMMARY = "Another language model started to solve this problem and produced a summary of its thinking process."
+"""The beginning of the summaries of compactions, which have the role "user"."""
+
 CONTEXT = frozenset(
     {
         *("environment_context", "user_instructions", "skill", "skills_instructions", "user_shell_command"),
@@ -39,11 +49,12 @@ RECORDS: dict[str, Any] = dict.fromkeys(
     (
         *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}", "output", "payload.output"),
         *("session_meta", "turn_context", "event_msg", "token_usage_record", "world_state", "compacted", "state"),
-        *("inter_agent_communication_metadata", SNAPSHOT),
+        *("inter_agent_communication_metadata", "security_risk_score", SNAPSHOT),
+        *("payload.id", "payload.other_recipients", "payload.trigger_turn", "payload.encrypted_content"),
     )
 )
 """Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""
-RECORDS["type"] = "response_item"
+RECORDS["type"] = None
 
 OUTPUT = "_output"
 """The suffix of the types of items that hold the result of a call."""

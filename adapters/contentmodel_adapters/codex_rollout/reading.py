@@ -6,10 +6,21 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+import msgspec
+
 from contentmodel.authoring import TOKEN
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
-from contentmodel_adapters.codex_rollout.blocks import CONTEXT, ITEMS, OUTPUT, PASSTHROUGH, SNAPSHOT
+from contentmodel_adapters.codex_rollout.blocks import (
+    AGENT_MESSAGE,
+    COMMUNICATION,
+    CONTEXT,
+    ITEMS,
+    OUTPUT,
+    PASSTHROUGH,
+    SNAPSHOT,
+    SUMMARY,
+)
 from contentmodel_adapters.shared.session_lines import count_of
 from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
 
@@ -28,6 +39,8 @@ class Reading:
         self._model_line: list[Any] | None = None
         self._summaries: set[int] = set()
         """The tokens of the summaries of compactions."""
+        self._total: Any = None
+        """The sum of the token counts of the session so far, as the last event has it."""
         for index, line in enumerate(lines):
             self._read(index, line)
 
@@ -87,6 +100,22 @@ class Reading:
             record.created, record.paths = line["timestamp"], _PATHS
         return self._item(payload, index, ".payload", {**line, "payload": None}, record)
 
+    def _read_inter_agent_communication(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
+        """Read a message of another agent as the item that Codex makes of it, if it is not encrypted."""
+        text = payload.get("content")
+        if not isinstance(text, str) or not text or payload.get("encrypted_content") is not None:
+            return False
+        names = {key: payload[key] for key in AGENTS if key in payload}
+        item = {"type": AGENT_MESSAGE, **names, "content": [{"type": "input_text", "text": text}]}
+        rest = {f"payload.{key}": value for key, value in payload.items() if key not in (*AGENTS, "content")}
+        record = Record()
+        if isinstance(line.get("timestamp"), str):
+            record.created, record.paths = line["timestamp"], _PATHS
+        part = self.session.parts[0]
+        path = f"$.input[{len(part.entries)}]"
+        part.places[f"{path}.content[0].text"] = f"$[{index}].payload.content"
+        return self._item(item, index, ".payload", {**line, "payload": None, **rest}, record)
+
     def _read_session_meta(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         instructions = payload.get("base_instructions")
         part = self.session.parts[0]
@@ -116,12 +145,13 @@ class Reading:
         history = payload.get("replacement_history")
         if history is None:
             return self._read_summary(index, line, payload)
-        has_items = history.__class__ is list and bool(history) and all(_is_item(item) for item in history)
+        has_items = history.__class__ is list and all(_is_item(item) for item in history)
         if not has_items or payload.get("message", "") is None:
             return False
         self._branch("compacted", range(len(self.session.parts[0].entries)))
         has_snapshots = any(is_snapshot(item) for item in history)
-        rest = [item if is_snapshot(item) else None for item in history] if has_snapshots else None
+        rest: list[Any] | None = [item if is_snapshot(item) else None for item in history] if has_snapshots else None
+        rest = rest if history else []
         self.session.keep(index, {**line, "payload": {**payload, "replacement_history": rest}}, "compacted")
         for at, item in enumerate(history):
             if not is_snapshot(item):
@@ -148,8 +178,10 @@ class Reading:
         return True
 
     def _read_event_msg(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
-        """Move the last turns to a branch if the user took them back."""
+        """Read the token counts of an answer, or move the last turns to a branch if the user took them back."""
         turns = payload.get("num_turns")
+        if payload.get("type") == "token_count":
+            self._read_counts(index, payload.get("info"))
         if payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
             entries = self.session.parts[0].entries
             prompts = [at for at, one in enumerate(entries) if _is_prompt(one) and one[TOKEN] not in self._summaries]
@@ -166,9 +198,20 @@ class Reading:
         answer.paths = {**answer.paths, "response_id": f"{place}.response_id", "usage": f"{place}.usage"}
         if isinstance(payload.get("response_id"), str):
             answer.response_id = payload["response_id"]
-        counts: dict[str, Any] = {name: count_of(usage.get(key)) for name, key in _COUNTS.items()}
-        answer.usage = Usage(**counts)
+        answer.usage = _usage_of(usage)
         return False
+
+    def _read_counts(self, index: int, info: Any) -> None:
+        """Read the token counts of the last answer from an event, if no `token_usage_record` has them.
+
+        Older versions write no such record. An event can repeat the counts of the one before: its sum is the same.
+        """
+        usage, total = (info.get(key) if info.__class__ is dict else None for key in ("last_token_usage", _TOTAL))
+        answer, is_repeated, self._total = self._answer, total == self._total, total
+        if answer is None or answer.usage is not None or usage.__class__ is not dict or is_repeated:
+            return
+        answer.usage = _usage_of(usage)
+        answer.paths = {**answer.paths, "usage": f"$[{index}].payload.info.last_token_usage"}
 
     def _branch(self, kind: str, moved: Collection[int]) -> None:
         """Move the entries of the conversation that have the indexes `moved` to a branch."""
@@ -191,7 +234,14 @@ class Reading:
 
 _STAYS = ("user", "developer", "system")
 """The roles of the messages that stay in the history beside a summary."""
-_READ = frozenset({"response_item", "session_meta", "turn_context", "compacted", "event_msg", "token_usage_record"})
+_READ = frozenset(
+    {
+        *("response_item", "session_meta", "turn_context", "compacted", "event_msg", "token_usage_record"),
+        COMMUNICATION,
+    }
+)
+AGENTS = ("author", "recipient")
+"""The fields of a line COMMUNICATION that its item has, too."""
 _PATHS = {"created": "timestamp"}
 _COUNTS = {
     "input_tokens": "input_tokens",
@@ -200,6 +250,14 @@ _COUNTS = {
     "reasoning_tokens": "reasoning_output_tokens",
     "total_tokens": "total_tokens",
 }
+
+
+_TOTAL = "total_token_usage"
+
+
+def _usage_of(counts: dict[str, Any]) -> Usage:
+    found: dict[str, Any] = {name: count_of(counts.get(key)) for name, key in _COUNTS.items()}
+    return Usage(**found)
 
 
 def _without_passthrough(
@@ -278,9 +336,30 @@ _CONTEXT_TEXT = re.compile(
 
 
 def _is_prompt(item: dict[str, Any]) -> bool:
-    """Return whether an item is a prompt, and not context that the program adds with the role "user"."""
+    """Return whether an item begins a turn: a prompt or a message of another agent, and not context or a summary.
+
+    Source: `is_user_turn_boundary` in codex-rs/core/src/context_manager/history.rs of openai/codex (seen 2026-11-27).
+    """
     content = item.get("content")
-    if item.get("role") != "user" or content.__class__ is not list:
+    if item.get("type") == AGENT_MESSAGE:
+        return True
+    if item.get("role") not in ("user", "assistant") or content.__class__ is not list:
         return False
-    texts = (part.get("text") for part in content if part.__class__ is dict)
-    return not any(isinstance(text, str) and _CONTEXT_TEXT.fullmatch(text) for text in texts)
+    texts = [part["text"] for part in content if part.__class__ is dict and isinstance(part.get("text"), str)]
+    if item["role"] == "assistant":
+        return len(texts) == len(content) == 1 and _is_communication(texts[0])
+    return not any(_CONTEXT_TEXT.fullmatch(text) or text.startswith(SUMMARY) for text in texts)
+
+
+def _is_communication(text: str) -> bool:
+    """Return whether the text of an answer is a message of another agent, as versions before AGENT_MESSAGE wrote it."""
+    if not text.startswith("{"):
+        return False
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    names = ("author", "recipient", "content")
+    return (
+        value.__class__ is dict and all(isinstance(value.get(name), str) for name in names) and "trigger_turn" in value
+    )

@@ -78,6 +78,7 @@ from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
 )
+from contentmodel.message import ChatMessage
 from contentmodel_adapters.openai_responses.blocks import (
     CODE_OUTPUTS,
     ENCRYPTED,
@@ -506,3 +507,22 @@ ITEMS = TABLE.union(
     [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS, *OTHER_TOOLS],
     prefer=_usual_item,
 )
+AGENT_MESSAGE = TABLE.record(
+    "agent_message",
+    ChatMessage,
+    {"content": ("contents", Blocks(INPUT))},
+    Implied({"role": "user"}),
+    Silent("message_id"),
+    constants={"type": "agent_message"},
+)
+"""A message of another agent. The model must act on it as on one of the user.
+
+Source: types/beta/beta_response_input_item_param.py of openai 3.54; `ResponseItem` in codex-rs/protocol of
+openai/codex. Seen 2026-11-27.
+"""
+
+
+def is_agent_message(item: dict[str, Any]) -> bool:
+    """Return whether an item is a message of another agent, with a content that is a list of objects."""
+    parts = item.get("content") if item.get("type") == AGENT_MESSAGE.name else None
+    return parts.__class__ is list and bool(parts) and all(part.__class__ is dict for part in parts)

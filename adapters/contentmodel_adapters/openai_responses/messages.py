@@ -54,7 +54,7 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.openai_responses.blocks import API, INPUT, OUTPUT, REASONING, SEALED, TABLE
 from contentmodel_adapters.openai_responses.ids import ItemIds
-from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS
+from contentmodel_adapters.openai_responses.items import AGENT_MESSAGE, ITEMS, OTHER_PAIRS, PAIRS, is_agent_message
 from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.makers import maker_of
 from contentmodel_adapters.shared.provider_state import ITEM
@@ -103,7 +103,7 @@ def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
         run, run_role = [], ""
         if contents is None:
             message = _decode_message(item, context)
-            context.trace(MESSAGE, [message], items, index, spread=False)
+            context.trace(_row_of(item), [message], items, index, spread=False)
             messages.append(message)
         else:
             # A copy: the list of one item's contents was traced, and must not grow.
@@ -127,6 +127,8 @@ def decode_item(
         content = item.get("content")
         if item.get("role") == "assistant" and (content.__class__ is str or content):
             return "assistant", _decode_parts(item, context)
+        return "", None
+    if tag == "agent_message" and not context.origin.is_answer and is_agent_message(item):
         return "", None
     if tag == "reasoning":
         return "assistant", _decode_reasoning(item, context)
@@ -186,7 +188,9 @@ def _is_of(call: Row, item: dict[str, Any]) -> bool:
 def is_known_item(item: dict[str, Any]) -> bool:
     """Return whether this is a message, or has the type of an item of this API."""
     tag = text_of(item, "type")
-    return "role" in item or tag in ("message", "reasoning") or tag in _PAIR_BY_TAG or ITEMS.knows(item)
+    return (
+        "role" in item or tag in ("message", "agent_message", "reasoning") or tag in _PAIR_BY_TAG or ITEMS.knows(item)
+    )
 
 
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
@@ -209,10 +213,15 @@ def _role_of(content: Any) -> str:
     return "assistant"
 
 
+def _row_of(item: dict[str, Any]) -> Row:
+    return AGENT_MESSAGE if item.get("type") == "agent_message" else MESSAGE
+
+
 def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage:
     if "type" in item:
-        message: ChatMessage = MESSAGE.decode(item, context)
-        return message
+        row_of_item = _row_of(item)
+        message: ChatMessage = row_of_item.decode(item, context)
+        return message if row_of_item is MESSAGE else hints.ROW.on(message, API, row_of_item.name)
     typed = {**item, "type": "message"}
     context.copied(typed, item)
     message = MESSAGE.decode(typed, context)
@@ -325,7 +334,9 @@ class _Writer:
         if message.role in ("assistant", "tool") or not _is_message(message):
             self._turn(message)
         else:
-            item = MESSAGE.encode(message, self.context)
+            is_of_agent = self.context.native and hints.ROW.of(message, API) == AGENT_MESSAGE.name
+            made_by = AGENT_MESSAGE if is_of_agent and message.role == "user" else MESSAGE
+            item = made_by.encode(message, self.context)
             # Skip foreign messages with nothing to send.
             if self.context.native or "content" in item:
                 self.items.append(item)

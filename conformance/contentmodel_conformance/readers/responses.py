@@ -43,9 +43,9 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
             reading.add(SYSTEM, text, path, alone=path == "$.instructions")
         if isinstance(payload.get("input"), str):
             reading.add(USER, payload["input"], "$.input")
-        _items(reading, payload.get("input"), "$.input")
+        _items(reading, payload.get("input"), "$.input", kind)
         return reading
-    _items(reading, payload.get("output"), "$.output")
+    _items(reading, payload.get("output"), "$.output", kind)
     _finish(reading, payload)
     usage = payload.get("usage")
     if isinstance(usage, dict):
@@ -63,11 +63,13 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
         reading.add(FINISH, neutral(_STATUSES, status), "$.status")
 
 
-def _items(reading: Reading, items: Any, path: str) -> None:
+def _items(reading: Reading, items: Any, path: str, kind: str) -> None:
     for item_path, item in objects(items, path):
         name = item.get("type", "message")
         if name == "message":
             _message(reading, item, item_path)
+        elif name == "agent_message" and kind == "request":
+            _message(reading, {**item, "role": "user"}, item_path)
         elif name == "function_call":
             reading.call(item.get("name"), item.get("arguments"), f"{item_path}.arguments", f"{item_path}.name")
         elif name == "custom_tool_call":
