@@ -326,6 +326,7 @@ _GEMINI = BatchFormat(
     frozenset({"key", "request", "response", "error", "status", "processed_time"}),
     max_bytes=2 * 10**9,
     key_name="key",
+    dialect="gemini",
 )
 
 FORMATS: Mapping[str, BatchFormat] = {
@@ -345,7 +346,7 @@ FORMATS: Mapping[str, BatchFormat] = {
             dialect="anthropic",
         ),
         _GEMINI,
-        _GEMINI._replace(name="vertex-batch", write=_write_vertex, max_bytes=10**9),
+        _GEMINI._replace(name="vertex-batch", write=_write_vertex, max_bytes=10**9, dialect="vertex"),
         BatchFormat(
             "bedrock-batch",
             "anthropic-messages",
