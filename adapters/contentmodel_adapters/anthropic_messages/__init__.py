@@ -289,7 +289,7 @@ class AnthropicMessages(TableAdapter):
 
     def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         known = super().look_up_model(model, policies)
-        return replace(known, capabilities=limited(known.capabilities, policies))
+        return replace(known, capabilities=limited(known.capabilities, policies, model))
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)
