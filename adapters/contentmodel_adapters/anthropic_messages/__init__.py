@@ -114,7 +114,9 @@ TABLE.keep(
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")
-READS = media.MediaSupport((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
+READS = media.MediaSupport(
+    (*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True, in_documents=True
+)
 
 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

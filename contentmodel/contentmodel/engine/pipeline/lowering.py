@@ -286,7 +286,7 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     (ToolCallContent, as_function_call),
     (ToolResultContent, as_function_result),
     (CompactionContent, compaction_as_text),
-    ((ErrorContent, UriContent, DataContent, DocumentContent), as_texts),
+    ((ErrorContent, UriContent, DataContent, DocumentContent, ReferenceContent), as_texts),
 )
 
 FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
