@@ -85,6 +85,42 @@ def test_request_has_model_in_path_and_version_in_body(host: str) -> None:
     assert moved == ({"$.model", "$.stream"} if host == "bedrock" else {"$.model"})
 
 
+OLDER = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+CACHED = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+
+
+@pytest.mark.parametrize("content", ["Hi", [{"type": "text", "text": "Hi"}]])
+def test_older_models_at_bedrock_get_the_cache_point_of_a_request_in_its_last_block(content: Any) -> None:
+    """They refuse it beside the messages (BerriAI/litellm#26320)."""
+    request = {**REQUEST, **CACHED, "model": OLDER, "messages": [HI, {"role": "user", "content": content}]}
+    body, losses = sent(request, "bedrock")
+    assert "cache_control" not in body
+    assert body["messages"] == [HI, {"role": "user", "content": [{"type": "text", "text": "Hi", **CACHED}]}]
+    assert losses == {"$.cache_control": "anthropic-cache-point-of-block"}
+    policies: Any = {"dialect": "bedrock"}
+    assert contentmodel.check(body, api=API, model=OLDER, policies=policies) == []
+    broken = contentmodel.check({**body, **CACHED}, api=API, model=OLDER, policies=policies)
+    assert [(v.rule, v.path) for v in broken] == [("features-known-to-host", "$.cache_control")]
+
+
+@pytest.mark.parametrize(("host", "model"), [("bedrock", MODEL), ("vertex", OLDER)])
+def test_cache_point_of_a_request_stays_where_the_host_takes_it(host: str, model: str) -> None:
+    body, losses = sent({**REQUEST, **CACHED, "model": model}, host)
+    assert (body["cache_control"], body["messages"], losses) == (CACHED["cache_control"], [HI], {})
+
+
+def test_models_without_structured_output_at_bedrock_get_no_schema() -> None:
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    chat = {
+        "model": "m",
+        "messages": [HI],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}},
+    }
+    for host, formats in (("bedrock", False), ("anthropic", True)):
+        encoded = convert(chat, source="openai-chat", target=API, model="claude-opus-4-1", policies={"dialect": host})
+        assert ("output_config" in encoded.payload) is formats
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_body_of_one_host_is_converted_to_the_other_and_to_anthropic(host: str) -> None:
     body, _ = sent({**REQUEST, "anthropic_version": "2026-10-21", "anthropic_beta": ["context-1m"]}, host)

@@ -34,6 +34,7 @@ from contentmodel import (
     ChatResponse,
     EncodeError,
     FunctionTool,
+    HostedTool,
     LossError,
     TextContent,
     adapter,
@@ -1068,6 +1069,15 @@ def test_gemini_on_vertex_has_the_publisher_in_the_path(loop: Loopback) -> None:
     client.model = "../secrets"
     with pytest.raises(ValueError, match="is not a model name"):
         client.complete(HELLO)
+
+
+@pytest.mark.parametrize("vertex", [False, True])
+def test_gemini_client_names_the_host_of_its_sdk(vertex: bool, loop: Loopback) -> None:
+    api = "google-generate-content"
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    client = client_of(api, loop, vertexai=vertex)
+    client.complete(msgspec.structs.replace(HELLO, tools=[HostedTool(kind="web_search"), FunctionTool(name="f")]))
+    assert ("toolConfig" in loop.asked[-1][2]) is not vertex
 
 
 def test_google_client_converts_timeouts_in_seconds(loop: Loopback) -> None:

@@ -767,7 +767,7 @@ def test_search_options_of_chat_are_the_search_tool_of_other_apis() -> None:
     assert same.payload == payload
 
 
-@pytest.mark.parametrize(("choice", "mode"), [("required", "ANY"), ("auto", "AUTO")])
+@pytest.mark.parametrize(("choice", "mode"), [("required", "ANY"), ("auto", "VALIDATED")])
 def test_gemini_gets_a_tool_choice_only_with_functions(choice: str, mode: str) -> None:
     """Models up to Gemini 2.5 refuse it if the request defines no function."""
     search = {"type": "web_search"}
@@ -777,7 +777,36 @@ def test_gemini_gets_a_tool_choice_only_with_functions(choice: str, mode: str) -
     assert "$.tool_choice" in {loss.path for loss in alone.losses}
     function = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
     both = contentmodel.convert({**payload, "tools": [search, function]}, source=RESPONSES, target=GOOGLE)
-    assert both.payload["toolConfig"] == {"functionCallingConfig": {"mode": mode}}
+    assert both.payload["toolConfig"]["functionCallingConfig"] == {"mode": mode}
+
+
+@pytest.mark.parametrize("hosted", ["web_search_20250305", "code_execution_20250825"])
+def test_gemini_3_reports_the_calls_of_hosted_tools_beside_functions(hosted: str) -> None:
+    """The Developer API refuses the request without it, Vertex AI with it (ag2ai/ag2#3145, vercel/ai#14655)."""
+    function = {"name": "f", "input_schema": {"type": "object", "properties": {}}}
+    tool = {"type": hosted, "name": hosted.rpartition("_")[0]}
+    user = [{"role": "user", "content": "Hi."}]
+    payload: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": user, "tools": [tool, function]}
+
+    def settings(payload: dict[str, Any], model: str, **policies: str) -> Any:
+        encoded = contentmodel.convert(payload, source=ANTHROPIC, target=GOOGLE, model=model, policies=policies)  # type: ignore[arg-type]
+        return encoded.payload.get("toolConfig")
+
+    asks = {"includeServerSideToolInvocations": True}
+    assert settings(payload, "gemini-3.6-flash") == settings(payload, "gemini-3.6-flash", dialect="gemini") == asks
+    assert settings(payload, "gemini-3.6-flash", dialect="vertex") is None
+    assert settings({**payload, "tools": [tool]}, "gemini-3.6-flash") is None
+    assert settings({**payload, "tools": [function]}, "gemini-3.6-flash") is None
+    assert settings(payload, "gemini-2.5-flash") is None
+
+
+def test_reported_calls_of_hosted_tools_are_no_setting_of_other_apis() -> None:
+    payload = {
+        "contents": [{"role": "user", "parts": [{"text": "Hi."}]}],
+        "toolConfig": {"includeServerSideToolInvocations": True},
+    }
+    encoded = contentmodel.convert(payload, source=GOOGLE, target=ANTHROPIC, model="claude-opus-5")
+    assert ("$.toolConfig", "insignificant") in {(loss.path, loss.kind) for loss in encoded.losses}
 
 
 def test_gemini_gets_no_mode_that_it_does_not_have() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -591,3 +592,61 @@ def test_empty_part_beside_an_image_is_an_empty_text() -> None:
     assert [type(content) for content in answer.messages[0].contents] == [TextContent, TextContent, DataContent]
     assert answer.text == "Here it is."
     assert gemini.encode_response(answer).payload == payload
+
+
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}}
+
+
+def conversation_with(*outputs: Any, first: Any = "Look.", **result: Any) -> dict[str, Any]:
+    """Return a request of Claude with one call, whose result has these outputs."""
+    call = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "t1", "content": list(outputs), **result}
+    turns = (("user", first), ("assistant", [call]), ("user", [answer]))
+    messages = [{"role": role, "content": content} for role, content in turns]
+    return {"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI, "bedrock-converse", "google-interactions"])
+def test_images_of_a_document_follow_its_texts(target: str) -> None:
+    """Documents of Claude may contain images (beta_content_block_source_content_param.py of its SDK)."""
+    document = {"type": "document", "title": "Report", "source": {"type": "content"}}
+    document["source"]["content"] = [{"type": "text", "text": "Figure 1"}, IMAGE]  # type: ignore[index]
+    payload = conversation_with(document, first=[document, {"type": "text", "text": "Look."}])
+    assert contentmodel.convert(payload, source=ANTHROPIC, target=ANTHROPIC, kind="request").payload == payload
+    encoded = contentmodel.convert(payload, source=ANTHROPIC, target=target, model=MODELS.get(target))
+    assert json.dumps(encoded.payload).count("iVBORw==") == 2
+    assert json.dumps(encoded.payload).count("Figure 1") == 2
+    moved = [loss.path for loss in encoded.losses if loss.code == "media-after-document"]
+    content = "content[0].source.content[1]"
+    assert moved == [f"$.messages[0].{content}", f"$.messages[2].content[0].{content}"]
+    assert contentmodel.audit(payload, encoded) == []
+
+
+@pytest.mark.parametrize("target", [CHAT, GEMINI, "bedrock-converse"])
+def test_image_in_a_document_without_text_is_kept(target: str) -> None:
+    only = {"type": "document", "source": {"type": "content", "content": [IMAGE]}, "citations": {"enabled": True}}
+    encoded = contentmodel.convert(conversation_with(only), source=ANTHROPIC, target=target)
+    assert json.dumps(encoded.payload).count("iVBORw==") == 1
+    assert contentmodel.audit(conversation_with(only), encoded) == []
+
+
+@pytest.mark.parametrize(
+    "target",
+    [CHAT, RESPONSES, GEMINI, "bedrock-converse", "cohere-chat", "langchain-messages", "pydantic-ai-messages"],
+)
+def test_names_of_found_tools_are_sent_as_text(target: str) -> None:
+    """An application may search its tools itself (tool-search-tool, "Custom tool search implementation")."""
+    names = ("mcp__mail__send", "mcp__mail__read")
+    payload = conversation_with(*({"type": "tool_reference", "tool_name": name} for name in names))
+    encoded = contentmodel.convert(payload, source=ANTHROPIC, target=target)
+    assert all(name in json.dumps(encoded.payload) for name in names)
+    places = [loss.path for loss in encoded.losses if loss.code == "as-text"]
+    assert places == [f"$.messages[2].content[0].content[{index}]" for index in range(2)]
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_failed_search_result_is_the_only_text_of_the_error_of_gemini() -> None:
+    found = {"type": "search_result", "source": "/a", "title": "A", "content": [{"type": "text", "text": "gone"}]}
+    encoded = contentmodel.convert(conversation_with(found, is_error=True), source=ANTHROPIC, target=GEMINI)
+    response = encoded.payload["contents"][-1]["parts"][0]["functionResponse"]["response"]
+    assert response == {"error": "A\n/a\ngone"}

@@ -196,6 +196,7 @@ _GEMINI = BatchFormat(
     frozenset({"key", "request", "response", "error", "status", "processed_time"}),
     max_bytes=2 * 10**9,
     key_name="key",
+    dialect="gemini",
 )
 
 FORMATS: Mapping[str, BatchFormat] = {
@@ -216,7 +217,11 @@ FORMATS: Mapping[str, BatchFormat] = {
         ),
         _GEMINI,
         _GEMINI._replace(
-            name="vertex-batch", write=_write_vertex, max_bytes=10**9, fields=_GEMINI.fields | {"custom_id"}
+            name="vertex-batch",
+            write=_write_vertex,
+            max_bytes=10**9,
+            fields=_GEMINI.fields | {"custom_id"},
+            dialect="vertex",
         ),
         BatchFormat(
             "bedrock-batch",

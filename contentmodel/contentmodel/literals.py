@@ -59,8 +59,8 @@ class Policies(TypedDict, total=False):
     `capabilities` describes the target's model: the name of a listed model, "any" (no limits), or a JSON object with
     fields of `contentmodel.capabilities.Capabilities`. `output_limit` is a number: the limit of output tokens
     for an API that requires one, if the request has none. `session` and `directory` are the id and the working
-    directory of a session of a coding agent. `dialect` is the host of an API that has several: Chat Completions
-    and Anthropic Messages.
+    directory of a session of a coding agent. `dialect` is the host of an API that has several: Chat Completions,
+    Anthropic Messages and generateContent.
     """
 
     reasoning: Literal["drop", "text", "reasoning_content", "reasoning", "reasoning_details"]

@@ -114,7 +114,9 @@ TABLE.keep(
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")
-READS = media.MediaSupport((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
+READS = media.MediaSupport(
+    (*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True, in_documents=True
+)
 
 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -289,7 +291,7 @@ class AnthropicMessages(TableAdapter):
 
     def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         known = super().look_up_model(model, policies)
-        return replace(known, capabilities=limited(known.capabilities, policies))
+        return replace(known, capabilities=limited(known.capabilities, policies, model))
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)

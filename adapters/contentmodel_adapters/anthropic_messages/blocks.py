@@ -185,7 +185,13 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     return names.get(f"{content.media_kind}.{form}")
 
 
-# Documents made of blocks: citations refer to a block by its number.
+# Documents made of blocks: citations refer to a block by its number. The content of a document may have images
+# (types/beta/beta_content_block_source_content_param.py of anthropic 2.12, seen 2026-11-27).
+DOCUMENT_PARTS = TABLE.union(
+    "document part",
+    [TEXT, *(r for r in MEDIA if r.constants.get("type") == "image")],
+    prefer=lambda part, rows: _usual_media(part, rows) if getattr(part, "media_kind", None) == "image" else None,
+)
 NESTED = [
     row(
         "search_result",
@@ -195,7 +201,7 @@ NESTED = [
     Row(
         "document.content",
         DocumentContent,
-        {"source.content": ("parts", TextOrBlocks(TEXT_PARTS, "list")), "title": "title", **CACHED},
+        {"source.content": ("parts", TextOrBlocks(DOCUMENT_PARTS, "list")), "title": "title", **CACHED},
         constants={"type": "document", "source.type": "content"},
     ),
 ]

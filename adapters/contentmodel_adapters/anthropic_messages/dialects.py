@@ -6,6 +6,7 @@ of the API in the body (lib/bedrock/_client.py and lib/vertex/_client.py of anth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,12 +26,16 @@ from contentmodel.authoring import (
     one_object,
     reasons,
 )
+from contentmodel.capabilities import canonical
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS
 
 SEEN = "2026-11-24"
 VERSION, BETAS = "anthropic_version", "anthropic_beta"
+CACHE_CONTROL = "cache_control"
+UNCACHED = ("thinking", "redacted_thinking")
+"""Blocks without a cache point (types/thinking_block_param.py of anthropic 2.12, seen 2026-11-27)."""
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +47,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `refused`: further fields that the host refuses. `hosted_types`: the types of hosted tools that the host accepts,
       by kind; a kind that is missing has no limit.
     - `sources`: the types of sources of images and documents that the host refuses.
+    - `caches`: the models that take a cache point of the whole request, as a pattern of names; None for all.
+      `unstructured`: the models that lack output formats and strict tools at the host.
     - `stream_format`: the format of its streams; None if it is the API's own. `errors_of_aws`: whether its errors are
       those of AWS.
     """
@@ -53,6 +60,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[str, ...] = ()
     hosted_types: Mapping[str, tuple[str, ...]] = {}
     sources: tuple[str, ...] = ()
+    caches: str | None = None
+    unstructured: str | None = None
     stream_format: StreamFormat | None = None
     errors_of_aws: bool = False
 
@@ -65,6 +74,11 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 _OWN_FIELDS = ("container", "mcp_servers", "diagnostics", "inference_geo", "speed")
 _OWN_TOOLS: dict[str, tuple[str, ...]] = dict.fromkeys(("web_fetch", "code_interpreter", "advisor", "mcp"), ())
 _OWN_SOURCES = ("url", "file")
+# Older models refuse `cache_control` beside the messages ("Extra inputs are not permitted"; live tests, in
+# providers/_bedrock_model_names.py of pydantic-ai 2.68; BerriAI/litellm#26320; seen 2026-11-27).
+_CACHED_AT_BEDROCK = "claude-(?:fable-5|haiku-5-5|opus-4-[78]|opus-5|sonnet-5).*"
+# docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, and the same file; seen 2026-11-27.
+_UNSTRUCTURED_AT_BEDROCK = "claude-(?:opus-4-1|fable-5).*"
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
@@ -77,6 +91,8 @@ DIALECTS: dict[str, Dialect] = {
             refused=_OWN_FIELDS,
             hosted_types={"web_search": (), **_OWN_TOOLS},
             sources=_OWN_SOURCES,
+            caches=_CACHED_AT_BEDROCK,
+            unstructured=_UNSTRUCTURED_AT_BEDROCK,
             stream_format=INVOKE_STREAM,
             errors_of_aws=True,
         ),
@@ -108,13 +124,28 @@ def host_of(policies: Mapping[str, str] | None) -> Host:
     return Host() if dialect is None else Host(stream_format=dialect.stream_format, dialect=dialect)
 
 
-def limited(capabilities: Capabilities, policies: Mapping[str, str] | None) -> Capabilities:
+def limited(capabilities: Capabilities, policies: Mapping[str, str] | None, model: str | None) -> Capabilities:
     """Return the capabilities of a model at the host that the policy `dialect` names."""
     dialect = dialect_of(policies)
-    if dialect is None or not dialect.hosted_types:
+    if dialect is None:
+        return capabilities
+    if dialect.unstructured is not None and _is_named(model, dialect.unstructured):
+        capabilities = msgspec.structs.replace(capabilities, structured_output=False, strict_tools=False)
+    if not dialect.hosted_types:
         return capabilities
     types = {**(capabilities.hosted_types or {}), **dialect.hosted_types}
     return msgspec.structs.replace(capabilities, hosted_types=types)
+
+
+def _is_named(model: Any, pattern: str) -> bool:
+    return isinstance(model, str) and re.fullmatch(pattern, canonical(model)) is not None
+
+
+def _refuses_cache_point(dialect: Dialect, model: Any) -> bool:
+    """Return whether a host refuses the cache point of a whole request. False if the model is unknown."""
+    if dialect.caches is None or not isinstance(model, str) or not canonical(model).startswith("claude"):
+        return False
+    return not _is_named(model, dialect.caches)
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -125,12 +156,20 @@ OTHER_VERSION = reasons.insignificant(
 )
 
 
+CACHE_POINT_OF_BLOCK = reasons.moved(
+    "anthropic-cache-point-of-block",
+    "{host} has no cache point of a whole request for this model: the last block gets it",
+)
+
+
 def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload in the form of its host: the model may be in the path, and the version in the body."""
     dialect: Dialect | None = context.host.dialect
     if dialect is None:
         return _without_added_model(payload, context)
     body = _without_refused(payload, request, context, dialect)
+    if CACHE_CONTROL in body and _refuses_cache_point(dialect, body.get("model") or context.model):
+        body = _with_cached_block(body, request, context, dialect)
     for name, attribute in (("model", "model"), ("stream", "options.stream")):
         if name in dialect.in_path and body.pop(name, None) not in (None, ""):
             context.report_loss(request, attribute, reasons.IN_URL)
@@ -142,6 +181,24 @@ def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: En
     if version is not None:
         context.report_loss(request, VERSION, OTHER_VERSION, api=API, host=dialect.name)
     return body if dialect.version is None else {VERSION: dialect.version, **body}
+
+
+def _with_cached_block(
+    payload: dict[str, Any], request: ChatRequest, context: EncodeContext, dialect: Dialect
+) -> dict[str, Any]:
+    """Return a payload whose last block has the cache point of the request. A block with one keeps its own."""
+    body = {name: value for name, value in payload.items() if name != CACHE_CONTROL}
+    is_read = request.options.cache_point is not None
+    owner = "options.cache_point" if is_read else CACHE_CONTROL
+    context.report_loss(request, owner, CACHE_POINT_OF_BLOCK, host=dialect.name, **({} if is_read else {"api": API}))
+    messages = objects_of(body, "messages")
+    content = messages[-1].get("content") if messages else None
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    last = blocks[-1] if isinstance(blocks, list) and blocks else None
+    if isinstance(last, dict) and last.get("type") not in UNCACHED:
+        last = {CACHE_CONTROL: payload[CACHE_CONTROL], **last}
+        body["messages"] = [*body["messages"][:-1], {**messages[-1], "content": [*blocks[:-1], last]}]
+    return body
 
 
 def _is_version_of(version: Any, dialect: Dialect) -> bool:
@@ -203,11 +260,16 @@ def body_has_form_of_host(request: dict[str, Any], host: Host) -> Iterator[Broke
 
 
 def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """Bedrock and Vertex AI lack features of Anthropic's own API: fields, hosted tools, files, and media by URL."""
+    """Bedrock and Vertex AI lack features of Anthropic's own API: fields, hosted tools, files, and media by URL.
+
+    Older models at Bedrock accept cache points of blocks only.
+    """
     dialect: Dialect | None = host.dialect
     if dialect is None:
         return
     yield from ((f"$.{name}", f"at {dialect.name}") for name in dialect.refused if request.get(name) is not None)
+    if request.get(CACHE_CONTROL) is not None and _refuses_cache_point(dialect, request.get("model")):
+        yield f"$.{CACHE_CONTROL}", f"for {request['model']:.60} at {dialect.name}"
     yield from ((at, f"{tool['type']} at {dialect.name}") for at, tool in refused_tools(request, dialect))
     for at, message in objects(request, "messages"):
         for where, block in objects(message, "content", at):

@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    Host,
     Kinds,
     ProtobufJson,
     Row,
@@ -42,6 +43,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, YOUTUBE
+from contentmodel_adapters.google_generate_content.dialects import DIALECTS, INVOCATIONS, host_of, with_invocations
 from contentmodel_adapters.google_generate_content.http import HTTP
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
@@ -240,7 +242,9 @@ class GoogleGenerateContent(TableAdapter):
     rules = RULES
     request = REQUEST
     requires = {"contents": list}
-    meaningless = {"thoughtSignature": SKIP}
+    dialects = tuple(DIALECTS)
+    # Other APIs report the calls of hosted tools anyway.
+    meaningless = {"thoughtSignature": SKIP, "toolConfig": {INVOCATIONS: True}}
     takes_only = True
     response = RESPONSE
     decoder = Decoder
@@ -252,6 +256,7 @@ class GoogleGenerateContent(TableAdapter):
     http = HTTP
     request_passes = REQUEST_PASSES
     request_payload_passes = (payload_pass(without_choice_of_no_functions),)
+    host_payload_passes = (payload_pass(with_invocations),)
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(with_failures),
@@ -260,6 +265,9 @@ class GoogleGenerateContent(TableAdapter):
     response_passes = (response_pass(without_blocked, native=True),)
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
     response_payload_passes = (payload_pass(completed),)
+
+    def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
+        return host_of(policies)
 
     def accepts_value(self, name: str, value: Any, codec: Codec[Any]) -> bool:
         """Return whether a value is another spelling in the JSON form of protocol buffers, which the API reads.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from contentmodel_adapters.google_generate_content.blocks import API
@@ -34,6 +35,10 @@ class OfModel(google_clients.Paths):
 
     api = API
     has_stream_field = False
+
+    def choices(self) -> Mapping[str, str] | None:
+        """Return the policies of an encoding, with the host of the SDK's client. The caller's take precedence."""
+        return {"dialect": "vertex" if self.sdk.vertexai else "gemini", **(self.policies or {})}
 
     def path_of(self, call: Call, *, stream: bool) -> str:
         return url_of(self.sdk, call.model, STREAM if stream else COMPLETE)

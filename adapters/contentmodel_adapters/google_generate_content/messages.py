@@ -25,6 +25,8 @@ from contentmodel.authoring import (
     with_media_back,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
@@ -303,10 +305,13 @@ def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[C
     return result
 
 
+_SENT_AS_TEXT = (TextContent, JsonContent, DocumentContent, ErrorContent)
+
+
 def _failed(content: Any, context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent or not content.is_error:
         return content
-    if any(output.__class__ in (TextContent, JsonContent) for output in content.outputs):
+    if any(output.__class__ in _SENT_AS_TEXT for output in content.outputs):
         return content
     outputs = [TextContent(text=""), *content.outputs]
     return context.replace(content, outputs=outputs)

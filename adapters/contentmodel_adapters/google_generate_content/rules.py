@@ -1,8 +1,8 @@
 """Requests that generateContent refuses, ignores or answers badly.
 
 Names are read in both spellings, `functionCall` and `function_call`. The model and the host are in the URL, not in the
-payload. A rule of some models is checked only if the caller names the model; rules of only one host (the Developer API,
-Vertex AI) are not checked. In a request with cachedContent, the cached contents precede its own.
+payload. A rule of some models is checked only if the caller names the model; the rules of a host (dialects.py) only if
+the policy `dialect` names it. In a request with cachedContent, the cached contents precede its own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, one_object
 from contentmodel.authoring import objects as _objects
 from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
+from contentmodel_adapters.google_generate_content.dialects import HOSTED, declare_rules
 from contentmodel_adapters.shared.rule_helpers import (
     declares,
     declares_by_model,
@@ -47,7 +48,6 @@ _SPEECH = r"gemini-[\d.]+-(?:flash|pro)-(?:preview-tts|tts-preview).*"
 _MEMBERS = ["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"]
 _MEMBERS += ["codeExecutionResult", "toolCall", "toolResponse"]
 _LATER_ROLES = ["system", "system_1", "assistant", "developer", "context", "user_context"]
-_HOSTED = ["googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext", "googleMaps", "fileSearch"]
 _SETTINGS = ["temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "seed", "logprobs"]
 _SETTINGS += ["presencePenalty", "frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema"]
 _SETTINGS += ["responseModalities", "responseLogprobs", "thinkingConfig", "speechConfig"]
@@ -351,7 +351,7 @@ def _is_used(tool: dict[str, Any], name: str) -> bool:
 def tool_combinations_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, hosted tools cannot be combined with functions, nor JSON output with any tools."""
     tools = [] if capabilities.hosted_with_functions else list(objects(request, "tools"))
-    hosted = [(at, tool, name) for at, tool in tools for name in _HOSTED if _is_used(tool, name)]
+    hosted = [(at, tool, name) for at, tool in tools for name in HOSTED if _is_used(tool, name)]
     has_functions = any(_is_used(tool, "functionDeclarations") for _, tool in tools)
     yield from ((spelled_path(*used), f"{used[2]} with functions") for used in (hosted if has_functions else ()))
     for at, config in spelled_object(request, "generationConfig") if has_functions or hosted else ():
@@ -548,6 +548,7 @@ def openapi_enums_are_strings(request: Request) -> Iterator[Broken]:
         yield from ((path, _short(value)) for path, value in values if not isinstance(value, str) or not value)
 
 
+declare_rules(RULES)
 RULES.leave_out(
     "numbers-are-in-range",
     "thinking-mode-supported",

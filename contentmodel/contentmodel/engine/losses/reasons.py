@@ -248,6 +248,9 @@ RESULT_WITH_CALL = moved(
 MEDIA_AFTER_RESULT = moved(
     "media-after-result", "{target} accepts only text in such a tool result: the media follow in a user message"
 )
+MEDIA_AFTER_DOCUMENT = moved(
+    "media-after-document", "{target} has no document with media inside: the media follow the document"
+)
 ONE_RESULT_KIND = degraded("one-result-kind", "{target} has one kind of tool result, and it does not name its tool")
 
 # Hosted tools

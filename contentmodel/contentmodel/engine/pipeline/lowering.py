@@ -54,7 +54,7 @@ The additional policy `capabilities` sets the capabilities of the target's model
 a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit
 of output tokens for an API that requires one, if the request has none. The policies of TEXT_POLICIES are texts: the id
 and the working directory of a session of a coding agent, and the name of the host of an API that has several
-(`dialects` of its adapter): Chat Completions and Anthropic Messages.
+(`dialects` of its adapter): Chat Completions, Anthropic Messages and generateContent.
 """
 TEXT_POLICIES = ("session", "directory", "dialect")
 
@@ -286,7 +286,7 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     (ToolCallContent, as_function_call),
     (ToolResultContent, as_function_result),
     (CompactionContent, compaction_as_text),
-    ((ErrorContent, UriContent, DataContent, DocumentContent), as_texts),
+    ((ErrorContent, UriContent, DataContent, DocumentContent, ReferenceContent), as_texts),
 )
 
 FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import (
     DataContent,
     HostedFileContent,
@@ -53,6 +54,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     - `named`: whether an inline document requires a file name.
     - `in_answers`: whether assistant messages may contain media.
     - `files`: whether messages may refer to files that the provider stores.
+    - `in_documents`: whether documents of parts may contain media.
     - `typed_links`: whether links require a media type, except those with a prefix in `untyped`.
     """
 
@@ -64,6 +66,7 @@ class MediaSupport(msgspec.Struct, frozen=True):
     named: bool = False
     in_answers: bool = False
     files: bool = True
+    in_documents: bool = False
     typed_links: bool = False
     untyped: tuple[str, ...] = ()
 
@@ -81,7 +84,8 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext, rea
     ]
 
 
-TYPES = (DataContent, UriContent, HostedFileContent)
+MEDIA = (DataContent, UriContent, HostedFileContent)
+TYPES = (*MEDIA, DocumentContent)
 """The content types that `with_readable_media` converts."""
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
@@ -89,18 +93,24 @@ _RESULTS = (FunctionResultContent, CustomToolResultContent)
 def _has_media(message: ChatMessage) -> bool:
     for content in message.contents:
         if isinstance(content, _RESULTS):
-            if not is_one_text(content) and any(output.__class__ in TYPES for output in content.outputs):
+            if not is_one_text(content) and any(map(_is_media, content.outputs)):
                 return True
-        elif content.__class__ in TYPES:
+        elif _is_media(content):
             return True
     return False
+
+
+def _is_media(content: AIContent) -> bool:
+    if isinstance(content, DocumentContent):
+        return any(part.__class__ in MEDIA for part in content.parts)
+    return content.__class__ in MEDIA
 
 
 def _readable_message(message: ChatMessage, context: EncodeContext, reads: MediaSupport) -> ChatMessage:
     is_answer = message.role == "assistant" and not reads.in_answers
     contents: list[AIContent] = []
     for content in message.contents:
-        if is_answer and content.__class__ in TYPES:
+        if is_answer and content.__class__ in MEDIA:
             contents += _without_media(content, context, reasons.MEDIA_OF_ASSISTANT)
         else:
             contents += _readable(content, context, reads)
@@ -112,12 +122,29 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
     if isinstance(content, _RESULTS) and not is_one_text(content):
         outputs = [o for output in content.outputs for o in _readable(output, context, reads)]
         return (context.replace(content, outputs=outputs),)
+    if isinstance(content, DocumentContent):
+        if reads.in_documents or not _is_media(content):
+            return (content,)
+        return [c for part in _parted(content, context) for c in _readable(part, context, reads)]
     if content.__class__ is UriContent:
         return _readable_link(content, context, reads)
     if content.__class__ is HostedFileContent and not reads.files:
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
     return _readable_data(content, context, reads) if content.__class__ is DataContent else (content,)
+
+
+def _parted(content: DocumentContent, context: EncodeContext) -> list[AIContent]:
+    """Return a document without its media, which follow it: other APIs have documents of texts only."""
+    apart = [part for part in content.parts if part.__class__ in MEDIA]
+    for part in apart:
+        context.report_loss(part, None, reasons.MEDIA_AFTER_DOCUMENT)
+    kept = [part for part in content.parts if part.__class__ not in MEDIA]
+    if kept or content.title or content.uri:
+        return [context.replace(content, parts=kept), *apart]
+    # Nothing is left of the document but its settings.
+    context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
+    return apart
 
 
 # -- links -------------------------------------------------------------------------------------------------------------

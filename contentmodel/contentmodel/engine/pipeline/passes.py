@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -357,7 +358,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
             normalized += lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
             normalized.append(_with_texts_of_errors(_without_state(content, message, context), context))
-        elif _is_stored(content, message, context):
+        elif _is_elsewhere(content, _STORED, message, context):
             context.report_loss(content, None, reasons.STORED_ELSEWHERE)
         elif kind is ErrorContent and message.role != "assistant" and context.issuer and lowering.as_text(content):
             # Providers have errors in answers only: refusals.
@@ -401,9 +402,12 @@ def is_one_text(result: Any) -> bool:
     return len(outputs) == 1 and outputs[0].__class__ is TextContent
 
 
-def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext) -> bool:
-    """Return whether a content refers to data that another provider stores. The APIs of one issuer share such data."""
-    if context.keeps_state or not isinstance(content, HostedFileContent | HostedVectorStoreContent):
+_STORED = (HostedFileContent, HostedVectorStoreContent)
+
+
+def _is_elsewhere(content: AIContent, kinds: tuple[type, ...], message: ChatMessage, context: EncodeContext) -> bool:
+    """Return whether a content of these kinds refers to something that only another issuer's APIs know."""
+    if context.keeps_state or not isinstance(content, kinds):
         return False
     return message.origin is not None and message.origin.issuer != context.issuer
 
@@ -411,16 +415,20 @@ def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext)
 def _without_state(
     result: FunctionResultContent, message: ChatMessage, context: EncodeContext
 ) -> FunctionResultContent:
-    """Return a result of another API without settings and stored files, which only that API has."""
+    """Return a result of another API without settings, stored files and references, which only that API has."""
     if is_one_text(result):
         return result
-    outputs = []
+    outputs: list[AIContent] = []
     for output in lowering.without_settings(result.outputs, context):
-        if _is_stored(output, message, context):
+        if _is_elsewhere(output, _STORED, message, context):
             context.report_loss(output, None, reasons.STORED_ELSEWHERE)
+        elif _is_elsewhere(output, (ReferenceContent,), message, context):
+            # The name of a tool that the application found: Claude Code searches its tools by a function.
+            outputs += lowering.as_texts(output, context)
         else:
             outputs.append(output)
-    return result if len(outputs) == len(result.outputs) else context.replace(result, outputs=outputs)
+    is_same = len(outputs) == len(result.outputs) and all(map(is_, outputs, result.outputs))
+    return result if is_same else context.replace(result, outputs=outputs)
 
 
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.outcomes import ErrorContent, ReferenceContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
@@ -76,7 +76,7 @@ class Field:
         """Generate the code of `finish`."""
 
 
-_AS_TEXTS = (ErrorContent, DocumentContent)
+_AS_TEXTS = (ErrorContent, DocumentContent, ReferenceContent)
 
 
 def _in_text_column(
