@@ -39,8 +39,8 @@ ORDER = {
         hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
         _with_fitting_calls instructions_as_text with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
-        with_settings_of *with_fitting_settings *with_known_tools *place_instructions normalize_foreign
-        *without_unread_state with_separate_signatures with_placeholders without_refused_names
+        with_settings_of with_fields_of_mistral *with_fitting_settings *with_known_tools *place_instructions
+        normalize_foreign *without_unread_state with_separate_signatures with_placeholders without_refused_names
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model
         without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
