@@ -363,7 +363,7 @@ def test_effort_is_in_the_field_of_the_model(model: str, expected: dict[str, Any
     ("model", "fields"),
     [
         ("openai.gpt-oss-20b-1:0", {"outputConfig": {"effort": "low"}}),
-        (NOVA, {"additionalModelRequestFields": {"reasoningConfig": {"type": "disabled"}}}),
+        (NOVA, {"additionalModelRequestFields": {"thinking": {"type": "disabled"}, "top_k": 5}}),
         (NOVA, {"additionalModelRequestFields": {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": 1}}}),
         (CLAUDE, {"additionalModelRequestFields": {"reasoning_effort": "low"}}),
         (
@@ -729,3 +729,153 @@ def test_damaged_settings_of_documents_are_not_sent_to_the_messages_api(damaged:
     assert damaged.keys().isdisjoint(encoded.payload["messages"][0]["content"][1])
     assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
     assert contentmodel.audit(payload, encoded) == []
+
+
+# -- settings in other places --------------------------------------------------------------------------------------
+
+
+def sent_to(model: str, **fields: Any) -> dict[str, Any]:
+    """Return a request of Chat Completions, converted for a model."""
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "?"}], **fields}
+    encoded: dict[str, Any] = convert(payload, source="openai-chat", target=API, model=model).payload
+    return encoded
+
+
+OWN = "additionalModelRequestFields"
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "expected"),
+    [
+        (NOVA, "none", {"reasoningConfig": {"type": "disabled"}}),
+        ("openai.gpt-6-sol", "none", {"reasoning": {"effort": "none"}}),
+        ("openai.gpt-6-astra", "none", {"reasoning": {"effort": "low"}}),
+        ("xai.grok-4-7", "high", {"reasoning": {"effort": "high"}}),
+        ("deepseek.v3.2", "medium", {"reasoning_effort": "high"}),
+        ("us.zai.glm-5.3", "max", {"reasoning_effort": "max"}),
+        ("zai.glm-4.7", "none", {"reasoning_effort": "none"}),
+        ("qwen.qwen3-32b-v1:0", "low", {"reasoning_config": "low"}),
+    ],
+)
+def test_reasoning_is_in_the_fields_of_the_maker(model: str, effort: str, expected: dict[str, Any]) -> None:
+    written = sent_to(model, reasoning_effort=effort)
+    assert written[OWN] == expected
+    assert "outputConfig" not in written
+    read = BEDROCK.decode_request({**written, "modelId": model})
+    assert BEDROCK.encode_request(read).payload == {**written, "modelId": model}
+    assert read.options.reasoning is not None
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (NOVA, {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "medium"}}),
+        ("deepseek.v3.2", {"reasoning_effort": "high"}),
+        ("openai.gpt-oss-120b-1:0", None),
+    ],
+)
+def test_reasoning_without_an_effort_is_turned_on_by_the_field_of_the_model(model: str, expected: Any) -> None:
+    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}
+    payload["thinking"] = {"type": "adaptive"}
+    encoded = convert(payload, source="anthropic-messages", target=API, model=model)
+    assert encoded.payload.get(OWN) == expected
+
+
+def test_top_k_of_nova_is_in_its_inference_config() -> None:
+    payload = asked({"text": "?"}, modelId=NOVA, **{OWN: {"inferenceConfig": {"topK": 20, "x": 1}}})
+    request = BEDROCK.decode_request(payload)
+    assert request.options.top_k == 20
+    assert BEDROCK.encode_request(request).payload == payload
+    to_gemini = convert(payload, source=API, target="google-generate-content", model="gemini-2.5-pro")
+    assert to_gemini.payload["generationConfig"] == {"topK": 20}
+    claude = "us.anthropic.claude-haiku-4-5-20251001-v1:0"
+    assert convert(payload, source=API, target=API, model=claude).payload[OWN]["top_k"] == 20
+
+
+def test_body_of_novas_invoke_model_has_its_limits() -> None:
+    config = {"max_new_tokens": 500, "topK": 20, "topP": 0.9}
+    payload = {"schemaVersion": "messages-v1", **asked({"text": "?"}), "inferenceConfig": config}
+    payload.pop("modelId", None)
+    request = BEDROCK.decode_request(payload)
+    assert (request.options.max_output_tokens, request.options.top_k) == (500, 20)
+    assert BEDROCK.encode_request(request).payload == payload
+
+
+@pytest.mark.parametrize("rest", [{}, {"thinking": {"type": "adaptive"}}, {"output_config": {"x": 1}}])
+def test_effort_among_the_fields_of_claude_is_read_and_written_back(rest: dict[str, Any]) -> None:
+    fields = {**rest, "output_config": {"effort": "medium", **rest.get("output_config", {})}}
+    payload = asked({"text": "?"}, modelId=CLAUDE, **{OWN: fields})
+    request = BEDROCK.decode_request(payload)
+    assert request.options.reasoning is not None
+    assert request.options.reasoning.effort == "medium"
+    assert BEDROCK.encode_request(request).payload == payload
+    encoded = convert(payload, source=API, target="openai-chat", model="gpt-5.2")
+    assert encoded.payload["reasoning_effort"] == "medium"
+    assert contentmodel.audit(payload, encoded) == []
+
+
+@pytest.mark.parametrize("field", [{"outputConfig": {"effort": "low"}}, {"outputConfig": None}])
+def test_effort_of_claude_is_not_read_if_the_usual_place_is_taken(field: dict[str, Any]) -> None:
+    payload = asked({"text": "?"}, modelId=CLAUDE, **{OWN: {"output_config": {"effort": "high"}}}, **field)
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
+
+
+def test_choice_of_no_tool_is_in_the_field_of_claude() -> None:
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+    written = sent_to(CLAUDE, tools=tools, tool_choice="none")
+    assert written[OWN] == {"tool_choice": {"type": "none"}}
+    assert "toolChoice" not in written["toolConfig"]
+    read = BEDROCK.decode_request({**written, "modelId": CLAUDE})
+    assert read.options.tool_choice is not None
+    assert read.options.tool_choice.mode == "none"
+    assert BEDROCK.encode_request(read).payload == {**written, "modelId": CLAUDE}
+    back = convert({**written, "modelId": CLAUDE}, source=API, target="openai-chat", model="gpt-5.2")
+    assert back.payload["tool_choice"] == "none"
+
+
+@pytest.mark.parametrize("display", ["summarized", "omitted"])
+def test_display_of_thinking_is_sent_between_anthropic_and_bedrock(display: str) -> None:
+    thinking = {"type": "adaptive", "display": display}
+    payload = asked({"text": "?"}, modelId="us.anthropic.claude-sonnet-5", **{OWN: {"thinking": thinking}})
+    sent = convert(payload, source=API, target="anthropic-messages", model="claude-sonnet-5")
+    assert sent.payload["thinking"] == thinking
+    back = convert(sent.payload, source="anthropic-messages", target=API, model="us.anthropic.claude-sonnet-5")
+    assert back.payload[OWN] == {"thinking": thinking}
+    other = convert(sent.payload, source="anthropic-messages", target=API, model=NOVA)
+    assert "$.thinking.display" in {loss.path for loss in other.losses}
+
+
+# The form of an answer of Nova with web grounding, as public tests have it (crmne/ruby_llm, seen 2026-11-27).
+OF_NOVA = [
+    {"text": "Ruby 4 is the latest version"},
+    {"citationsContent": {"citations": [{"location": {"web": {"url": "https://ruby-lang.org", "domain": "x"}}}]}},
+    {"text": "."},
+]
+
+
+def test_citations_of_nova_belong_to_the_text_before_them() -> None:
+    payload = answered(*OF_NOVA)
+    assert BEDROCK.encode_response(BEDROCK.decode_response(payload)).payload == payload
+    message = convert(payload, source=API, target="openai-chat", kind="response").payload["choices"][0]["message"]
+    assert message["content"] == "Ruby 4 is the latest version."
+    cited = message["annotations"][0]["url_citation"]
+    assert message["content"][cited["start_index"] : cited["end_index"]] == "Ruby 4 is the latest version"
+    parts = convert(payload, source=API, target="openai-responses", kind="response").payload["output"][0]["content"]
+    assert [(part["text"], len(part["annotations"])) for part in parts] == [
+        ("Ruby 4 is the latest version", 1),
+        (".", 0),
+    ]
+    encoded = convert(payload, source=API, target="anthropic-messages", kind="response")
+    assert "$.output.message.content[1].citationsContent.citations[0]" in {loss.path for loss in encoded.losses}
+
+
+def test_cached_tokens_have_the_names_of_novas_invoke_model() -> None:
+    payload = answered({"text": "Hi."})
+    payload["usage"] |= {"cacheReadInputTokenCount": 3, "cacheWriteInputTokenCount": 0}
+    response = BEDROCK.decode_response(payload)
+    assert response.usage is not None
+    assert response.usage.cache_read_tokens == 3
+    assert BEDROCK.encode_response(response).payload == payload
+    both = answered({"text": "Hi."})
+    both["usage"] |= {"cacheReadInputTokenCount": 3, "cacheReadInputTokens": 3}
+    assert BEDROCK.encode_response(BEDROCK.decode_response(both)).payload == both

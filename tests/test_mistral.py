@@ -11,7 +11,8 @@ from mistralai.client import models
 
 import contentmodel
 from contentmodel import ReasoningContent, TextContent, convert, fold_stream
-from contentmodel.streams import StreamConverter
+from contentmodel.events import BlockStart
+from contentmodel.streams import StreamConverter, decode_stream, encode_stream
 from contentmodel.unfolding import unfold
 from providers import frames
 
@@ -329,3 +330,113 @@ def test_audio_is_base64_an_object_or_an_address(audio: Any) -> None:
         assert encoded.payload["messages"][0]["content"][1] == heard
     if audio == AUDIO[2]:
         assert audio in encoded.to_json().decode()
+
+
+# -- answers of several messages -----------------------------------------------------------------------------------
+
+
+def hosted_call(call_id: str) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": "web_search", "arguments": '{"query": "cats"}'}}
+
+
+# The form of docs.mistral.ai/cookbooks/mistral-connectors-05-connectors-in-completions and of the SDK (DeltaMessage).
+SEVERAL = [
+    {"role": "assistant", "index": 0, "content": "Let me see.", "tool_calls": [hosted_call("abcdefghi")]},
+    {"role": "tool", "index": 1, "tool_call_id": "abcdefghi", "content": "A cat is small."},
+    {"role": "assistant", "index": 2, "content": "It is small.", "tool_calls": [call("bbcdefghi")]},
+]
+
+
+def answer_of(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    choice = {"index": 0, "finish_reason": "stop", "messages": messages}
+    head = {"id": "a", "object": "chat.completion", "created": 1, "model": MODEL}
+    return {**head, "usage": usage, "choices": [choice]}
+
+
+def deltas_of(messages: list[dict[str, Any]]) -> bytes:
+    """Return the stream of an answer, with one chunk for each field of a message."""
+    chunks = []
+    for message in messages:
+        for key in ("content", "tool_calls"):
+            if key in message:
+                delta = {**{k: v for k, v in message.items() if k not in ("content", "tool_calls")}, key: message[key]}
+                chunks.append({"index": 0, "delta": delta, "finish_reason": None})
+    chunks[-1] = {**chunks[-1], "finish_reason": "stop"}
+    head = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": MODEL}
+    return b"".join(frames(*({**head, "choices": [chunk]} for chunk in chunks), "[DONE]"))
+
+
+def test_decoder_reads_the_messages_of_an_answer() -> None:
+    models.ChatCompletionResponse.model_validate(answer_of(SEVERAL))
+    response = MISTRAL.decode_response(answer_of(SEVERAL))
+    kinds = [type(content).__name__ for message in response.messages for content in message.contents]
+    hosted = ["HostedToolCallContent", "HostedToolResultContent"]
+    assert kinds == ["TextContent", *hosted, "TextContent", "FunctionCallContent"]
+    assert [call.call_id for message in response.messages for call in message.tool_calls] == ["bbcdefghi"]
+    assert MISTRAL.encode_response(response).payload == answer_of(SEVERAL)
+
+
+def test_texts_of_several_messages_are_sent_and_calls_of_the_service_are_not() -> None:
+    converted = convert(answer_of(SEVERAL), source=API, target="openai-chat", kind="response")
+    message = converted.payload["choices"][0]["message"]
+    assert message["content"] == "Let me see.\n\nIt is small."
+    assert [one["id"] for one in message["tool_calls"]] == ["bbcdefghi"]
+    assert [(loss.code, loss.path) for loss in converted.losses if loss.kind == "dropped"] == [
+        ("foreign-hosted-tool", "$.choices[0].messages[0].tool_calls[0]"),
+        ("foreign-hosted-tool", "$.choices[0].messages[1]"),
+    ]
+
+
+def test_next_request_has_the_messages_of_an_answer_without_their_index() -> None:
+    request_of_user = MISTRAL.decode_request(request({"role": "user", "content": "What is a cat?"}))
+    answer = MISTRAL.decode_response(answer_of(SEVERAL)).messages
+    followed = msgspec.structs.replace(request_of_user, messages=[*request_of_user.messages, *answer])
+    sent = MISTRAL.encode_request(followed).payload["messages"][1:]
+    assert sent == [{key: value for key, value in message.items() if key != "index"} for message in SEVERAL]
+
+
+def test_stream_of_several_messages_folds_to_the_answer() -> None:
+    folded = fold_stream(deltas_of(SEVERAL), API)
+    assert folded.messages == MISTRAL.decode_response(answer_of(SEVERAL)).messages
+    again = fold_stream(b"".join(encode_stream(unfold(folded), API)), API)
+    assert again.messages == folded.messages
+
+
+def test_stream_emits_a_call_of_the_service_as_hosted() -> None:
+    events = [event for event in decode_stream(deltas_of(SEVERAL), API) if isinstance(event, BlockStart)]
+    kinds = [event.content.__class__.__name__ for event in events]
+    hosted = ["HostedToolCallContent", "HostedToolResultContent"]
+    assert kinds == ["TextContent", *hosted, "TextContent", "FunctionCallContent"]
+    converted = convert(deltas_of(SEVERAL), source=API, target="openai-chat", kind="stream")
+    assert b"A cat is small." not in converted.payload
+    assert b"abcdefghi" not in converted.payload
+
+
+# -- requests ------------------------------------------------------------------------------------------------------
+
+
+def test_request_to_an_agent_needs_no_model() -> None:
+    payload = {"agent_id": "ag:1", "messages": [{"role": "user", "content": "Hi."}]}
+    assert contentmodel.detect(payload) == (API, "request")
+    assert MISTRAL.check_request(payload) == []
+
+
+@pytest.mark.parametrize("content", ["A cat.", [{"type": "text", "text": "A "}, {"type": "text", "text": "cat."}]])
+def test_prediction_is_sent_between_mistral_and_chat_completions(content: Any) -> None:
+    fields = {"prediction": {"type": "content", "content": content}, "prompt_cache_key": "cats"}
+    source = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi."}], **fields}
+    sent = convert(source, source="openai-chat", target=API, kind="request")
+    assert sent.payload["prediction"] == {"type": "content", "content": "A cat."}
+    assert [loss.code for loss in sent.losses] == []
+    back = convert(sent.payload, source=API, target="openai-chat", kind="request")
+    assert (back.payload["prediction"]["content"], back.payload["prompt_cache_key"]) == ("A cat.", "cats")
+
+
+def test_prediction_that_a_limit_excludes_is_not_sent_to_chat_completions() -> None:
+    prediction = {"type": "content", "content": "A cat."}
+    source = request({"role": "user", "content": "Hi."}, max_tokens=5, prediction=prediction)
+    sent = convert(source, source=API, target="openai-chat", kind="request", model="gpt-4o")
+    assert "prediction" not in sent.payload
+    assert [loss.path for loss in sent.losses if loss.kind == "dropped"] == ["$.prediction"]
+    assert contentmodel.check(sent.payload, api="openai-chat") == []

@@ -14,17 +14,17 @@ from contentmodel.message import Origin
 
 ORDER = {
     "anthropic-messages": """
-        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
-        hoist_instructions with_hosted_of_claude normalize_foreign with_cited_documents join_results join_assistant
-        without_blank_texts _with_readable_media with_a_turn _with_fitting_calls _with_instructions_as_text
-        _with_trimmed_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
-        *with_form_of_host""",
+        *with_fitting_settings with_display_of_claude *_with_separate_added_tools *with_known_tools
+        with_sendable_tools hoist_instructions with_hosted_of_claude normalize_foreign with_cited_documents
+        join_results join_assistant without_blank_texts _with_readable_media with_a_turn _with_fitting_calls
+        _with_instructions_as_text _with_trimmed_prefill with_fitting_schemas; with_limit with_model
+        with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
-        *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
-        without_empty_texts *with_readable_reasoning normalize_foreign with_cited_documents instructions_as_text
-        join_results join_assistant without_citations without_blank_texts _with_readable_media with_a_turn
-        with_fitting_calls with_fitting_results with_documents with_begun with_fitting_schemas; with_tool_config
-        *with_fields_of_model with_metadata with_fitting_cache_points""",
+        *report_stream *with_fitting_settings with_display_of_claude *with_known_tools with_sendable_tools
+        hoist_instructions without_empty_texts *with_readable_reasoning normalize_foreign with_cited_documents
+        instructions_as_text join_results join_assistant without_citations without_blank_texts
+        _with_readable_media with_a_turn with_fitting_calls with_fitting_results with_documents with_begun with_fitting_schemas
+        *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
@@ -39,8 +39,8 @@ ORDER = {
         hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
         _with_fitting_calls instructions_as_text with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
-        with_settings_of *with_fitting_settings *with_known_tools *place_instructions normalize_foreign
-        *without_unread_state with_separate_signatures with_placeholders without_refused_names
+        with_settings_of with_fields_of_mistral *with_fitting_settings *with_known_tools *place_instructions
+        normalize_foreign *without_unread_state with_separate_signatures with_placeholders without_refused_names
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model
         without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """

@@ -48,6 +48,7 @@ from contentmodel.engine.pipeline.lowering import check_choices, readable_reason
 from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
+from contentmodel.engine.pipeline.same_fields import with_fields_of
 from contentmodel.engine.pipeline.sentinels import (
     BEGUN,
     NO_RESULT,
@@ -414,6 +415,7 @@ __all__ = [
     "with_detached_media",
     "with_error_mark",
     "with_error_read",
+    "with_fields_of",
     "with_fitting_calls",
     "with_json_schemas",
     "with_known_tools",

@@ -66,6 +66,7 @@ from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPU
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
 from contentmodel_adapters.shared.claude_results import with_hosted_of_claude
+from contentmodel_adapters.shared.claude_thinking import with_display_of_claude
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.media import GOOGLE_FILES
@@ -162,6 +163,7 @@ def _with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -
 
 REQUEST_PASSES = (
     request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
+    request_pass(with_display_of_claude, other="bedrock-converse"),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),

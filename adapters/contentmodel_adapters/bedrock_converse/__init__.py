@@ -57,7 +57,12 @@ from contentmodel_adapters.bedrock_converse.blocks import (
     TABLE,
     maker_of,
 )
-from contentmodel_adapters.bedrock_converse.dialects import OF_MODEL, with_fields_of_model, without_fields_of_model
+from contentmodel_adapters.bedrock_converse.dialects import (
+    OF_MODEL,
+    with_fields_of_model,
+    with_no_tool_of_claude,
+    without_fields_of_model,
+)
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages, with_fitting_results, with_readable_reasoning
 from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
@@ -78,6 +83,7 @@ from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import ERRORS, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
+from contentmodel_adapters.shared.claude_thinking import with_display_of_claude
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
@@ -305,6 +311,7 @@ def _with_description(tool: Any, context: EncodeContext) -> Any:
 REQUEST_PASSES = (
     request_pass(report_stream, native=True),
     request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
+    request_pass(with_display_of_claude, other="anthropic-messages"),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
@@ -324,6 +331,7 @@ REQUEST_PASSES = (
     message_pass(with_documents, needs=_DOCUMENTS),
     message_pass(with_begun),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
+    request_pass(with_no_tool_of_claude, native=True),
 )
 
 

@@ -22,6 +22,12 @@ _PLAIN = Capabilities(
     cache_points=False,
 )
 _EFFORTS = ("low", "medium", "high")
+_TO_XHIGH = (*_EFFORTS, "xhigh")
+_SWITCHED = ("disabled", "adaptive")
+_SCHEMED = replace(_PLAIN, structured_output=True, strict_tools=True)
+_NOVA = replace(_PLAIN, sampling={**_SAMPLED, "top_k": (0, 2**31)}, cache_points=True)
+# These models accept no sampling settings.
+_GPT = replace(_PLAIN, efforts=_TO_XHIGH, thinking=_SWITCHED, sampling={})
 _REGION = r"(?:[a-z]{2,8}(?:-[a-z]+)?\.)?"
 
 
@@ -33,6 +39,13 @@ def _of_claude(row: ListedModel) -> ListedModel:
 
 _row = listing(_SEEN, at=f"{_GUIDE}/", before=_REGION)
 
+
+def _seen_by_others(shown: str, names: str, capabilities: Capabilities) -> ListedModel:
+    """Return the row of models whose fields AWS does not document, but clients have tried."""
+    at = "pydantic-ai-slim 2.68.0, "
+    return listing("2026-11-27", at=at, before=_REGION)(shown, names, capabilities, "providers/bedrock.py")
+
+
 CAPABILITIES = CapabilityTable(
     API,
     [
@@ -40,15 +53,30 @@ CAPABILITIES = CapabilityTable(
         _row(
             "Nova 2",
             r"amazon\.nova-2-.*",
-            replace(_PLAIN, efforts=_EFFORTS, thinking=("disabled", "adaptive"), cache_points=True),
+            replace(_NOVA, efforts=_EFFORTS, thinking=("disabled", "adaptive")),
             "conversation-inference-supported-models-features.html",
         ),
-        _row("Nova", r"amazon\.nova-.*", replace(_PLAIN, cache_points=True), "prompt-caching.html"),
+        _row("Nova", r"amazon\.nova-.*", _NOVA, "prompt-caching.html"),
         _row(
             "gpt-oss",
             "gpt-oss.*",
             replace(_PLAIN, efforts=_EFFORTS, thinking=("adaptive",), structured_output=True),
             "model-parameters-openai.html",
+        ),
+        _seen_by_others("GPT-6 Astra, GPT-6.1", r"gpt-6(?:-astra|\.1).*", replace(_GPT, thinking=("adaptive",))),
+        _seen_by_others("GPT-5.6, GPT-6", r"gpt-(?:5\.6|6).*", _GPT),
+        _seen_by_others("Grok", r"xai\.grok.*", replace(_GPT, thinking=("adaptive",))),
+        _seen_by_others("DeepSeek V3.2", r"deepseek\.v3\.2.*", replace(_PLAIN, efforts=("high",), thinking=_SWITCHED)),
+        _seen_by_others(
+            "GLM-5.3", r"zai\.glm-5\.3.*", replace(_PLAIN, efforts=(*_TO_XHIGH, "max"), thinking=("adaptive",))
+        ),
+        _seen_by_others("GLM", r"zai\.glm-.*", replace(_PLAIN, efforts=("high",), thinking=_SWITCHED)),
+        _seen_by_others("Qwen 3", r"qwen\.qwen3.*", replace(_SCHEMED, efforts=("low", "high"), thinking=_SWITCHED)),
+        _seen_by_others(
+            "Models with schemas",
+            r"(?:mistral\.(?:magistral-small|ministral-3|mistral-large-3|voxtral)|google\.gemma-3-(?:12|27)b"
+            r"|minimax\.minimax-m2|nvidia\.nemotron-nano).*",
+            _SCHEMED,
         ),
         _row(
             "Models of other vendors",

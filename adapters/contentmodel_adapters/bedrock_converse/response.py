@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from contentmodel.authoring import (
+    Aliases,
     DecodeContext,
     EncodeContext,
     ErrorBody,
@@ -13,6 +14,7 @@ from contentmodel.authoring import (
     FinishReasons,
     Hint,
     Implied,
+    ProtobufJson,
     Record,
     Row,
     Silent,
@@ -71,6 +73,9 @@ USAGE = TABLE.record(
     # inputTokens leaves cached tokens out (docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html, 2026-11).
     Implied({"cached_inside": False}),
     Silent("reasoning_inside"),
+    ProtobufJson(),
+    # Converse has both names, Nova's InvokeModel only these (nova2-userguide/request-response-schema.html, 2026-11-27).
+    Aliases({"cacheReadInputTokenCount": "cacheReadInputTokens", "cacheWriteInputTokenCount": "cacheWriteInputTokens"}),
 )
 
 # -- errors --------------------------------------------------------------------------------------------------------

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel import ChatMessage
+from contentmodel import ChatMessage, ChatRequest
 from contentmodel.authoring import (
     EncodeContext,
     Kinds,
     TableAdapter,
     media,
     message_pass,
+    object_of,
+    objects_of,
     passes,
     payload_pass,
     place_instructions,
     request_pass,
     settings,
+    text_of,
+    with_fields_of,
     with_fitting_calls,
     with_json_schemas,
     with_known_tools,
@@ -37,7 +41,18 @@ READS = media.MediaSupport(media_types=TYPES, links=TYPES)
 READS_WITH_AUDIO = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
 OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")
 
-OWN_FIELDS = ("random_seed", "safe_prompt", "prompt_mode")
+OWN_FIELDS = ("random_seed", "safe_prompt", "prompt_mode", "agent_id")
+OF_CHAT = ("prediction", "prompt_cache_key")
+"""Fields of requests that Chat Completions has, too (ChatCompletionRequest of mistralai 3.7.0, seen 2026-11-27)."""
+
+
+def with_text_of_prediction(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload whose prediction is one text. In Chat Completions, it may be a list of texts."""
+    prediction = object_of(payload, "prediction")
+    if prediction.get("content").__class__ is not list:
+        return payload
+    text = "".join(text_of(part, "text") or "" for part in objects_of(prediction, "content"))
+    return {**payload, "prediction": {**prediction, "content": text}}
 
 
 def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -61,9 +76,11 @@ class MistralChat(TableAdapter):
     encoder = Encoder
     errors = ERRORS
     requires = {"messages": list}
-    meaningless = {"object": ("chat.completion", "error")}
+    # The index of a message is its position in an answer of several messages.
+    meaningless = {"object": ("chat.completion", "error"), "index": None}
     also_takes = {"stop": (str,)}
     request_passes = (
+        request_pass(with_fields_of, other="openai-chat", names=OF_CHAT),
         request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(place_instructions, native=True),
@@ -74,7 +91,11 @@ class MistralChat(TableAdapter):
         message_pass(with_known_order),
         request_pass(with_json_schemas),
     )
-    request_payload_passes = (payload_pass(passes.with_model), payload_pass(without_settings_of_tools))
+    request_payload_passes = (
+        payload_pass(passes.with_model),
+        payload_pass(without_settings_of_tools),
+        payload_pass(with_text_of_prediction),
+    )
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from contentmodel import (
     ChatMessage,
     ChatRequest,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
 )
 from contentmodel.authoring import (
     AsSent,
@@ -13,6 +19,7 @@ from contentmodel.authoring import (
     Column,
     Columns,
     Constant,
+    EncodeContext,
     OneOf,
     Roles,
     Silent,
@@ -20,6 +27,7 @@ from contentmodel.authoring import (
     WholeNumber,
     chat,
     enum_at,
+    is_native,
     same_options,
 )
 from contentmodel_adapters.mistral_chat.blocks import API, CALLS, CONTENT, RESULTS, TABLE
@@ -37,7 +45,49 @@ ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant",
 PLAIN = chat.plain_messages(TABLE, ROLES, {"content": ("contents", CONTENT)})
 TABLE.keep("assistant message", "prefix")
 TABLE.known_values("message.roles", "system", "user", "assistant", "tool")
-MESSAGES = ChatMessages(ASSISTANT, PLAIN, RESULTS)
+OF_CALLS = ("call_id", "name", "arguments", "extra")
+OF_RESULTS = ("call_id", "name", "outputs", "is_error", "outcome", "extra")
+CLIENTS = {
+    HostedToolCallContent: (FunctionCallContent, OF_CALLS),
+    HostedToolResultContent: (FunctionResultContent, OF_RESULTS),
+}
+"""The classes of calls and results of functions, which have the form of those of Mistral's tools."""
+
+
+def as_class(content: Any, kind: type[Any], names: tuple[str, ...]) -> Any:
+    """Return a call or a result as a value of another class, with some of its attributes."""
+    return kind(**{name: getattr(content, name) for name in names})
+
+
+def with_functions(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of this API with calls and results of functions in place of those of Mistral's tools.
+
+    A message of such results has the role "tool".
+    """
+    if not is_native(message, context) or not any(content.__class__ in CLIENTS for content in message.contents):
+        return message
+    contents = [_as_function(content, context) for content in message.contents]
+    is_result = all(content.__class__ is FunctionResultContent for content in contents)
+    return context.replace(message, contents=contents, role="tool" if is_result else message.role)
+
+
+def _as_function(content: Any, context: EncodeContext) -> Any:
+    found = CLIENTS.get(content.__class__)
+    return content if found is None else context.replaced(content, as_class(content, *found))
+
+
+class Messages(ChatMessages):
+    """The messages of a request. Calls and results of Mistral's tools are written as those of functions."""
+
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        wires = super().encode_message(with_functions(message, context), context)
+        if context.kind == "request" and message.origin is not None and message.origin.is_answer:
+            # A request must not have the position of a message in an answer.
+            wires = [{key: value for key, value in wire.items() if key != "index"} for wire in wires]
+        return wires
+
+
+MESSAGES = Messages(ASSISTANT, PLAIN, RESULTS)
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 REQUEST = TABLE.record(
     "request",

@@ -1,13 +1,27 @@
-"""Answers and errors: choices, finish reasons, and the fields of an error, which are at the top of the body."""
+"""Answers and errors: choices, finish reasons, and the fields of an error, which are at the top of the body.
+
+If Mistral ran tools, a choice has the list `messages` in place of `message`: the calls, their results, and the text
+after them (ChatCompletionChoice of mistralai 3.7.0, docs.mistral.ai/cookbooks/mistral-connectors-05-connectors-in-
+completions; seen 2026-11-27).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from contentmodel import ChatChoice, ChatResponse
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+)
 from contentmodel.authoring import (
     AnswerMessage,
     Blocks,
+    Codec,
     DecodeContext,
     EncodeContext,
     ErrorBody,
@@ -23,7 +37,14 @@ from contentmodel.authoring import (
     whole_seconds,
 )
 from contentmodel_adapters.mistral_chat.blocks import ERROR, TABLE, USAGES
-from contentmodel_adapters.mistral_chat.messages import ASSISTANT
+from contentmodel_adapters.mistral_chat.messages import (
+    ASSISTANT,
+    MESSAGES,
+    OF_CALLS,
+    OF_RESULTS,
+    as_class,
+    with_functions,
+)
 
 SAME = ("stop", "length", "tool_calls", "error")
 FINISH = FinishReasons(
@@ -35,15 +56,67 @@ TABLE.known_values("finish_reason", *FINISH.reasons)
 TABLE.keep("response", "object")
 TABLE.keep("usage", "prompt_audio_seconds", "service_tier")
 
-ANSWER = AnswerMessage(ASSISTANT)
+
+class Answer(AnswerMessage):
+    """The message of an answer. A stream has a message for each result of Mistral's tools."""
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
+        messages = [with_functions(message, context) for message in value]
+        if len(messages) == 1 and messages[0].role == "tool":
+            return MESSAGES.encode_message(messages[0], context)[0]
+        return super().encode(messages, context, owner)
+
+
+class Messages(Codec[list[ChatMessage]]):
+    """The messages of an answer. A call that has its result here was run by Mistral, any other is for the client."""
+
+    classes = (list,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is list and bool(value) and all(map(_is_message, value))  # type: ignore[call-overload]
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = MESSAGES.decode(value, context, container, key)
+        answered = {wire.get("tool_call_id") for wire in value if wire["role"] == "tool"}
+        for message in messages:
+            message.contents[:] = [_as_hosted(content, answered, context) for content in message.contents]
+        # In other APIs, results of the provider's tools are part of the model's turn.
+        return [context.replace(message, role="assistant") for message in messages]
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> list[dict[str, Any]]:
+        return MESSAGES.encode(value, context, owner)
+
+
+def _is_message(wire: object) -> bool:
+    return isinstance(wire, dict) and wire.get("role") in ("assistant", "tool")
+
+
+def _as_hosted(content: Any, answered: set[Any], context: DecodeContext) -> Any:
+    if content.__class__ is FunctionResultContent:
+        return context.replaced(content, as_class(content, HostedToolResultContent, OF_RESULTS))
+    if content.__class__ is FunctionCallContent and content.call_id in answered:
+        return context.replaced(content, as_class(content, HostedToolCallContent, OF_CALLS))
+    return content
+
+
+ANSWER, SEVERAL = Answer(ASSISTANT), Messages()
 CHOICE: dict[str, Spec] = {
     "index": "index",
-    "message": ("messages", ANSWER),
     "finish_reason": ("finish_reason", FINISH),
     "logprobs": ("logprobs", ProviderOnly("logprobs")),
 }
 DEFAULTS = Filled({"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"})
-CHOICES = TABLE.union("choice", [Row("choice", ChatChoice, CHOICE, DEFAULTS)], tag=None)
+CHOICES = TABLE.union(
+    "choice",
+    [
+        Row("choice.messages", ChatChoice, {**CHOICE, "messages": ("messages", SEVERAL)}),
+        Row("choice", ChatChoice, {**CHOICE, "message": ("messages", ANSWER)}, DEFAULTS),
+    ],
+    tag=None,
+    prefer=lambda choice, rows: rows[1],
+)
 
 
 class Choices(Blocks[ChatChoice]):

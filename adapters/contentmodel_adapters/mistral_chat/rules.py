@@ -33,7 +33,15 @@ FOLLOW = {
 VALIDATOR = "mistral-common, protocol/instruct/validator.py; seen 2026-11-23"
 
 
-chat.declare_model(RULES, "ChatCompletionRequest of mistralai 3.7.0; seen 2026-11-23")
+@RULES.rule(
+    "refused",
+    fix="name the model",
+    source="ChatCompletionRequest and AgentsCompletionRequest of mistralai 3.7.0; seen 2026-11-27",
+)
+def model_required(request: dict[str, Any]) -> Iterator[Broken]:
+    """A request must name its model, or its agent."""
+    if request.get("model") is None and request.get("agent_id") is None:
+        yield "$", "no model"
 
 
 @RULES.rule("refused", fix="put an assistant message between them", source=f"{VALIDATOR}; BerriAI/litellm#17761")

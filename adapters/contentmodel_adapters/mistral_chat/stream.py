@@ -1,4 +1,4 @@
-"""Decode streams: chunks with deltas for the message of each choice."""
+"""Decode streams: chunks with deltas for the messages of each choice."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from contentmodel.authoring import (
     StreamDecoder,
     TextDelta,
     UnknownDelta,
-    contents_of,
     list_of,
     merge_into,
     object_of,
 )
 from contentmodel_adapters.mistral_chat.blocks import CALLS, PARTS, USAGES, is_text
+from contentmodel_adapters.mistral_chat.response import SEVERAL
 
 ANSWER = "chat.completion"
+WAITING = -1
+"""The index of the block of a call that is not emitted yet."""
 
 
 def without_text(part: dict[str, Any]) -> dict[str, Any]:
@@ -31,27 +33,55 @@ def without_text(part: dict[str, Any]) -> dict[str, Any]:
     return {**part, "text": ""} if part["type"] == "text" else part
 
 
+def joined(content: Any, more: Any) -> Any:
+    """Return the content of a result with more of it: a text, or a list of parts."""
+    return more if content is None or content.__class__ is not more.__class__ else content + more
+
+
 class Message:
-    """The message of one choice so far: its parts, its calls, and its other fields."""
+    """One message of a choice so far: its parts, its calls, and its other fields."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.choice: dict[str, Any] = {}
+        self.head: dict[str, Any] = {}
+        """The role and the index."""
         self.fields: dict[str, Any] = {}
         self.parts: list[BlockState] = []
         self.calls: list[BlockState] = []
         self.places: dict[int, BlockState] = {}
         self.is_list = False
+        self.blocks: list[BlockState] | None = None
+        """The blocks in the order of the contents; None until they are known."""
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether calls wait for the next messages, which show whether Mistral ran them."""
+        return "index" in self.head
 
     def wire(self) -> dict[str, Any]:
-        """Return the choice in the form of an answer that is not streamed."""
         parts: Any = [block.wire for block in self.parts]
         if len(parts) == 1 and not self.is_list and is_text(parts[0]):
             parts = parts[0]["text"]
-        message = {"role": "assistant", **self.fields}
+        message = {"role": "assistant", **self.head, **self.fields}
         message |= {"content": parts} if parts else {}
-        message |= {"tool_calls": [block.wire for block in self.calls]} if self.calls else {}
-        return {**self.choice, "message": message}
+        return message | ({"tool_calls": [block.wire for block in self.calls]} if self.calls else {})
+
+
+class Choice:
+    """One choice so far: its messages by their index, and its other fields. Most choices have one message."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.fields: dict[str, Any] = {}
+        self.messages: dict[int, Message] = {}
+
+    def wire(self) -> dict[str, Any]:
+        """Return the choice in the form of an answer that is not streamed."""
+        wires = [message.wire() for message in self.messages.values()]
+        if len(wires) > 1 or any(wire["role"] == "tool" for wire in wires):
+            return {**self.fields, "messages": wires}
+        message = {key: value for wire in wires for key, value in wire.items() if key != "index"}
+        return {**self.fields, "message": {**message, "role": "assistant"}}
 
 
 class Decoder(StreamDecoder):
@@ -59,8 +89,8 @@ class Decoder(StreamDecoder):
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
-        self._order = ChoiceOrder(Message)
-        self._messages = self._order.choices
+        self._order = ChoiceOrder(Choice)
+        self._choices = self._order.choices
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         if "choices" not in wire:
@@ -81,17 +111,53 @@ class Decoder(StreamDecoder):
         for choice in self._order.rest():
             self._read_choice(choice)
 
-    def _read_choice(self, choice: dict[str, Any]) -> None:
-        message = self._order.begin(choice.get("index", 0))
-        for key, value in choice.items():
+    def _read_choice(self, wire: dict[str, Any]) -> None:
+        choice = self._order.begin(wire.get("index", 0))
+        for key, value in wire.items():
             if key == "delta":
-                self._read_delta(message, value)
+                self._read_delta(self._message(choice, value), value)
             elif value is not None or key not in ("finish_reason", "logprobs"):
-                merge_into(message.choice, {key: value})
+                merge_into(choice.fields, {key: value})
+
+    def _message(self, choice: Choice, delta: dict[str, Any]) -> Message:
+        """Return the message that a delta belongs to. If it is new, and no result, the messages before it are over."""
+        index = delta.get("index") or 0
+        if index not in choice.messages:
+            if choice.messages and delta.get("role") != "tool":
+                self._end_messages(choice)
+            choice.messages[index] = Message(choice.number)
+        message: Message = choice.messages[index]
+        message.head |= {key: value for key, value in delta.items() if key in ("role", "index") and value is not None}
+        return message
+
+    def _end_messages(self, choice: Choice) -> None:
+        """Emit the calls and results that waited."""
+        messages = [message for message in choice.messages.values() if message.blocks is None]
+        wires = [message.wire() for message in messages]
+        for message, decoded in zip(messages, SEVERAL.decode(wires, self.context(), {}, "messages"), strict=True):
+            self._end_message(message, decoded.contents)
+
+    def _end_message(self, message: Message, contents: list[Any]) -> list[BlockState]:
+        """Return the blocks of a message with these contents. Those that waited are emitted."""
+        if message.blocks is None:
+            begun = [call for call in message.calls if call.index >= 0]
+            blocks = [*message.parts, *begun]
+            waiting = 1 if message.head.get("role") == "tool" else len(message.calls) - len(begun)
+            if len(contents) > len(blocks) + waiting:
+                # An empty text had no delta.
+                blocks.insert(0, self.whole(contents[0], message.number))
+            if waiting:
+                self._stop_part(message)
+                blocks += [self.whole(content, message.number) for content in contents[len(blocks) :]]
+            message.blocks = blocks
+        return message.blocks
 
     def _read_delta(self, message: Message, delta: dict[str, Any]) -> None:
+        is_result = message.head.get("role") == "tool"
         for key, value in delta.items():
-            if key == "content" and isinstance(value, list):
+            if key == "content" and is_result:
+                message.fields[key] = joined(message.fields.get(key), value)
+            elif key == "content" and isinstance(value, list):
                 for part in value:
                     message.is_list = message.is_list or part.get("type") == "text"
                     self._read_part(message, part)
@@ -127,7 +193,11 @@ class Decoder(StreamDecoder):
 
     def _stop_last(self, message: Message) -> None:
         """Complete the last part before another block begins, so that readers of the stream can use it."""
-        if message.parts and not message.calls:
+        if not message.calls:
+            self._stop_part(message)
+
+    def _stop_part(self, message: Message) -> None:
+        if message.parts:
             self.stop(message.parts[-1], PARTS.decode(message.parts[-1].wire, self.context()))
 
     def _read_call(self, message: Message, call: dict[str, Any]) -> None:
@@ -139,15 +209,20 @@ class Decoder(StreamDecoder):
         if block is None or (function.get("name") and not is_same):
             self._stop_last(message)
             wire = {**call, "function": {**function, "arguments": "" if isinstance(text, str) else text}}
-            block = self.start(wire, CALLS.decode(wire, self.context()), message.number)
+            if message.is_held:
+                block = BlockState(WAITING, wire, message.number)
+            else:
+                block = self.start(wire, CALLS.decode(wire, self.context()), message.number)
             message.calls.append(block)
             message.places[call.get("index", -1)] = block
-        if isinstance(text, str):
+        if isinstance(text, str) and message.is_held:
+            block.wire["function"]["arguments"] += text
+        elif isinstance(text, str):
             self.append(block, block.wire["function"], "arguments", text, ArgumentsDelta)
 
     def is_ready(self) -> bool:
-        messages = self._messages.values()
-        return bool(messages) and all(message.choice.get("finish_reason") for message in messages)
+        choices = self._choices.values()
+        return bool(choices) and all(choice.fields.get("finish_reason") for choice in choices)
 
     def done(self) -> None:
         # The marker [DONE] ends the answer, even without a finish reason.
@@ -155,14 +230,10 @@ class Decoder(StreamDecoder):
             self.finish()
 
     def merged(self) -> dict[str, Any]:
-        choices = [message.wire() for message in self._messages.values()]
+        choices = [choice.wire() for choice in self._choices.values()]
         return {"object": ANSWER, **self.answer, "choices": choices}
 
     def blocks_of(self, response: ChatResponse) -> Iterator[list[BlockState]]:
-        for message, choice in zip(self._messages.values(), response.choices, strict=True):
-            contents = list(contents_of(choice.messages))
-            blocks = [*message.parts, *message.calls]
-            if len(contents) > len(blocks):
-                # An empty text had no delta.
-                blocks.insert(0, self.whole(contents[0], message.number))
-            yield blocks
+        for choice, decoded in zip(self._choices.values(), response.choices, strict=True):
+            both = zip(choice.messages.values(), decoded.messages, strict=False)
+            yield [block for one, other in both for block in self._end_message(one, other.contents)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel import ReasoningContent, TextContent
+from contentmodel import HostedToolCallContent, HostedToolResultContent, ReasoningContent, TextContent
 from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, UnknownDelta, growing_event, list_of
 from contentmodel_adapters.mistral_chat.blocks import is_text
 from contentmodel_adapters.mistral_chat.stream import without_text
@@ -20,17 +20,34 @@ class Encoder(JoiningEncoder):
     def __init__(self, adapter: Any, policies: Any = None) -> None:
         super().__init__(adapter, policies)
         self._head: dict[str, Any] = {}
-        self._begun: set[int] = set()
+        self._begun: set[tuple[int, int]] = set()
+        """The numbers of the choices and messages that have begun."""
+        self._messages: dict[int, int] = {}
+        """The message of each choice that is written: results of Mistral's tools are messages of their own."""
+        self._after_result: set[int] = set()
+        self._with_index: set[int] = set()
+        """The choices with calls of Mistral's tools, of which each message has an index."""
 
     def begin(self, payload: dict[str, Any]) -> None:
         head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
         self._head = {"id": "", "created": 0, "model": "", **head, "object": CHUNK}
 
     def _event(self, number: int, delta: dict[str, Any], **rest: Any) -> dict[str, Any]:
-        role = {} if number in self._begun else {"role": "assistant"}
-        self._begun.add(number)
-        choice = {"index": number, "delta": {**role, **delta}, "finish_reason": None, **rest}
+        message = self._messages.get(number, 0)
+        role = {} if (number, message) in self._begun else {"role": "assistant"}
+        self._begun.add((number, message))
+        index = {"index": message} if message or number in self._with_index else {}
+        choice = {"index": number, "delta": {**index, **role, **delta}, "finish_reason": None, **rest}
         return {**self._head, "choices": [choice]}
+
+    def _begin_message(self, block: OutgoingBlock) -> None:
+        """Begin another message of the choice, if the block is a result of one of Mistral's tools or follows one."""
+        is_result = isinstance(block.content, HostedToolResultContent) and self.is_native
+        if is_result or block.choice in self._after_result:
+            self._messages[block.choice] = self._messages.get(block.choice, 0) + 1
+        if isinstance(block.content, HostedToolCallContent) and self.is_native:
+            self._with_index.add(block.choice)
+        (self._after_result.add if is_result else self._after_result.discard)(block.choice)
 
     def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
         self.put(self._event(number, delta, **rest))
@@ -41,7 +58,8 @@ class Encoder(JoiningEncoder):
         message = self.encode_start(block.content)
         if "content" not in message:
             return
-        if block.choice not in self._begun:
+        self._begin_message(block)
+        if (block.choice, self._messages.get(block.choice, 0)) not in self._begun:
             self._chunk(block.choice, {"content": ""})
         part = {"type": "text", "text": TEXT_HERE}
         content: Any = TEXT_HERE if isinstance(message["content"], str) else [part]
@@ -66,7 +84,9 @@ class Encoder(JoiningEncoder):
             super().hold_delta(block, delta)
 
     def close_block(self, block: OutgoingBlock) -> None:
-        delta = {key: value for key, value in self.encode_block(block).items() if key != "role"}
+        if block.grow is None:
+            self._begin_message(block)
+        delta = {key: value for key, value in self.encode_block(block).items() if (key, value) != ("role", "assistant")}
         text = getattr(block.content, "text", None)
         if block.grow is not None and isinstance(text, str):
             self.write_rest(block, text)
@@ -93,6 +113,14 @@ class Encoder(JoiningEncoder):
         self._end_choices(event, is_failed=True)
         self.put(payload)
 
+    def _put_fields(self, number: int, message: dict[str, Any]) -> None:
+        """Write the fields of one of several messages that belong to no block."""
+        delta = {key: value for key, value in message.items() if key != "role"}
+        if delta.get("index") in range(self._messages.get(number, 0) + 1):
+            last, self._messages[number] = self._messages.get(number, 0), delta["index"]
+            self._chunk(number, delta)
+            self._messages[number] = last
+
     def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
         """Write the last chunk of each choice, with the fields that belong to no block."""
         payload = self.encode_envelope(event)
@@ -100,6 +128,8 @@ class Encoder(JoiningEncoder):
         self._head |= {key: value for key, value in payload.items() if key != "object"}
         for number, choice in enumerate(choices):
             delta = {key: value for key, value in choice.pop("message", {}).items() if key != "role"}
+            for message in choice.pop("messages", ()):
+                self._put_fields(number, message)
             choice.pop("index", None)
             if is_failed and event.response.choices[number].finish_reason is None:
                 choice.pop("finish_reason", None)

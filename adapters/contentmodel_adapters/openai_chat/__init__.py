@@ -38,6 +38,7 @@ from contentmodel.authoring import (
     settings,
     whole_seconds,
     with_custom_results,
+    with_fields_of,
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
@@ -279,8 +280,17 @@ def _without_author(message: ChatMessage, context: EncodeContext) -> ChatMessage
     return unnamed
 
 
+def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of Mistral with the fields that this API has, too: a prediction only if nothing excludes it."""
+    options = request.options
+    excludes = (request.tools, options.logprobs, options.max_output_tokens, (options.choices or 1) > 1)
+    names = ("prompt_cache_key", *(() if any(excludes) else ("prediction",)))
+    return with_fields_of(request, context, "mistral-chat", names)
+
+
 REQUEST_PASSES = (
     request_pass(with_settings_of, other="openai-responses"),
+    request_pass(with_fields_of_mistral),
     request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),

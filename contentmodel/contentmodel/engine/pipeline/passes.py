@@ -33,6 +33,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.approvals import OwnApprovals, own_approvals, without_own_approvals
 from contentmodel.engine.pipeline.call_ids import with_call_ids
+from contentmodel.engine.pipeline.cited_before import with_citations_of_texts
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
@@ -61,7 +62,7 @@ def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> li
     if all(is_native(message, context) for message in messages):
         return messages
     normalized: list[ChatMessage] = []
-    messages = with_call_ids(messages, context)
+    messages = with_call_ids(with_citations_of_texts(messages, context), context)
     approvals: OwnApprovals = {} if context.keeps_approvals else own_approvals(messages)
     for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
@@ -234,7 +235,7 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
     """
     if context.native:
         return messages
-    messages = without_empty_texts(with_call_ids(messages, context), context)
+    messages = without_empty_texts(with_call_ids(with_citations_of_texts(messages, context), context), context)
     approvals = own_approvals(messages, has_results=False)
     if approvals:
         messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]

@@ -14,6 +14,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline import passes
+from contentmodel.engine.pipeline.cited_before import with_citations_of_texts
 from contentmodel.engine.streams.amending import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.engine.streams.places import Place
@@ -119,6 +120,7 @@ def with_normalized_texts(
     An answer of this API stays as it is. `cites` is passed to `normalize_answer`. Contents that `blocks` has rows for
     already separate texts.
     """
+    messages = with_citations_of_texts(messages, context)
     normalized = passes.normalize_answer(messages, context, cites=cites)
     return _with_separated_texts(normalized, messages, context, blocks) if context.completes else normalized
 

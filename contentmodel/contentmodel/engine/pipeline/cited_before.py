@@ -1,0 +1,40 @@
+"""Citations without a text belong to the text before them: Nova has the sources of a text in a block after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contentmodel.content.text import TextContent
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.message import ChatMessage
+
+if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
+    from contentmodel.engine.context import EncodeContext
+
+
+def with_citations_of_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs with each citation on the text that it belongs to."""
+    if not any(_is_citation_alone(content) for message in messages for content in message.contents):
+        return messages
+    return [message if is_native(message, context) else _with_citations(message, context) for message in messages]
+
+
+def _with_citations(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    contents: list[AIContent] = []
+    for content in message.contents:
+        last = contents[-1] if contents else None
+        if isinstance(last, TextContent) and last.text and _is_citation_alone(content):
+            context.report_lost_attributes(content, ("protected", "cache_point"))
+            context.leave_residue(content, own=True)
+            cited = [*(last.annotations or ()), *(content.annotations or ())]
+            contents[-1] = context.replace(last, annotations=cited)
+        else:
+            contents.append(content)
+    return context.with_contents(message, contents)
+
+
+def _is_citation_alone(content: AIContent) -> bool:
+    if not content.annotations or not isinstance(content, TextContent) or content.text:
+        return False
+    return all(citation.span is None for citation in content.annotations)
