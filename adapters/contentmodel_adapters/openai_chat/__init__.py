@@ -55,6 +55,7 @@ from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.dialects import (
     DIALECTS,
     SETTING_FIELDS,
+    Dialect,
     TopK,
     form_of,
     host_of,
@@ -92,6 +93,7 @@ from contentmodel_adapters.openai_chat.tools import (
     old_choice,
     read_old_choice,
 )
+from contentmodel_adapters.shared import google
 from contentmodel_adapters.shared.google import SKIP, with_signed_calls
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
@@ -237,24 +239,32 @@ def _is_unread(content: Any, message: ChatMessage, request: ChatRequest, context
     return content.__class__ is FunctionCallContent and issuer not in context.issuers
 
 
-def with_separate_signatures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which the signature of a text is a content before it, if the host has a field for it."""
-    field = context.host.state_field
-    if field is None or context.native:
+def with_state_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose signatures of calls and texts are in the fields of the host.
+
+    The signature of a text is a content before it. Without a field for it, the text keeps it.
+    """
+    dialect: Dialect | None = context.host.dialect
+    if context.host.state_field is None or dialect is None or context.native:
         return messages
-    return [_with_separate_signatures(message, field, context) for message in messages]
+    return [_with_state_of_host(message, dialect, context) for message in messages]
 
 
-def _with_separate_signatures(message: ChatMessage, field: str, context: EncodeContext) -> ChatMessage:
-    parts = [part for content in message.contents for part in _parts(content, field, context)]
+def _with_state_of_host(message: ChatMessage, dialect: Dialect, context: EncodeContext) -> ChatMessage:
+    parts = [part for content in message.contents for part in _parts(content, dialect, context)]
     return context.with_contents(message, parts)
 
 
-def _parts(content: AIContent, field: str, context: EncodeContext) -> list[AIContent]:
-    state = content.protected if content.__class__ is TextContent else None
+def _parts(content: AIContent, dialect: Dialect, context: EncodeContext) -> list[AIContent]:
+    state = content.protected
     if state is None or state.issuer not in context.issuers:
         return [content]
-    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field))
+    if content.__class__ is FunctionCallContent and dialect.call_row is not None and google.is_signed(content):
+        return [context.replaced(content, hints.ROW.on(content, context.api, dialect.call_row))]
+    if content.__class__ is not TextContent:
+        return [content]
+    field = dialect.text_field if dialect.text_field and google.is_signed(content) else dialect.state_field
+    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field or ""))
     return [context.replaced(content, signature), context.replace(content, protected=None)]
 
 
@@ -286,7 +296,7 @@ REQUEST_PASSES = (
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
-    message_pass(with_separate_signatures, needs=(TextContent,)),
+    message_pass(with_state_of_host, needs=(TextContent, FunctionCallContent)),
     request_pass(with_placeholders, needs=(FunctionCallContent,)),
     message_pass(without_refused_names),
     message_pass(_with_readable_media, needs=media.TYPES),
@@ -382,7 +392,7 @@ class OpenAIChat(TableAdapter):
     )
     answer_passes = (
         message_pass(without_user_messages),
-        message_pass(with_separate_signatures),
+        message_pass(with_state_of_host),
         message_pass(with_normalized_texts, native=True, cites=True),
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}

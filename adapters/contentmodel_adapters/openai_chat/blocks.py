@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     ArgumentsObject,
     ArgumentsText,
     Blocks,
+    Codec,
     Column,
     Columns,
     DecodeContext,
@@ -30,6 +31,8 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     object_of,
+    objects_of,
+    reasons,
     row,
     write,
 )
@@ -67,21 +70,69 @@ def _usual_call(call: Any, rows: list[Row]) -> Row | None:
     return None if call.__class__ is HostedToolCallContent else rows[-1]
 
 
-def _function(name: str, arguments: ArgumentsText, tag: str = "function", **options: Any) -> Row:
+# Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen 2026-11-23).
+OF_GOOGLE = "extra_content.google.thought_signature"
+# LiteLLM's. It also appends the signature to the id of the call, for clients that drop unknown fields, and reads all
+# three places (litellm 1.110, litellm_core_utils/prompt_templates/factory.py, seen 2026-11-27).
+OF_LITELLM = "provider_specific_fields.thought_signature"
+_MARK = "__thought__"
+_SIGNATURE = PassedOn("google", "signature")
+
+
+class MarkedId(Codec[tuple[str, Protected]]):
+    """The id of a call that ends with a signature of Google. The id of its result is the same, so it is kept whole."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and _MARK in value and _SIGNATURE.holds(value.partition(_MARK)[2])
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> tuple[str, Protected]:
+        return value, _SIGNATURE.decode(value.partition(_MARK)[2], context, container, key)
+
+    def encode(self, value: tuple[str, Protected], context: EncodeContext, owner: Any) -> str | None:
+        call_id, protected = value
+        if protected is not None and not (call_id or "").endswith(f"{_MARK}{protected.data}"):
+            context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=protected.issuer)
+        return call_id
+
+
+MARKED_ID = MarkedId()
+SIGNED_CALL = "function.fields"
+"""The row of calls with a signature in the field of LiteLLM."""
+
+
+def _function(
+    name: str, arguments: ArgumentsText, tag: str = "function", place: str = OF_GOOGLE, **options: Any
+) -> Row:
+    """Return a row of function calls. `place` is the path of the signature of Google, or `id` if that contains it."""
     fields: dict[str, Spec] = {
         "id": "call_id",
         "function.name": "name",
         "function.arguments": ("arguments", arguments),
-        # Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen 2026-11-23).
-        "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
+        place: ("protected", _SIGNATURE),
     }
-    filled = Filled({"function.arguments": "{}"})
-    return Row(name, FunctionCallContent, fields, filled, constants={"type": tag}, **options)
+    if place == "id":
+        fields["id"] = (("call_id", "protected"), MARKED_ID)
+    return Row(
+        name, FunctionCallContent, fields, Filled({"function.arguments": "{}"}), constants={"type": tag}, **options
+    )
 
 
 def _has_object(wire: Mapping[str, Any]) -> bool:
     function = wire.get("function")
     return function.__class__ is dict and function.get("arguments").__class__ is dict
+
+
+def _has_fields(wire: Mapping[str, Any]) -> bool:
+    fields = wire.get("provider_specific_fields")
+    return fields.__class__ is dict and _SIGNATURE.holds(fields.get("thought_signature"))
+
+
+def _has_inner_fields(wire: Mapping[str, Any]) -> bool:
+    function = wire.get("function")
+    return function.__class__ is dict and _has_fields(function)
 
 
 TOOL_CALLS = TABLE.union(
@@ -90,6 +141,9 @@ TOOL_CALLS = TABLE.union(
         # OpenAI refuses an object, but some templates of local models require one (`requires_object_arguments` in
         # common/chat-template.hpp of llama.cpp, seen 2026-11-27).
         _function("function.object", ArgumentsText(objects=True), accepts=_has_object),
+        _function(SIGNED_CALL, ArgumentsText(), place=OF_LITELLM, accepts=_has_fields),
+        _function("function.inner", ArgumentsText(), place=f"function.{OF_LITELLM}", accepts=_has_inner_fields),
+        _function("function.id", ArgumentsText(), place="id", accepts=lambda wire: MARKED_ID.holds(wire.get("id"))),
         # LangChain's own form, which it reads in messages with roles (langchain-core 1.7.2, messages/utils.py).
         row(
             "tool_call",
@@ -204,6 +258,55 @@ EXTRA_CONTENT = TABLE.union(
     ],
     find=lambda wire: "thought signature",
 )
+
+
+class InList(PassedOn):
+    """A signature in a list of one."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and len(value) == 1 and super().holds(value[0])
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Protected:
+        return super().decode(value[0], context, container, key)
+
+    def encode(self, value: Protected, context: EncodeContext, owner: object) -> Any:
+        data = super().encode(value, context, owner)
+        return None if data is None else [data]
+
+
+# LiteLLM's: the signatures of all parts of Gemini's answer (litellm 1.110, llms/vertex_ai/gemini, seen 2026-11-27).
+SIGNATURE_IN_LIST = TABLE.union(
+    "provider-specific fields",
+    [
+        Row(
+            "signature in list",
+            ReasoningContent,
+            {"thought_signatures": ("protected", InList("google", "signature"))},
+            Silent("kind"),
+        )
+    ],
+    find=lambda wire: "signature in list",
+)
+
+
+def signs_text(message: dict[str, Any]) -> bool:
+    """Return whether a message has one signature of LiteLLM, which is neither that of a call nor of a thought."""
+    listed = object_of(message, "provider_specific_fields").get("thought_signatures")
+    if not _IN_LIST.holds(listed):
+        return False
+    calls, thoughts = objects_of(message, "tool_calls"), objects_of(message, "thinking_blocks")
+    others = [block.get("signature") for block in thoughts]
+    for call in (*calls, object_of(message, "function_call")):
+        id_of_call = call.get("id")
+        others.append(object_of(call, "provider_specific_fields").get("thought_signature"))
+        others.append(object_of(object_of(call, "function"), "provider_specific_fields").get("thought_signature"))
+        others.append(id_of_call.partition(_MARK)[2] if id_of_call.__class__ is str else None)
+    return listed[0] not in others
+
+
+_IN_LIST = InList("google", "signature")
 
 # Tools that Groq runs: call and result are one object (groq 1.7, types/chat/chat_completion_message.py, seen
 # 2026-11-23).

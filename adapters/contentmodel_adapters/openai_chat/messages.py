@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -65,11 +66,13 @@ from contentmodel_adapters.openai_chat.blocks import (
     FUNCTION_CALL,
     REASONING_DETAILS,
     RESULTS,
+    SIGNATURE_IN_LIST,
     SOURCE,
     SOURCES,
     TABLE,
     THINKING_BLOCKS,
     TOOL_CALLS,
+    signs_text,
 )
 from contentmodel_adapters.openai_chat.parts import CONTENT
 from contentmodel_adapters.shared.answer import misfits
@@ -182,6 +185,7 @@ COLUMNS = {
     **{name: Column(Blocks(union), ReasoningContent, hinted=True) for name, union in REASONING_LISTS.items()},
     "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
     "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),
+    "provider_specific_fields": Column(One(SIGNATURE_IN_LIST), ReasoningContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
@@ -205,12 +209,30 @@ def _assistant(name: str, *without: str) -> Row:
     )
 
 
-ASSISTANT = _assistant("assistant message")
-DETAILED = {
-    name: _assistant(f"assistant message with {name}", *REASONING_TEXTS, *(REASONING_LISTS.keys() - {name}))
-    for name in REASONING_LISTS
+REPEATED = "reasoning"
+"""A text of reasoning that may repeat another one."""
+_OTHERS: dict[str | None, tuple[str, ...]] = {
+    None: (),
+    REPEATED: (REPEATED,),
+    **{name: (*REASONING_TEXTS, *(REASONING_LISTS.keys() - {name})) for name in REASONING_LISTS},
 }
-"""The rows of messages with a list of parts of the reasoning. Other fields repeat its text."""
+"""The columns that are residue, because they repeat another one, by the reason: a list of parts, or an equal text."""
+
+
+def _assistants() -> dict[tuple[str | None, bool], Row]:
+    """Return the rows of the assistant's messages, by the reason in `_OTHERS`, and whether a text is signed."""
+    rows = {}
+    for reason, is_signed in product(_OTHERS, (False, True)):
+        name = f"{'signed ' if is_signed else ''}assistant message{f' with {reason}' if reason else ''}"
+        rows[reason, is_signed] = _assistant(name, *_OTHERS[reason], *(() if is_signed else (SIGNED,)))
+    return rows
+
+
+SIGNED = "provider_specific_fields"
+"""The field with the signature of a text. In a message without a signed text, it is residue."""
+ASSISTANTS = _assistants()
+ASSISTANT = ASSISTANTS[None, True]
+"""The row that encodes all of them."""
 # The other roles have separate records.
 ROLES = Roles(
     API,
@@ -251,10 +273,20 @@ def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessag
 
 def row_of_wire(wire: dict[str, Any]) -> Row:
     """Return the row that reads an assistant's message."""
-    for name, row in DETAILED.items():
-        if wire.get(name).__class__ is list and wire[name]:
-            return row
-    return ASSISTANT
+    is_signed = SIGNED in wire and signs_text(wire)
+    for listed in REASONING_LISTS:
+        if wire.get(listed).__class__ is list and wire[listed]:
+            return ASSISTANTS[listed, is_signed]
+    return ASSISTANTS[REPEATED if repeats_reasoning(wire) else None, is_signed]
+
+
+def repeats_reasoning(wire: dict[str, Any]) -> bool:
+    """Return whether a message or a delta has a text of reasoning in two fields.
+
+    vLLM sends the new name beside the old one (entrypoints/openai/chat_completion/protocol.py, seen 2026-11-27).
+    """
+    text = wire.get(REPEATED)
+    return text.__class__ is str and text != "" and text == wire.get("reasoning_content")
 
 
 REPLAY = Replay(
@@ -502,5 +534,8 @@ def _row_of(message: ChatMessage) -> Row | Fields:
         return RESULT_MESSAGE
     if message.role != "assistant":
         return PLAIN
-    columns = (hints.COLUMN.of(content, API) for content in message.contents)
-    return next((DETAILED[column] for column in columns if column in DETAILED), ASSISTANT)
+    columns = {hints.COLUMN.of(content, API) for content in message.contents}
+    reason: str | None = next((name for name in REASONING_LISTS if name in columns), None)
+    if reason is None and "reasoning_content" in columns and (message.extra or {}).get(API, {}).get(REPEATED):
+        reason = REPEATED
+    return ASSISTANTS[reason, SIGNED in columns]
