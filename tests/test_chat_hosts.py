@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import FunctionCallContent, ReasoningContent, TextContent, convert, convert_stream, fold_stream
+from contentmodel import FunctionCallContent, ReasoningContent, TextContent, convert, convert_stream, detect, fold_stream
 from contentmodel.content.base import Protected
 from test_dialects import ANTHROPIC, CALL, CHAT, GOOGLE, LITELLM, answer, request
 from test_events import chunk, lawful, sse
@@ -195,3 +195,36 @@ def test_streamed_reasoning_in_two_fields_is_one_thought() -> None:
         convert_stream([stream], source="openai-chat", target="ollama-chat", policies={"reasoning": "text"})
     )
     assert made.count(b"ok.") == 1
+
+
+# -- detection ---------------------------------------------------------------------------------------------------------
+
+QUESTION = {"role": "user", "content": "Which?"}
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+GROQS = {"citation_options": "enabled", "documents": [{"id": "1", "source": {"type": "text", "text": "A cat."}}]}
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"messages": [QUESTION, {"role": "assistant", "content": "", "images": [IMAGE]}, QUESTION]},
+        {"messages": [QUESTION], **GROQS},
+        {"messages": [QUESTION], "documents": [{"title": "Cats", "text": "A cat."}]},
+        {"messages": [QUESTION, {"role": "assistant", "content": "A cat [1].", "citations": ["https://example.org"]}]},
+    ],
+)
+def test_fields_of_hosts_do_not_make_a_request_of_another_api(payload: dict[str, Any]) -> None:
+    assert detect({"model": "m", **payload}) == ("openai-chat", "request")
+
+
+@pytest.mark.parametrize(
+    ("api", "payload"),
+    [
+        ("ollama-chat", {"messages": [{**QUESTION, "images": ["iVBORw0KGgo="]}]}),
+        ("cohere-chat", {"messages": [QUESTION], "documents": ["A cat."]}),
+        ("cohere-chat", {"messages": [QUESTION], "documents": [{"id": "1", "data": {"text": "A cat."}}]}),
+        ("cohere-chat", {"messages": [QUESTION], "citation_options": {"mode": "fast"}}),
+    ],
+)
+def test_fields_of_other_apis_identify_them(api: str, payload: dict[str, Any]) -> None:
+    assert detect({"model": "m", **payload}) == (api, "request")

@@ -472,10 +472,10 @@ PARTS = frozenset(("file", "image_url", "input_audio", "refusal", "video_url"))
 
 
 def _is_own(message: Any) -> bool:
-    """Return whether a message has a role, calls or parts that Anthropic Messages does not have."""
+    """Return whether a message has a role, calls, images or parts that Anthropic Messages does not have."""
     if not isinstance(message, dict):
         return False
-    if message.get("role") in ("tool", "developer") or "tool_calls" in message:
+    if message.get("role") in ("tool", "developer") or "tool_calls" in message or objects_of(message, "images"):
         return True
     return any(
         part.get("type") in PARTS for part in objects_of(message, "content") if isinstance(part.get("type"), str)
