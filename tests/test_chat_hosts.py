@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import FunctionCallContent, ReasoningContent, TextContent, convert, convert_stream, detect, fold_stream
+from contentmodel import (
+    FunctionCallContent,
+    ReasoningContent,
+    TextContent,
+    convert,
+    convert_stream,
+    detect,
+    fold_stream,
+)
 from contentmodel.content.base import Protected
 from test_dialects import ANTHROPIC, CALL, CHAT, GOOGLE, LITELLM, answer, request
 from test_events import chunk, lawful, sse
@@ -228,3 +236,51 @@ def test_fields_of_hosts_do_not_make_a_request_of_another_api(payload: dict[str,
 )
 def test_fields_of_other_apis_identify_them(api: str, payload: dict[str, Any]) -> None:
     assert detect({"model": "m", **payload}) == (api, "request")
+
+
+# -- sources -----------------------------------------------------------------------------------------------------------
+
+URL = "https://example.org/cats"
+DATA_SOURCES = {"citations": [{"content": "A cat.", "title": "Cats", "url": URL, "chunk_id": "0"}], "intent": "cats"}
+SOURCES: dict[str, Any] = {
+    "web_search": [{"title": "Cats", "link": URL, "content": "A cat.", "refer": "ref_1"}],
+    "search_info": {"search_results": [{"index": 1, "title": "Cats", "url": URL}], "other": 1},
+}
+
+
+@pytest.mark.parametrize("field", [*SOURCES, "context"])
+def test_listed_sources_are_citations_of_the_text(field: str) -> None:
+    payload = answer(content="A cat.", context=DATA_SOURCES) if field == "context" else answer(content="A cat.")
+    payload |= {field: SOURCES[field]} if field in SOURCES else {}
+    decoded = CHAT.decode_response(payload)
+    (citation,) = decoded.messages[0].contents[0].annotations or ()
+    assert (citation.url, citation.title) == (URL, "Cats")
+    assert CHAT.encode_response(decoded).payload == payload
+    output = convert(payload, source="openai-chat", target="openai-responses").payload["output"]
+    assert output[0]["content"][0]["annotations"][0]["url"] == URL
+
+
+def test_data_sources_of_a_message_in_a_request_are_kept() -> None:
+    payload = request("gpt-4o", content="A cat.", context=DATA_SOURCES)
+    assert CHAT.encode_request(CHAT.decode_request(payload)).payload == payload
+
+
+CALL_DELTA = {"tool_calls": [{"index": 0, **CALL}]}
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [chunk({"context": DATA_SOURCES}), chunk({"content": "A cat."})],
+        [chunk({"content": "A cat."}), chunk(CALL_DELTA), chunk({"context": DATA_SOURCES})],
+        [chunk({"content": "A cat."}), {**chunk({}), "web_search": SOURCES["web_search"]}],
+        [{**chunk({"content": text}), "search_info": SOURCES["search_info"]} for text in ("A ", "cat.")],
+    ],
+)
+def test_streamed_sources_are_those_of_the_answer(chunks: list[Any]) -> None:
+    stream = sse(*chunks, chunk({}, finish="stop"))
+    lawful("openai-chat", stream)
+    folded = fold_stream(stream, "openai-chat")
+    assert [citation.url for citation in folded.messages[0].contents[0].annotations or ()] == [URL]
+    again = b"".join(convert_stream([stream], source="openai-chat", target="openai-chat"))
+    assert fold_stream(again, "openai-chat").messages == folded.messages

@@ -71,8 +71,6 @@ from contentmodel_adapters.openai_chat.messages import (
     REASONING_FIELDS,
     Messages,
     encode_answer,
-    sources_of,
-    with_sources,
 )
 from contentmodel_adapters.openai_chat.response import (
     ERROR_AT_TOP,
@@ -82,6 +80,7 @@ from contentmodel_adapters.openai_chat.response import (
     with_error_at_top,
 )
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.openai_chat.sources import with_listed, with_sources
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import (
@@ -356,8 +355,7 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
 
 def with_listed_sources(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the sources that its host lists beside the choices."""
-    listed = sources_of(contents_of(response.messages), context) if context.native else {}
-    return {**payload, **listed} if listed else payload
+    return with_listed(payload, contents_of(response.messages), context) if context.native else payload
 
 
 class OpenAIChat(TableAdapter):

@@ -6,7 +6,7 @@ Sources: openai 3.52 (types/chat), and recorded traffic for the hosts' own field
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -20,7 +20,6 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
-    Hint,
     Implied,
     PairRow,
     ProviderOnly,
@@ -419,18 +418,6 @@ FUNCTION_RESULT = Row(
     constants={"role": "function"},
 )
 RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="role")
-
-# The answer as a whole refers to these (docs.perplexity.ai/api-reference/chat-completions-post and
-# docs.x.ai/docs/guides/live-search, seen 2026-11-23). Perplexity has search_results instead of citations since 2025.
-SOURCES = TABLE.union(
-    "search source",
-    [Row("search_result", Citation, {"url": "url", "title": "title", "snippet": "cited_text"})],
-    find=lambda wire: "search_result",
-)
-SOURCE = Hint[Literal["citations", "search_results"]](
-    API, "source", "the field of the answer that lists the source, if it is not an annotation"
-)
-
 
 _TOKEN_DETAILS: dict[str, Spec] = {
     "prompt_tokens_details.cache_write_tokens": "cache_write_tokens",

@@ -47,8 +47,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `developer`: whether the host accepts the role developer.
     - `limit`: the field of requests for the limit of output tokens.
     - `state_field`: the field of assistant messages for reasoning with the opaque state of the model's maker.
-    - `call_row`, `text_field`: the row of calls with a signature of Google, and the field of assistant messages for that
-      of a text, if they are not the usual row and `state_field`.
+    - `call_row`, `text_field`: the row of calls with a signature of Google, and the field of assistant messages for
+      that of a text, if they are not the usual row and `state_field`.
     - `reads`: the issuers whose opaque state the host reads for any model.
     - `makers`: the makers whose opaque state the host reads for their own models. Each has the name of the format of
       the state at the host; None if the host names no format.

@@ -41,7 +41,6 @@ from contentmodel.authoring import (
     with_media_back,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -56,7 +55,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, contents_of
-from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -67,14 +65,13 @@ from contentmodel_adapters.openai_chat.blocks import (
     REASONING_DETAILS,
     RESULTS,
     SIGNATURE_IN_LIST,
-    SOURCE,
-    SOURCES,
     TABLE,
     THINKING_BLOCKS,
     TOOL_CALLS,
     signs_text,
 )
 from contentmodel_adapters.openai_chat.parts import CONTENT
+from contentmodel_adapters.openai_chat.sources import CONTEXT, SOURCE, context_of, with_context
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
@@ -268,7 +265,7 @@ def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessag
     message: ChatMessage = row_of_wire(wire).decode(wire, context)
     if "annotations" in wire:
         message = _attach_citations(message, wire, context)
-    return message
+    return with_context(message, wire, context) if "context" in wire else message
 
 
 def row_of_wire(wire: dict[str, Any]) -> Row:
@@ -330,6 +327,8 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
             citations = _collect_citations(message, context)
             if citations:
                 wire["annotations"] = citations
+            if context.native:
+                wire = context_of(message, wire, context)
             break
     return wire
 
@@ -396,56 +395,15 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
             continue
         converter = SpanConverter(content.text)
         for citation in content.annotations or ():
-            if SOURCE.of(citation, API) is not None:
-                if context.kind == "request":
+            source = SOURCE.of(citation, API)
+            if source is not None and (context.native or source != CONTEXT):
+                if context.kind == "request" and source != CONTEXT:
                     context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
                 continue
             own = context.native and before == 0
             collected.append(citation if own else moved_citation(citation, converter, before, context))
         before += len(content.text)
     return CITATIONS.encode_list(collected, context)
-
-
-def with_sources(response: ChatResponse, wire: dict[str, Any], context: DecodeContext) -> ChatResponse:
-    """Return an answer with its sources, which Perplexity and xAI list beside the choices, as citations of its text.
-
-    They have no span. If the answer has no text, the lists stay in the residue.
-    """
-    own = (response.extra or {}).get(API) or {}
-    field, citations = _sources_in(own, context)
-    message = response.messages[0] if field is not None and response.messages else None
-    at = next((i for i, c in enumerate(message.contents) if c.__class__ is TextContent), None) if message else None
-    if message is None or at is None or field is None:
-        return response
-    context.trace(SOURCES if field == "search_results" else None, citations, wire, field, spread=True)
-    text = message.contents[at]
-    # In place: the contents are traced.
-    message.contents[at] = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), *citations])
-    rest = {name: value for name, value in own.items() if name != field}
-    return msgspec.structs.replace(response, extra={API: rest} if rest else None)
-
-
-def _sources_in(own: dict[str, Any], context: DecodeContext) -> tuple[str | None, list[Citation]]:
-    """Return the field of an answer that lists its sources, and the sources."""
-    results, links = own.get("search_results"), own.get("citations")
-    if results.__class__ is list and results and all(result.__class__ is dict for result in results):
-        listed = SOURCES.decode_list(results, context)
-        return "search_results", [SOURCE.on(citation, API, "search_results") for citation in listed]
-    if links.__class__ is list and links and all(link.__class__ is str for link in links):
-        return "citations", [Citation(url=link, extra=SOURCE.extra(API, "citations")) for link in links]
-    return None, []
-
-
-def sources_of(contents: Iterable[AIContent], context: EncodeContext) -> dict[str, list[Any]]:
-    """Return the sources of an answer by the fields that list them: the inverse of `with_sources`."""
-    fields: dict[str, list[Any]] = {}
-    for content in contents:
-        for citation in content.annotations or ():
-            field = SOURCE.of(citation, API)
-            if field is not None:
-                source = citation.url if field == "citations" else SOURCES.encode_one(citation, context)
-                fields.setdefault(field, []).append(source)
-    return fields
 
 
 class Messages(MessageList):
