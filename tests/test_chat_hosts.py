@@ -284,3 +284,19 @@ def test_streamed_sources_are_those_of_the_answer(chunks: list[Any]) -> None:
     assert [citation.url for citation in folded.messages[0].contents[0].annotations or ()] == [URL]
     again = b"".join(convert_stream([stream], source="openai-chat", target="openai-chat"))
     assert fold_stream(again, "openai-chat").messages == folded.messages
+
+
+# -- counters ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("written", ["cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens"])
+def test_tokens_written_to_a_cache_are_read_from_the_field_of_each_host(written: str) -> None:
+    counted = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
+    usage = {**counted, "prompt_tokens_details": {"cached_tokens": 3, written: 4, "cache_type": "ephemeral"}}
+    payload = {**answer(content="Hello."), "usage": usage}
+    decoded = CHAT.decode_response(payload)
+    assert decoded.usage is not None
+    assert (decoded.usage.cache_read_tokens, decoded.usage.cache_write_tokens) == (3, 4)
+    assert CHAT.encode_response(decoded).payload == payload
+    there = convert(payload, source="openai-chat", target=ANTHROPIC).payload["usage"]
+    assert (there["input_tokens"], there["cache_creation_input_tokens"]) == (2, 4)

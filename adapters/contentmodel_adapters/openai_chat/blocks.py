@@ -420,7 +420,6 @@ FUNCTION_RESULT = Row(
 RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="role")
 
 _TOKEN_DETAILS: dict[str, Spec] = {
-    "prompt_tokens_details.cache_write_tokens": "cache_write_tokens",
     "prompt_tokens_details.audio_tokens": "input_audio_tokens",
     "completion_tokens_details.reasoning_tokens": "reasoning_tokens",
     "completion_tokens_details.audio_tokens": "output_audio_tokens",
@@ -433,15 +432,21 @@ _TOKEN_DETAILS: dict[str, Spec] = {
 CACHED_TOKENS = ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
 
 
-def _usage_row(cached: str) -> Row:
+# Counters of tokens that were written to a cache: OpenAI's; Alibaba's; LiteLLM's before it had OpenAI's (litellm 1.110,
+# PromptTokensDetailsWrapper in types/utils.py, seen 2026-11-27).
+WRITTEN_TOKENS = ("cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens")
+
+
+def _usage_row(name: str, cached: str, written: str) -> Row:
     return Row(
-        f"usage.{cached}",
+        f"usage.{name}",
         Usage,
         {
             "prompt_tokens": "input_tokens",
             "completion_tokens": "output_tokens",
             "total_tokens": "total_tokens",
             cached: "cache_read_tokens",
+            f"prompt_tokens_details.{written}": "cache_write_tokens",
             **_TOKEN_DETAILS,
         },
         ReasoningInside("prompt_tokens", "completion_tokens"),
@@ -449,16 +454,25 @@ def _usage_row(cached: str) -> Row:
     )
 
 
-def _cached_field(usage: dict[str, Any]) -> str:
-    """Return the row of a usage: that of the field with the cached tokens, by default OpenAI's."""
+def _usage_rows() -> list[Row]:
+    """Return the rows of usage. The first is OpenAI's; each other one has one other field."""
+    rows = [_usage_row(cached, cached, WRITTEN_TOKENS[0]) for cached in CACHED_TOKENS]
+    return rows + [_usage_row(written, CACHED_TOKENS[0], written) for written in WRITTEN_TOKENS[1:]]
+
+
+def _form_of_usage(usage: dict[str, Any]) -> str:
+    """Return the row of a usage: that of its counter of tokens written to a cache, or read from it; else OpenAI's."""
     usual, *others = CACHED_TOKENS
-    details = usage.get("prompt_tokens_details")
-    if details.__class__ is dict and details.get("cached_tokens").__class__ is int:
+    details = object_of(usage, "prompt_tokens_details")
+    written = next((name for name in WRITTEN_TOKENS if details.get(name).__class__ is int), WRITTEN_TOKENS[0])
+    if written != WRITTEN_TOKENS[0]:
+        return f"usage.{written}"
+    if details.get("cached_tokens").__class__ is int:
         return f"usage.{usual}"
     return f"usage.{next((name for name in others if usage.get(name).__class__ is int), usual)}"
 
 
-USAGE = TABLE.union("usage", [_usage_row(cached) for cached in CACHED_TOKENS], find=_cached_field)
+USAGE = TABLE.union("usage", _usage_rows(), find=_form_of_usage)
 
 
 def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | None:
