@@ -253,7 +253,8 @@ def test_listed_sources_are_citations_of_the_text(field: str) -> None:
     payload = answer(content="A cat.", context=DATA_SOURCES) if field == "context" else answer(content="A cat.")
     payload |= {field: SOURCES[field]} if field in SOURCES else {}
     decoded = CHAT.decode_response(payload)
-    (citation,) = decoded.messages[0].contents[0].annotations or ()
+    citation, *others = decoded.messages[0].contents[0].annotations or []
+    assert not others
     assert (citation.url, citation.title) == (URL, "Cats")
     assert CHAT.encode_response(decoded).payload == payload
     output = convert(payload, source="openai-chat", target="openai-responses").payload["output"]
@@ -300,3 +301,16 @@ def test_tokens_written_to_a_cache_are_read_from_the_field_of_each_host(written:
     assert CHAT.encode_response(decoded).payload == payload
     there = convert(payload, source="openai-chat", target=ANTHROPIC).payload["usage"]
     assert (there["input_tokens"], there["cache_creation_input_tokens"]) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [("eos", "stop"), ("eos_token", "stop"), ("stop_sequence", "stop"), ("insufficient_system_resource", "error")],
+)
+def test_finish_reason_of_a_host_is_normalized(raw: str, reason: str) -> None:
+    payload = answer(content="Hello.")
+    payload["choices"][0]["finish_reason"] = raw
+    decoded = CHAT.decode_response(payload)
+    assert decoded.choices[0].finish_reason is not None
+    assert decoded.choices[0].finish_reason.reason == reason
+    assert CHAT.encode_response(decoded).payload == payload

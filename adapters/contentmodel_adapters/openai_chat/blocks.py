@@ -292,7 +292,7 @@ SIGNATURE_IN_LIST = TABLE.union(
 
 def signs_text(message: dict[str, Any]) -> bool:
     """Return whether a message has one signature of LiteLLM, which is neither that of a call nor of a thought."""
-    listed = object_of(message, "provider_specific_fields").get("thought_signatures")
+    listed: Any = object_of(message, "provider_specific_fields").get("thought_signatures")
     if not _IN_LIST.holds(listed):
         return False
     calls, thoughts = objects_of(message, "tool_calls"), objects_of(message, "thinking_blocks")

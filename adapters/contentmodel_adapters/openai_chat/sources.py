@@ -18,18 +18,18 @@ from contentmodel.message import ChatMessage
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.parts import API, TABLE
 
-LINKS = "citations"
-CONTEXT = "context.citations"
-SOURCE = Hint[Literal["citations", "search_results", "web_search", "search_info.search_results", "context.citations"]](
-    API, "source", "the field of the answer that lists the source, if it is not an annotation"
-)
+Path = Literal["citations", "search_results", "web_search", "search_info.search_results", "context.citations"]
+"""The dotted path of a field that lists sources, in an answer or a message."""
+LINKS: Path = "citations"
+CONTEXT: Path = "context.citations"
+SOURCE = Hint[Path](API, "source", "the field of the answer that lists the source, if it is not an annotation")
 
 
 def _union(name: str, **fields: str) -> Any:
     return TABLE.union(name, [Row(name, Citation, fields)], find=lambda wire: name)
 
 
-SOURCES = {
+SOURCES: dict[Path, Any] = {
     # docs.perplexity.ai/api-reference/chat-completions-post and docs.x.ai/docs/guides/live-search, seen 2026-11-23.
     # Perplexity has search_results instead of citations since 2025.
     "search_results": _union("search_result", url="url", title="title", snippet="cited_text"),
@@ -78,7 +78,7 @@ def _lists_sources(value: Any, path: str) -> bool:
 
 
 def _cited(
-    message: ChatMessage, own: dict[str, Any], wire: dict[str, Any], path: str, union: Any, context: DecodeContext
+    message: ChatMessage, own: dict[str, Any], wire: dict[str, Any], path: Path, union: Any, context: DecodeContext
 ) -> dict[str, Any]:
     """Add the sources at `path` to the first text of a message, in place. Return the rest of the residue `own`.
 
@@ -125,7 +125,7 @@ def _with_fields(wire: dict[str, Any], fields: dict[str, list[Any]]) -> dict[str
     return made
 
 
-def _listed(contents: Iterable[AIContent], unions: dict[str, Any], context: EncodeContext) -> dict[str, list[Any]]:
+def _listed(contents: Iterable[AIContent], unions: dict[Path, Any], context: EncodeContext) -> dict[str, list[Any]]:
     fields: dict[str, list[Any]] = {}
     for content in contents:
         for citation in content.annotations or ():

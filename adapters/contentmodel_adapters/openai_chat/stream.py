@@ -232,7 +232,7 @@ class Decoder(StreamDecoder):
         """Append to the reasoning of Databricks. A part continues the last one until that has a signature."""
         parts = choice.message[column]
         (more,) = part["summary"]
-        last = parts[-1] if parts else None
+        last: Any = parts[-1] if parts else None
         if not is_summarized(last) or last["summary"][0].get("signature"):
             inner = {**more, "text": ""}
             parts.append({**part, "summary": [inner]})
