@@ -366,3 +366,63 @@ def test_stream_with_arguments_that_are_an_object_reaches_other_apis(target: str
     ((call_id, name, arguments),) = reads_as(events, target)
     assert (call_id, name) == ("fc_a", "f")
     assert arguments in ({"x": 1}, '{"x":1}')
+
+
+# -- signatures of OpenRouter ------------------------------------------------------------------------------------------
+
+SIGNED_REASONING = {
+    "type": "reasoning",
+    "id": "rs_1",
+    "summary": [],
+    "content": [{"type": "reasoning_text", "text": "Look."}],
+    "signature": "EqRf",
+    "format": "anthropic-claude-v1",
+}
+
+
+def signed_request(model: str) -> dict[str, Any]:
+    """Return a request after an answer of Claude at OpenRouter."""
+    question = {"role": "user", "content": "Which?"}
+    return {"model": model, "input": [question, SIGNED_REASONING, {"role": "assistant", "content": "A cat."}, question]}
+
+
+def test_signature_of_openrouter_reaches_anthropic() -> None:
+    payload = signed_request("anthropic/claude-sonnet-4")
+    decoded = RESPONSES.decode_request(payload)
+    assert decoded.messages[1].contents[0].protected == Protected(issuer="anthropic", kind="signature", data="EqRf")
+    assert RESPONSES.encode_request(decoded).payload == payload
+    there = contentmodel.convert(payload, source=API, target="anthropic-messages").payload
+    assert there["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Look.", "signature": "EqRf"}
+
+
+def test_signature_of_openrouter_is_not_sent_to_a_model_of_another_maker() -> None:
+    decoded = RESPONSES.decode_request(signed_request("anthropic/claude-sonnet-4"))
+    lossy = RESPONSES.encode_request(msgspec.structs.replace(decoded, model="openai/gpt-5.2"))
+    assert b"EqRf" not in lossy.to_json()
+    assert lossy.losses
+
+
+@pytest.mark.parametrize("form", [None, "unknown", "openai-responses-v1"])
+def test_signature_of_an_unknown_maker_is_residue(form: str | None) -> None:
+    item = {**SIGNED_REASONING, "format": form}
+    payload = {"model": "m", "input": [item]}
+    decoded = RESPONSES.decode_request(payload)
+    assert decoded.messages[0].contents[0].protected is None
+    assert RESPONSES.encode_request(decoded).payload == payload
+
+
+def test_streamed_signature_of_openrouter_reaches_anthropic() -> None:
+    begun = {**SIGNED_REASONING, "content": [], "signature": None}
+    part = {"type": "reasoning_text", "text": "Look."}
+    raw = sse(
+        CREATED,
+        event("output_item.added", output_index=0, item=begun),
+        event("reasoning_text.delta", output_index=0, content_index=0, item_id="rs_1", delta="Look."),
+        event("reasoning_text.done", output_index=0, content_index=0, item_id="rs_1", text=part["text"]),
+        event("output_item.done", output_index=0, item=SIGNED_REASONING),
+        event("output_item.added", output_index=1, item=MESSAGE),
+        event("output_item.done", output_index=1, item=message("A cat.")),
+        last("completed", output=[SIGNED_REASONING, message("A cat.")]),
+    )
+    events = lawful(API, raw)
+    assert b"EqRf" in b"".join(encode_stream(events, "anthropic-messages"))

@@ -12,8 +12,10 @@ from contentmodel.authoring import (
     TableAdapter,
     WholeNumber,
     enum_at,
+    list_of,
     media,
     message_pass,
+    objects_of,
     passes,
     payload_pass,
     place_instructions,
@@ -124,17 +126,31 @@ class CohereChat(TableAdapter):
         messages = payload.get("messages")
         if not isinstance(messages, list):
             return {}
-        if any(key in payload for key in OWN) or any(map(_is_own, messages)):
+        if any(key in payload for key in OWN) or has_documents(payload) or any(map(_is_own, messages)):
             return {"request": 0.97}
         return {"request": 0.92 if str(payload.get("model")).startswith("command") else 0.2}
 
 
-OWN = ("strict_tools", "citation_options", "safety_mode", "documents", "p", "k")
+OWN = ("strict_tools", "safety_mode", "p", "k")
 """Fields of requests that other APIs with messages do not have."""
 
 
+def has_documents(payload: dict[str, Any]) -> bool:
+    """Return whether a request has documents, or settings of citations, in the form of Cohere.
+
+    Those of Groq and vLLM differ: `source` or other fields in place of `data`, and a text as the setting (groq 1.7,
+    types/chat/completion_create_params.py; entrypoints/openai/chat_completion/protocol.py of vLLM; seen 2026-11-27).
+    """
+    if isinstance(payload.get("citation_options"), dict):
+        return True
+    documents = list_of(payload, "documents")
+    return any(isinstance(one, str) or (isinstance(one, dict) and "data" in one) for one in documents)
+
+
 def _is_own(message: Any) -> bool:
-    return isinstance(message, dict) and ("tool_plan" in message or "citations" in message)
+    if not isinstance(message, dict):
+        return False
+    return "tool_plan" in message or bool(objects_of(message, "citations"))
 
 
 adapter = CohereChat()

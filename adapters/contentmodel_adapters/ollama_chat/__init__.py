@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     WholeNumber,
+    list_of,
     media,
     message_pass,
     object_of,
@@ -169,8 +170,13 @@ class OllamaChat(TableAdapter):
         own = any(key in payload for key in ("options", "keep_alive", "think", "format", "truncate", "shift"))
         calls = (call for message in objects_of(payload, "messages") for call in objects_of(message, "tool_calls"))
         has_objects = any(isinstance(object_of(call, "function").get("arguments"), dict) for call in calls)
-        own = own or has_objects or any("images" in m or "tool_name" in m for m in objects_of(payload, "messages"))
+        own = own or has_objects or any(map(_is_own, objects_of(payload, "messages")))
         return {"request": 0.95 if own else 0.3}
+
+
+def _is_own(message: dict[str, Any]) -> bool:
+    """Return whether a message has a field of Ollama. Its images are base64; hosts of Chat Completions have objects."""
+    return "tool_name" in message or any(isinstance(image, str) for image in list_of(message, "images"))
 
 
 adapter = OllamaChat()

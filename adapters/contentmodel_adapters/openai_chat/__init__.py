@@ -56,6 +56,7 @@ from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.dialects import (
     DIALECTS,
     SETTING_FIELDS,
+    Dialect,
     TopK,
     form_of,
     host_of,
@@ -71,8 +72,6 @@ from contentmodel_adapters.openai_chat.messages import (
     REASONING_FIELDS,
     Messages,
     encode_answer,
-    sources_of,
-    with_sources,
 )
 from contentmodel_adapters.openai_chat.response import (
     ERROR_AT_TOP,
@@ -82,6 +81,7 @@ from contentmodel_adapters.openai_chat.response import (
     with_error_at_top,
 )
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.openai_chat.sources import with_listed, with_sources
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import (
@@ -93,6 +93,7 @@ from contentmodel_adapters.openai_chat.tools import (
     old_choice,
     read_old_choice,
 )
+from contentmodel_adapters.shared import google
 from contentmodel_adapters.shared.google import SKIP, with_signed_calls
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
@@ -238,24 +239,32 @@ def _is_unread(content: Any, message: ChatMessage, request: ChatRequest, context
     return content.__class__ is FunctionCallContent and issuer not in context.issuers
 
 
-def with_separate_signatures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which the signature of a text is a content before it, if the host has a field for it."""
-    field = context.host.state_field
-    if field is None or context.native:
+def with_state_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose signatures of calls and texts are in the fields of the host.
+
+    The signature of a text is a content before it. Without a field for it, the text keeps it.
+    """
+    dialect: Dialect | None = context.host.dialect
+    if context.host.state_field is None or dialect is None or context.native:
         return messages
-    return [_with_separate_signatures(message, field, context) for message in messages]
+    return [_with_state_of_host(message, dialect, context) for message in messages]
 
 
-def _with_separate_signatures(message: ChatMessage, field: str, context: EncodeContext) -> ChatMessage:
-    parts = [part for content in message.contents for part in _parts(content, field, context)]
+def _with_state_of_host(message: ChatMessage, dialect: Dialect, context: EncodeContext) -> ChatMessage:
+    parts = [part for content in message.contents for part in _parts(content, dialect, context)]
     return context.with_contents(message, parts)
 
 
-def _parts(content: AIContent, field: str, context: EncodeContext) -> list[AIContent]:
-    state = content.protected if content.__class__ is TextContent else None
+def _parts(content: AIContent, dialect: Dialect, context: EncodeContext) -> list[AIContent]:
+    state = content.protected
     if state is None or state.issuer not in context.issuers:
         return [content]
-    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field))
+    if content.__class__ is FunctionCallContent and dialect.call_row is not None and google.is_signed(content):
+        return [context.replaced(content, hints.ROW.on(content, context.api, dialect.call_row))]
+    if content.__class__ is not TextContent:
+        return [content]
+    field = dialect.text_field if dialect.text_field and google.is_signed(content) else dialect.state_field
+    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field or ""))
     return [context.replaced(content, signature), context.replace(content, protected=None)]
 
 
@@ -296,7 +305,7 @@ REQUEST_PASSES = (
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
-    message_pass(with_separate_signatures, needs=(TextContent,)),
+    message_pass(with_state_of_host, needs=(TextContent, FunctionCallContent)),
     request_pass(with_placeholders, needs=(FunctionCallContent,)),
     message_pass(without_refused_names),
     message_pass(_with_readable_media, needs=media.TYPES),
@@ -356,8 +365,7 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
 
 def with_listed_sources(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of an answer with the sources that its host lists beside the choices."""
-    listed = sources_of(contents_of(response.messages), context) if context.native else {}
-    return {**payload, **listed} if listed else payload
+    return with_listed(payload, contents_of(response.messages), context) if context.native else payload
 
 
 class OpenAIChat(TableAdapter):
@@ -392,7 +400,7 @@ class OpenAIChat(TableAdapter):
     )
     answer_passes = (
         message_pass(without_user_messages),
-        message_pass(with_separate_signatures),
+        message_pass(with_state_of_host),
         message_pass(with_normalized_texts, native=True, cites=True),
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
@@ -472,10 +480,10 @@ PARTS = frozenset(("file", "image_url", "input_audio", "refusal", "video_url"))
 
 
 def _is_own(message: Any) -> bool:
-    """Return whether a message has a role, calls or parts that Anthropic Messages does not have."""
+    """Return whether a message has a role, calls, images or parts that Anthropic Messages does not have."""
     if not isinstance(message, dict):
         return False
-    if message.get("role") in ("tool", "developer") or "tool_calls" in message:
+    if message.get("role") in ("tool", "developer") or "tool_calls" in message or objects_of(message, "images"):
         return True
     return any(
         part.get("type") in PARTS for part in objects_of(message, "content") if isinstance(part.get("type"), str)

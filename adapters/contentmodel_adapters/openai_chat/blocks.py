@@ -6,7 +6,7 @@ Sources: openai 3.52 (types/chat), and recorded traffic for the hosts' own field
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -14,12 +14,12 @@ from contentmodel.authoring import (
     ArgumentsObject,
     ArgumentsText,
     Blocks,
+    Codec,
     Column,
     Columns,
     DecodeContext,
     EncodeContext,
     Filled,
-    Hint,
     Implied,
     PairRow,
     ProviderOnly,
@@ -30,6 +30,8 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     object_of,
+    objects_of,
+    reasons,
     row,
     write,
 )
@@ -67,21 +69,69 @@ def _usual_call(call: Any, rows: list[Row]) -> Row | None:
     return None if call.__class__ is HostedToolCallContent else rows[-1]
 
 
-def _function(name: str, arguments: ArgumentsText, tag: str = "function", **options: Any) -> Row:
+# Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen 2026-11-23).
+OF_GOOGLE = "extra_content.google.thought_signature"
+# LiteLLM's. It also appends the signature to the id of the call, for clients that drop unknown fields, and reads all
+# three places (litellm 1.110, litellm_core_utils/prompt_templates/factory.py, seen 2026-11-27).
+OF_LITELLM = "provider_specific_fields.thought_signature"
+_MARK = "__thought__"
+_SIGNATURE = PassedOn("google", "signature")
+
+
+class MarkedId(Codec[tuple[str, Protected]]):
+    """The id of a call that ends with a signature of Google. The id of its result is the same, so it is kept whole."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and _MARK in value and _SIGNATURE.holds(value.partition(_MARK)[2])
+
+    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> tuple[str, Protected]:
+        return value, _SIGNATURE.decode(value.partition(_MARK)[2], context, container, key)
+
+    def encode(self, value: tuple[str, Protected], context: EncodeContext, owner: Any) -> str | None:
+        call_id, protected = value
+        if protected is not None and not (call_id or "").endswith(f"{_MARK}{protected.data}"):
+            context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=protected.issuer)
+        return call_id
+
+
+MARKED_ID = MarkedId()
+SIGNED_CALL = "function.fields"
+"""The row of calls with a signature in the field of LiteLLM."""
+
+
+def _function(
+    name: str, arguments: ArgumentsText, tag: str = "function", place: str = OF_GOOGLE, **options: Any
+) -> Row:
+    """Return a row of function calls. `place` is the path of the signature of Google, or `id` if that contains it."""
     fields: dict[str, Spec] = {
         "id": "call_id",
         "function.name": "name",
         "function.arguments": ("arguments", arguments),
-        # Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen 2026-11-23).
-        "extra_content.google.thought_signature": ("protected", PassedOn("google", "signature")),
+        place: ("protected", _SIGNATURE),
     }
-    filled = Filled({"function.arguments": "{}"})
-    return Row(name, FunctionCallContent, fields, filled, constants={"type": tag}, **options)
+    if place == "id":
+        fields["id"] = (("call_id", "protected"), MARKED_ID)
+    return Row(
+        name, FunctionCallContent, fields, Filled({"function.arguments": "{}"}), constants={"type": tag}, **options
+    )
 
 
 def _has_object(wire: Mapping[str, Any]) -> bool:
     function = wire.get("function")
     return function.__class__ is dict and function.get("arguments").__class__ is dict
+
+
+def _has_fields(wire: Mapping[str, Any]) -> bool:
+    fields = wire.get("provider_specific_fields")
+    return fields.__class__ is dict and _SIGNATURE.holds(fields.get("thought_signature"))
+
+
+def _has_inner_fields(wire: Mapping[str, Any]) -> bool:
+    function = wire.get("function")
+    return function.__class__ is dict and _has_fields(function)
 
 
 TOOL_CALLS = TABLE.union(
@@ -90,6 +140,9 @@ TOOL_CALLS = TABLE.union(
         # OpenAI refuses an object, but some templates of local models require one (`requires_object_arguments` in
         # common/chat-template.hpp of llama.cpp, seen 2026-11-27).
         _function("function.object", ArgumentsText(objects=True), accepts=_has_object),
+        _function(SIGNED_CALL, ArgumentsText(), place=OF_LITELLM, accepts=_has_fields),
+        _function("function.inner", ArgumentsText(), place=f"function.{OF_LITELLM}", accepts=_has_inner_fields),
+        _function("function.id", ArgumentsText(), place="id", accepts=lambda wire: MARKED_ID.holds(wire.get("id"))),
         # LangChain's own form, which it reads in messages with roles (langchain-core 1.7.2, messages/utils.py).
         row(
             "tool_call",
@@ -205,6 +258,55 @@ EXTRA_CONTENT = TABLE.union(
     find=lambda wire: "thought signature",
 )
 
+
+class InList(PassedOn):
+    """A signature in a list of one."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and len(value) == 1 and super().holds(value[0])
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Protected:
+        return super().decode(value[0], context, container, key)
+
+    def encode(self, value: Protected, context: EncodeContext, owner: object) -> Any:
+        data = super().encode(value, context, owner)
+        return None if data is None else [data]
+
+
+# LiteLLM's: the signatures of all parts of Gemini's answer (litellm 1.110, llms/vertex_ai/gemini, seen 2026-11-27).
+SIGNATURE_IN_LIST = TABLE.union(
+    "provider-specific fields",
+    [
+        Row(
+            "signature in list",
+            ReasoningContent,
+            {"thought_signatures": ("protected", InList("google", "signature"))},
+            Silent("kind"),
+        )
+    ],
+    find=lambda wire: "signature in list",
+)
+
+
+def signs_text(message: dict[str, Any]) -> bool:
+    """Return whether a message has one signature of LiteLLM, which is neither that of a call nor of a thought."""
+    listed: Any = object_of(message, "provider_specific_fields").get("thought_signatures")
+    if not _IN_LIST.holds(listed):
+        return False
+    calls, thoughts = objects_of(message, "tool_calls"), objects_of(message, "thinking_blocks")
+    others = [block.get("signature") for block in thoughts]
+    for call in (*calls, object_of(message, "function_call")):
+        id_of_call = call.get("id")
+        others.append(object_of(call, "provider_specific_fields").get("thought_signature"))
+        others.append(object_of(object_of(call, "function"), "provider_specific_fields").get("thought_signature"))
+        others.append(id_of_call.partition(_MARK)[2] if id_of_call.__class__ is str else None)
+    return listed[0] not in others
+
+
+_IN_LIST = InList("google", "signature")
+
 # Tools that Groq runs: call and result are one object (groq 1.7, types/chat/chat_completion_message.py, seen
 # 2026-11-23).
 FOUND = TABLE.union(
@@ -317,20 +419,7 @@ FUNCTION_RESULT = Row(
 )
 RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="role")
 
-# The answer as a whole refers to these (docs.perplexity.ai/api-reference/chat-completions-post and
-# docs.x.ai/docs/guides/live-search, seen 2026-11-23). Perplexity has search_results instead of citations since 2025.
-SOURCES = TABLE.union(
-    "search source",
-    [Row("search_result", Citation, {"url": "url", "title": "title", "snippet": "cited_text"})],
-    find=lambda wire: "search_result",
-)
-SOURCE = Hint[Literal["citations", "search_results"]](
-    API, "source", "the field of the answer that lists the source, if it is not an annotation"
-)
-
-
 _TOKEN_DETAILS: dict[str, Spec] = {
-    "prompt_tokens_details.cache_write_tokens": "cache_write_tokens",
     "prompt_tokens_details.audio_tokens": "input_audio_tokens",
     "completion_tokens_details.reasoning_tokens": "reasoning_tokens",
     "completion_tokens_details.audio_tokens": "output_audio_tokens",
@@ -343,15 +432,21 @@ _TOKEN_DETAILS: dict[str, Spec] = {
 CACHED_TOKENS = ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
 
 
-def _usage_row(cached: str) -> Row:
+# Counters of tokens that were written to a cache: OpenAI's; Alibaba's; LiteLLM's before it had OpenAI's (litellm 1.110,
+# PromptTokensDetailsWrapper in types/utils.py, seen 2026-11-27).
+WRITTEN_TOKENS = ("cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens")
+
+
+def _usage_row(name: str, cached: str, written: str) -> Row:
     return Row(
-        f"usage.{cached}",
+        f"usage.{name}",
         Usage,
         {
             "prompt_tokens": "input_tokens",
             "completion_tokens": "output_tokens",
             "total_tokens": "total_tokens",
             cached: "cache_read_tokens",
+            f"prompt_tokens_details.{written}": "cache_write_tokens",
             **_TOKEN_DETAILS,
         },
         ReasoningInside("prompt_tokens", "completion_tokens"),
@@ -359,16 +454,25 @@ def _usage_row(cached: str) -> Row:
     )
 
 
-def _cached_field(usage: dict[str, Any]) -> str:
-    """Return the row of a usage: that of the field with the cached tokens, by default OpenAI's."""
+def _usage_rows() -> list[Row]:
+    """Return the rows of usage. The first is OpenAI's; each other one has one other field."""
+    rows = [_usage_row(cached, cached, WRITTEN_TOKENS[0]) for cached in CACHED_TOKENS]
+    return rows + [_usage_row(written, CACHED_TOKENS[0], written) for written in WRITTEN_TOKENS[1:]]
+
+
+def _form_of_usage(usage: dict[str, Any]) -> str:
+    """Return the row of a usage: that of its counter of tokens written to a cache, or read from it; else OpenAI's."""
     usual, *others = CACHED_TOKENS
-    details = usage.get("prompt_tokens_details")
-    if details.__class__ is dict and details.get("cached_tokens").__class__ is int:
+    details = object_of(usage, "prompt_tokens_details")
+    written = next((name for name in WRITTEN_TOKENS if details.get(name).__class__ is int), WRITTEN_TOKENS[0])
+    if written != WRITTEN_TOKENS[0]:
+        return f"usage.{written}"
+    if details.get("cached_tokens").__class__ is int:
         return f"usage.{usual}"
     return f"usage.{next((name for name in others if usage.get(name).__class__ is int), usual)}"
 
 
-USAGE = TABLE.union("usage", [_usage_row(cached) for cached in CACHED_TOKENS], find=_cached_field)
+USAGE = TABLE.union("usage", _usage_rows(), find=_form_of_usage)
 
 
 def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | None:

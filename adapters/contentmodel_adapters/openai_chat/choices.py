@@ -32,6 +32,7 @@ class Choice:
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
+        self.repeats = False
         self.has_deltas = False
         self.has_message = False
 

@@ -47,6 +47,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `developer`: whether the host accepts the role developer.
     - `limit`: the field of requests for the limit of output tokens.
     - `state_field`: the field of assistant messages for reasoning with the opaque state of the model's maker.
+    - `call_row`, `text_field`: the row of calls with a signature of Google, and the field of assistant messages for
+      that of a text, if they are not the usual row and `state_field`.
     - `reads`: the issuers whose opaque state the host reads for any model.
     - `makers`: the makers whose opaque state the host reads for their own models. Each has the name of the format of
       the state at the host; None if the host names no format.
@@ -66,6 +68,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     developer: bool = True
     limit: str = "max_completion_tokens"
     state_field: str | None = None
+    call_row: str | None = None
+    text_field: str | None = None
     reads: frozenset[str] = frozenset()
     makers: Mapping[str, str | None] = {}
     signed: str | None = None
@@ -168,6 +172,9 @@ DIALECTS: dict[str, Dialect] = {
             name="litellm",
             reasoning="reasoning_content",
             state_field="thinking_blocks",
+            # It ignores `extra_content` (litellm 1.110, seen 2026-11-27).
+            call_row="function.fields",
+            text_field="provider_specific_fields",
             makers={"anthropic": None, "google": None},
             cache_control=True,
             top_k=True,
@@ -244,7 +251,7 @@ def _fields_of(dialect: Dialect) -> frozenset[str]:
     """Return the fields of a host that OpenAI does not have."""
     fields = {dialect.reasoning, dialect.state_field, *(path.partition(".")[0] for path in dialect.settings.values())}
     if "google" in dialect.reads or "google" in dialect.makers:
-        fields.add("extra_content")
+        fields.add("extra_content" if dialect.call_row is None else "provider_specific_fields")
     if dialect.cache_control:
         fields.add("cache_control")
     return frozenset(field for field in fields if field is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -40,7 +41,6 @@ from contentmodel.authoring import (
     with_media_back,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -55,7 +55,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, contents_of
-from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -65,13 +64,14 @@ from contentmodel_adapters.openai_chat.blocks import (
     FUNCTION_CALL,
     REASONING_DETAILS,
     RESULTS,
-    SOURCE,
-    SOURCES,
+    SIGNATURE_IN_LIST,
     TABLE,
     THINKING_BLOCKS,
     TOOL_CALLS,
+    signs_text,
 )
 from contentmodel_adapters.openai_chat.parts import CONTENT
+from contentmodel_adapters.openai_chat.sources import CONTEXT, SOURCE, context_of, with_context
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
@@ -182,6 +182,7 @@ COLUMNS = {
     **{name: Column(Blocks(union), ReasoningContent, hinted=True) for name, union in REASONING_LISTS.items()},
     "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
     "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),
+    "provider_specific_fields": Column(One(SIGNATURE_IN_LIST), ReasoningContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
@@ -205,12 +206,30 @@ def _assistant(name: str, *without: str) -> Row:
     )
 
 
-ASSISTANT = _assistant("assistant message")
-DETAILED = {
-    name: _assistant(f"assistant message with {name}", *REASONING_TEXTS, *(REASONING_LISTS.keys() - {name}))
-    for name in REASONING_LISTS
+REPEATED = "reasoning"
+"""A text of reasoning that may repeat another one."""
+_OTHERS: dict[str | None, tuple[str, ...]] = {
+    None: (),
+    REPEATED: (REPEATED,),
+    **{name: (*REASONING_TEXTS, *(REASONING_LISTS.keys() - {name})) for name in REASONING_LISTS},
 }
-"""The rows of messages with a list of parts of the reasoning. Other fields repeat its text."""
+"""The columns that are residue, because they repeat another one, by the reason: a list of parts, or an equal text."""
+
+
+def _assistants() -> dict[tuple[str | None, bool], Row]:
+    """Return the rows of the assistant's messages, by the reason in `_OTHERS`, and whether a text is signed."""
+    rows = {}
+    for reason, is_signed in product(_OTHERS, (False, True)):
+        name = f"{'signed ' if is_signed else ''}assistant message{f' with {reason}' if reason else ''}"
+        rows[reason, is_signed] = _assistant(name, *_OTHERS[reason], *(() if is_signed else (SIGNED,)))
+    return rows
+
+
+SIGNED = "provider_specific_fields"
+"""The field with the signature of a text. In a message without a signed text, it is residue."""
+ASSISTANTS = _assistants()
+ASSISTANT = ASSISTANTS[None, True]
+"""The row that encodes all of them."""
 # The other roles have separate records.
 ROLES = Roles(
     API,
@@ -246,15 +265,25 @@ def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessag
     message: ChatMessage = row_of_wire(wire).decode(wire, context)
     if "annotations" in wire:
         message = _attach_citations(message, wire, context)
-    return message
+    return with_context(message, wire, context) if "context" in wire else message
 
 
 def row_of_wire(wire: dict[str, Any]) -> Row:
     """Return the row that reads an assistant's message."""
-    for name, row in DETAILED.items():
-        if wire.get(name).__class__ is list and wire[name]:
-            return row
-    return ASSISTANT
+    is_signed = SIGNED in wire and signs_text(wire)
+    for listed in REASONING_LISTS:
+        if wire.get(listed).__class__ is list and wire[listed]:
+            return ASSISTANTS[listed, is_signed]
+    return ASSISTANTS[REPEATED if repeats_reasoning(wire) else None, is_signed]
+
+
+def repeats_reasoning(wire: dict[str, Any]) -> bool:
+    """Return whether a message or a delta has a text of reasoning in two fields.
+
+    vLLM sends the new name beside the old one (entrypoints/openai/chat_completion/protocol.py, seen 2026-11-27).
+    """
+    text = wire.get(REPEATED)
+    return text.__class__ is str and text != "" and text == wire.get("reasoning_content")
 
 
 REPLAY = Replay(
@@ -298,6 +327,8 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
             citations = _collect_citations(message, context)
             if citations:
                 wire["annotations"] = citations
+            if context.native:
+                wire = context_of(message, wire, context)
             break
     return wire
 
@@ -364,56 +395,15 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
             continue
         converter = SpanConverter(content.text)
         for citation in content.annotations or ():
-            if SOURCE.of(citation, API) is not None:
-                if context.kind == "request":
+            source = SOURCE.of(citation, API)
+            if source is not None and (context.native or source != CONTEXT):
+                if context.kind == "request" and source != CONTEXT:
                     context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
                 continue
             own = context.native and before == 0
             collected.append(citation if own else moved_citation(citation, converter, before, context))
         before += len(content.text)
     return CITATIONS.encode_list(collected, context)
-
-
-def with_sources(response: ChatResponse, wire: dict[str, Any], context: DecodeContext) -> ChatResponse:
-    """Return an answer with its sources, which Perplexity and xAI list beside the choices, as citations of its text.
-
-    They have no span. If the answer has no text, the lists stay in the residue.
-    """
-    own = (response.extra or {}).get(API) or {}
-    field, citations = _sources_in(own, context)
-    message = response.messages[0] if field is not None and response.messages else None
-    at = next((i for i, c in enumerate(message.contents) if c.__class__ is TextContent), None) if message else None
-    if message is None or at is None or field is None:
-        return response
-    context.trace(SOURCES if field == "search_results" else None, citations, wire, field, spread=True)
-    text = message.contents[at]
-    # In place: the contents are traced.
-    message.contents[at] = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), *citations])
-    rest = {name: value for name, value in own.items() if name != field}
-    return msgspec.structs.replace(response, extra={API: rest} if rest else None)
-
-
-def _sources_in(own: dict[str, Any], context: DecodeContext) -> tuple[str | None, list[Citation]]:
-    """Return the field of an answer that lists its sources, and the sources."""
-    results, links = own.get("search_results"), own.get("citations")
-    if results.__class__ is list and results and all(result.__class__ is dict for result in results):
-        listed = SOURCES.decode_list(results, context)
-        return "search_results", [SOURCE.on(citation, API, "search_results") for citation in listed]
-    if links.__class__ is list and links and all(link.__class__ is str for link in links):
-        return "citations", [Citation(url=link, extra=SOURCE.extra(API, "citations")) for link in links]
-    return None, []
-
-
-def sources_of(contents: Iterable[AIContent], context: EncodeContext) -> dict[str, list[Any]]:
-    """Return the sources of an answer by the fields that list them: the inverse of `with_sources`."""
-    fields: dict[str, list[Any]] = {}
-    for content in contents:
-        for citation in content.annotations or ():
-            field = SOURCE.of(citation, API)
-            if field is not None:
-                source = citation.url if field == "citations" else SOURCES.encode_one(citation, context)
-                fields.setdefault(field, []).append(source)
-    return fields
 
 
 class Messages(MessageList):
@@ -502,5 +492,8 @@ def _row_of(message: ChatMessage) -> Row | Fields:
         return RESULT_MESSAGE
     if message.role != "assistant":
         return PLAIN
-    columns = (hints.COLUMN.of(content, API) for content in message.contents)
-    return next((DETAILED[column] for column in columns if column in DETAILED), ASSISTANT)
+    columns = {hints.COLUMN.of(content, API) for content in message.contents}
+    reason: str | None = next((name for name in REASONING_LISTS if name in columns), None)
+    if reason is None and "reasoning_content" in columns and (message.extra or {}).get(API, {}).get(REPEATED):
+        reason = REPEATED
+    return ASSISTANTS[reason, SIGNED in columns]

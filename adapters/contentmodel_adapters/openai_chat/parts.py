@@ -29,6 +29,7 @@ from contentmodel.authoring import (
     reasons,
     row,
 )
+from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
@@ -63,6 +64,82 @@ class Link(Codec[str]):
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is str and value.startswith(("http://", "https://", "gs://"))
+
+
+SUMMARY = Hint[list[dict[str, Any]]](
+    API, "summary", "the summaries of a part of reasoning, if it has several or an empty signature"
+)
+_IN_SUMMARY = frozenset(("type", "text", "signature"))
+
+
+class Summaries(Codec[tuple[str, Protected | None]]):
+    """The text and the signature of reasoning, in a list of summaries. The texts of several summaries are joined."""
+
+    classes = (list,)
+    identity = False
+    mandatory = True
+    _signature = PassedOn(API, "signature", maker_of)
+
+    def holds(self, value: Any) -> bool:
+        return (
+            value.__class__ is list
+            and bool(value)
+            and all(map(is_summary, value))
+            and sum(bool(one.get("signature")) for one in value) <= 1
+        )
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[str, Protected | None]:
+        text, signature = _text_and_signature(value)
+        return text, self._signature.decode(signature, context, container, key) if signature else None
+
+    def encode(self, value: tuple[str, Protected | None], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        text, protected = value
+        signature = None if protected is None else self._signature.encode(protected, context, owner)
+        sent = SUMMARY.of(owner, API)
+        if sent is not None and self.holds(sent) and _text_and_signature(sent) == (text, signature or ""):
+            return sent
+        signed = {} if signature is None else {"signature": signature}
+        return [{"type": "summary_text", "text": text, **signed}]
+
+    def describe(self) -> str:
+        return "list of summaries"
+
+
+def is_summary(value: Any) -> bool:
+    """Return whether a value is a summary with a text, and no more than a signature beside it."""
+    if value.__class__ is not dict or value.get("type") != "summary_text" or not value.keys() <= _IN_SUMMARY:
+        return False
+    return value.get("text").__class__ is str and value.get("signature", "").__class__ is str
+
+
+def is_summarized(part: Any) -> bool:
+    """Return whether a part is reasoning with one summary, and nothing else."""
+    if part.__class__ is not dict or part.get("type") != "reasoning" or part.keys() != {"type", "summary"}:
+        return False
+    summary = part["summary"]
+    return summary.__class__ is list and len(summary) == 1 and is_summary(summary[0])
+
+
+def _text_and_signature(summaries: list[dict[str, Any]]) -> tuple[str, str]:
+    signatures = "".join(one.get("signature", "") for one in summaries)
+    return "".join(one["text"] for one in summaries), signatures
+
+
+class SummariesAsSent(AsSent):
+    """Keep several summaries, and an empty signature."""
+
+    def around(self, decode: Any, encode: Any, row: Row) -> Any:
+        """Return `decode` and `encode` of a row, wrapped to keep the summaries."""
+
+        def decode_and_keep(wire: dict[str, Any], context: DecodeContext) -> Any:
+            value: Any = decode(wire, context)
+            if value.__class__ is not row.model:
+                return value
+            summaries = wire["summary"]
+            is_usual = len(summaries) == 1 and summaries[0].get("signature") != ""
+            return value if is_usual else SUMMARY.on(value, API, summaries)
+
+        return decode_and_keep, encode
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
@@ -208,6 +285,17 @@ CONTENT = TABLE.union(
             {"data": ("protected", PassedOn(API, "redacted", maker_of))},
             constants={"type": "redacted_thinking"},
         ),
+        # Databricks' (BerriAI/litellm#9700 and #36931: it reads them in requests, too; seen 2026-11-27).
+        Row(
+            "reasoning",
+            ReasoningContent,
+            {"summary": (("text", "protected"), Summaries())},
+            Silent("kind"),
+            constants={"type": "reasoning"},
+            as_sent=SummariesAsSent("summary"),
+        ),
+        # Of models other than Claude (pydantic_ai/models/databricks.py of pydantic/pydantic-ai, seen 2026-11-27).
+        Row("reasoning.text", ReasoningContent, {"text": ("text", Required(str))}, constants={"type": "reasoning"}),
         Row(
             "thinking",
             ReasoningContent,

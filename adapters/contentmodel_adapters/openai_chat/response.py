@@ -52,8 +52,18 @@ FINISH = FinishReasons(
         "pause": "stop",
     },
     "stop",
-    # Z.ai (docs.z.ai/api-reference/llm/chat-completion; anomalyco/opencode#18814, seen 2026-11-27).
-    of_hosts={"model_context_window_exceeded": "length", "sensitive": "content_filter", "network_error": "error"},
+    of_hosts={
+        # Z.ai (docs.z.ai/api-reference/llm/chat-completion; anomalyco/opencode#18814, seen 2026-11-27).
+        "model_context_window_exceeded": "length",
+        "sensitive": "content_filter",
+        "network_error": "error",
+        # Together (together-py, types/chat_completions.py), DeepSeek (api-docs.deepseek.com, "Create Chat Completion"),
+        # and older versions of TGI (litellm 1.110, litellm_core_utils/core_helpers.py); seen 2026-11-27.
+        "eos": "stop",
+        "insufficient_system_resource": "error",
+        "eos_token": "stop",
+        "stop_sequence": "stop",
+    },
 )
 
 TABLE.known_values("finish_reason", *FINISH.reasons)

@@ -51,8 +51,14 @@ from contentmodel_adapters.openai_chat.blocks import (
     usage_of_host,
 )
 from contentmodel_adapters.openai_chat.choices import Choice, Key
-from contentmodel_adapters.openai_chat.messages import REASONING_LISTS, REASONING_TEXTS, decode_assistant
-from contentmodel_adapters.openai_chat.parts import TEXT_PART
+from contentmodel_adapters.openai_chat.messages import (
+    REASONING_LISTS,
+    REASONING_TEXTS,
+    REPEATED,
+    decode_assistant,
+    repeats_reasoning,
+)
+from contentmodel_adapters.openai_chat.parts import CONTENT, TEXT_PART, is_summarized, is_summary
 from contentmodel_adapters.openai_chat.response import error_body, is_error_beside
 from contentmodel_adapters.shared.streamed_calls import (
     is_another,
@@ -160,6 +166,8 @@ class Decoder(StreamDecoder):
                 delta = choice.missing(delta)
             if any(map(delta.get, REASONING_LISTS)):
                 choice.is_detailed = True
+            if REPEATED in delta and repeats_reasoning(delta):
+                choice.repeats = True
             for key, value in delta.items():
                 if value.__class__ is str and key in TEXTS:
                     self._grow_text(choice, key, value)
@@ -204,6 +212,9 @@ class Decoder(StreamDecoder):
             if (column, 0) in choice.blocks:
                 choice.blocks[column, 0].wire = before
         for part in parts:
+            if is_summarized(part):
+                self._grow_summary(choice, column, part)
+                continue
             kind, text = _text_of(part)
             if kind is None:
                 existing.append(part)
@@ -216,6 +227,30 @@ class Decoder(StreamDecoder):
             block = choice.blocks[column, len(existing) - 1]
             block.grow("text", text)
             self.events.append(kind(index=block.index, text=text))
+
+    def _grow_summary(self, choice: Choice, column: str, part: dict[str, Any]) -> None:
+        """Append to the reasoning of Databricks. A part continues the last one until that has a signature."""
+        parts = choice.message[column]
+        (more,) = part["summary"]
+        last: Any = parts[-1] if parts else None
+        if not is_summarized(last) or last["summary"][0].get("signature"):
+            inner = {**more, "text": ""}
+            parts.append({**part, "summary": [inner]})
+            self._open(
+                choice, (column, len(parts) - 1), inner, self._decode_summary({"type": "summary_text", "text": ""})
+            )
+        block = choice.blocks[column, len(parts) - 1]
+        block.grow("text", more["text"])
+        if more["text"]:
+            self.emit(ReasoningDelta(index=block.index, text=more["text"]))
+        signature = more.get("signature")
+        if signature:
+            block.wire["signature"] = signature
+            self.emit(SignatureDelta(index=block.index, protected=self._decode_summary(more).protected))
+
+    def _decode_summary(self, summary: dict[str, Any]) -> Any:
+        (content,) = CONTENT.decode_list([{"type": "reasoning", "summary": [summary]}], self.context())
+        return hints.COLUMN.on(content, API, "content")
 
     def _read_rest(self, choice: Choice, wire: dict[str, Any]) -> None:
         for key, value in wire.items():
@@ -266,8 +301,8 @@ class Decoder(StreamDecoder):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def _open_text(self, choice: Choice, column: str) -> BlockState | None:
-        if choice.is_detailed and column in REASONING_TEXTS:
-            # The parts of the reasoning have the same text.
+        if (choice.is_detailed and column in REASONING_TEXTS) or (choice.repeats and column == REPEATED):
+            # Another column has the same text.
             return None
         return self._open(choice, (column, 0), {}, _blank(column))
 
@@ -285,7 +320,10 @@ class Decoder(StreamDecoder):
         column, _ = key
         block = choice.blocks[key]
         merge_entry_pieces(block)
-        if column in TEXTS:
+        if is_summary(block.wire):
+            self.stop(block, self._decode_summary(block.wire))
+            choice.stopped.add(key)
+        elif column in TEXTS:
             self.stop(block, _with_text(block.emitted, block.wire.get("text") or choice.text(column)))
             choice.stopped.add(key)
         elif column == "tool_calls":

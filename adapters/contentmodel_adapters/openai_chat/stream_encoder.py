@@ -33,7 +33,8 @@ from contentmodel.events import Layout, TurnComplete, TurnError
 from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
 from contentmodel_adapters.openai_chat.blocks import usage_of_host
-from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS, sources_of
+from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS
+from contentmodel_adapters.openai_chat.sources import with_listed
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 from contentmodel_adapters.shared.google import is_signed
@@ -66,6 +67,8 @@ class Encoder(JoiningEncoder):
         self._columns: dict[int, tuple[str, LossFamily, list[str]]] = {}
         """The name and the family of each content that was written, for its losses, and its columns."""
         self._citations: dict[int, list[Any]] = {}
+        self._contexts: dict[int, list[Any]] = {}
+        """The citations of data sources (Azure), by choice."""
         self._executed: dict[int, list[tuple[int, Any]]] = {}
         """The tools that the host ran and that are not written, by choice."""
         self._cited: dict[int, Any] = {}
@@ -230,14 +233,24 @@ class Encoder(JoiningEncoder):
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""
-        # OpenAI's client accepts this list only in one piece.
-        if message.get("annotations").__class__ is list:
-            self._citations.setdefault(choice, []).extend(message.pop("annotations"))
+        self._hold_citations(choice, message)
         delta = {key: value for key, value in message.items() if key != "role" and value is not None}
         if list_of(delta, "tool_calls"):
             delta["tool_calls"] = [self._numbered(choice, call) for call in delta["tool_calls"]]
         if delta:
             self._chunk(choice, delta)
+
+    def _hold_citations(self, choice: int, message: dict[str, Any]) -> None:
+        """Take the citations out of a message, for the last chunk of its choice.
+
+        OpenAI's client accepts their list only in one piece. Those of Azure are in an object with other fields.
+        """
+        if message.get("annotations").__class__ is list:
+            self._citations.setdefault(choice, []).extend(message.pop("annotations"))
+        listed = object_of(message, "context").get("citations") if self.is_native else None
+        if listed.__class__ is list:
+            self._contexts.setdefault(choice, []).extend(listed)
+            message.pop("context")
 
     def _placed(self, content: Any, before: int) -> Any:
         """Return a text with citation spans that count from the beginning of all texts of the message."""
@@ -264,8 +277,7 @@ class Encoder(JoiningEncoder):
                 written.sent = len(text)
         if len(content.annotations or ()) > written.cited:
             encode = partial(self._encode_cited, pieces=pieces, cited=written.cited)
-            cited = list_of(self.encode_with(encode, [content], [place]), "annotations")
-            self._citations.setdefault(written.choice, []).extend(cited)
+            self._hold_citations(written.choice, self.encode_with(encode, [content], [place]))
             written.cited = len(content.annotations)
 
     def _encode_cited(self, contents: list[Any], context: EncodeContext, *, pieces: list[Piece], cited: int) -> Any:
@@ -304,7 +316,7 @@ class Encoder(JoiningEncoder):
         if payload.get("usage") == usage_of_host(payload, payload.get("choices", ())):
             # The stream that it was read from has it there only.
             payload.pop("usage", None)
-        payload |= sources_of((self._cited[index] for index in sorted(self._cited)), self.new_context())
+        payload = with_listed(payload, (self._cited[index] for index in sorted(self._cited)), self.new_context())
         self._report_order(event.layout)
         is_failed = isinstance(event, TurnError)
         ends = [
@@ -336,6 +348,8 @@ class Encoder(JoiningEncoder):
             message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
         if self._citations.get(number):
             message["annotations"] = self._citations.pop(number)
+        if self._contexts.get(number):
+            message["context"] = {**object_of(message, "context"), "citations": self._contexts.pop(number)}
         rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
         if choice.finish_reason is None and is_failed:
             # The error replaces the finish reason.

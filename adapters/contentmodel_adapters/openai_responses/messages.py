@@ -52,11 +52,11 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.openai_responses.blocks import API, INPUT, OUTPUT, REASONING, SEALED, TABLE
+from contentmodel_adapters.openai_responses.blocks import API, FORMATS, INPUT, OUTPUT, REASONING, SEALED, TABLE
 from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_adapters.openai_responses.items import AGENT_MESSAGE, ITEMS, OTHER_PAIRS, PAIRS, is_agent_message
 from contentmodel_adapters.shared.citations import whole_citations
-from contentmodel_adapters.shared.makers import maker_of
+from contentmodel_adapters.shared.makers import MAKERS, maker_of
 from contentmodel_adapters.shared.provider_state import ITEM
 from contentmodel_adapters.shared.replay import Change, Replay
 
@@ -267,6 +267,9 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     if text_of(around, "encrypted_content") and "provider_data" not in item:
         sealed = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
+    elif text_of(around, "signature") and _signer_of(item) is not None:
+        sealed = Protected(issuer=_signer_of(item) or "", kind="signature", data=around.pop("signature"))
+        context.trace(None, [sealed], item, "signature", spread=False)
     if len(parts) == 1:
         parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
         return parts
@@ -295,6 +298,15 @@ def _decode_passed_on(item: dict[str, Any], parts: list[Any], around: dict[str, 
 def _maker_in(item: dict[str, Any]) -> str | None:
     """Return the maker of the model that an item of the Agents SDK names; None if its state is not passed on."""
     return maker_of(text_of(object_of(item, "provider_data"), "model"))
+
+
+def _signer_of(item: dict[str, Any]) -> str | None:
+    """Return the maker whose signature an item of OpenRouter has; None if its `format` names no such maker.
+
+    Source: @openrouter/sdk 1.3, models/outputreasoningitem.d.ts, seen 2026-11-27.
+    """
+    maker = FORMATS.get(text_of(item, "format"))
+    return maker if maker in MAKERS else None
 
 
 def _are_all(wires: list[Any], tag: str) -> bool:
@@ -462,6 +474,10 @@ class _Writer:
         before = item.get("encrypted_content")
         if state.issuer == _maker_in(item):
             item["encrypted_content"] = state.data if before is None else f"{before}\n{state.data}"
+            return
+        if state.kind == "signature" and state.issuer == _signer_of(item):
+            item["signature"] = state.data
+            self._open = None
             return
         encrypted = SEALED.encode(state, self.context, content)
         if encrypted is not None:

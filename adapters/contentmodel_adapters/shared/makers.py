@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-MAKERS = {"anthropic": r"(?:^|[/.@:])claude-", "google": r"(?:^|[/.@:])gemini-"}
+_BEFORE = "(?:^|[/.@:]|^databricks-)"
+MAKERS = {"anthropic": rf"{_BEFORE}claude-", "google": rf"{_BEFORE}gemini-"}
 """The makers of models whose opaque state proxies pass on, with the pattern of the names of their models."""
 OF_SEALED = {**MAKERS, "xai": r"(?:^|[/.@:])grok-"}
 """The makers, besides OpenAI, of models whose encrypted reasoning hosts of the Responses API send."""

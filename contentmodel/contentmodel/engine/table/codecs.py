@@ -225,7 +225,7 @@ class Opaque(Codec[Protected]):
     object without `mandatory` state has another row.
     """
 
-    classes = (str,)
+    classes: tuple[type, ...] = (str,)
     identity = False
 
     def __init__(
