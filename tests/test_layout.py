@@ -50,6 +50,7 @@ FORMATS: dict[str, set[str]] = {
         "calls.py",
         "contents.py",
         "dialects.py",
+        "grounding.py",
         "joined.py",
         "messages.py",
         "openai_forms.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Hint,
+    Row,
     Union,
     hints,
     list_of,
@@ -23,6 +24,7 @@ from contentmodel.content.hosted import CodeInterpreterToolResultContent, ImageG
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
+    ErrorContent,
     ReferenceContent,
     ToolChangeContent,
     UnknownContent,
@@ -35,14 +37,18 @@ from contentmodel_adapters.langchain_messages.blocks import (
     API,
     BEDROCK_POINT,
     BLOCKS,
+    JSON,
     RESULT_CLASSES,
+    STANDARD_CODE,
     TABLE,
+    name_in_result,
     name_of,
     usual_row,
 )
 from contentmodel_adapters.langchain_messages.dialects import (
     BY_API,
     DIALECTS,
+    GOOGLE,
     INNER,
     RESPONSES,
     Dialect,
@@ -153,16 +159,12 @@ STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block
 STANDARD_OF_OPENAI = StandardOfOpenAI(RESPONSES, "item")
 
 
-def is_standard(block: dict[str, Any], issuer: str) -> bool:
-    """Return whether a block is decoded by a row of this format. Anthropic's thinking is decoded by its own adapter."""
-    return name_of(block) is not None and not (block.get("type") == "thinking" and issuer in ("", "anthropic"))
-
-
 class ContentBlocks(Union):
     """The union of all blocks in the content of a message."""
 
-    def __init__(self) -> None:
-        super().__init__(API, "content block", BLOCKS, find=name_of, prefer=usual_row)
+    def __init__(self, name: str, rows: list[Row], find: Callable[[dict[str, Any]], str | None]) -> None:
+        super().__init__(API, name, rows, find=find, prefer=usual_row)
+        self._row_of = find
         self._decode_own, self._encode_own = self.decode_list, self.encode_list
         self.decode_list = self._decode_all
         self.encode_list = self._encode_all
@@ -190,7 +192,8 @@ class ContentBlocks(Union):
         if len(block) == 1 and POINTS.holds(block.get(POINT)):
             return POINT
         issuer = context.origin.issuer
-        if not is_standard(block, issuer):
+        if self._row_of(block) is None or (block.get("type") == "thinking" and issuer in ("", "anthropic")):
+            # Anthropic's thinking is decoded by its own adapter.
             return dialect_of(block, issuer)
         if issuer == "openai":
             return STANDARD_OF_OPENAI if block["type"] in OF_OPENAI else None
@@ -294,16 +297,43 @@ def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
     """Return contents in which each result of a hosted tool has the class of the tool that its call names."""
     calls = {call.call_id: call for call in contents if isinstance(call, HostedToolCallContent)}
     for at, content in enumerate(contents) if calls else ():
-        if content.__class__ is not HostedToolResultContent or INNER.of(content, API) is not None:
-            continue
-        kind = result_type(calls[content.call_id]) if content.call_id in calls else None
-        if kind in RESULT_CLASSES:
-            contents[at] = context.replaced(content, with_class(content, kind))
+        if isinstance(content, HostedToolResultContent) and content.call_id == "":
+            _pair(contents, at, context)
+        elif content.__class__ is HostedToolResultContent and content.call_id in calls:
+            contents[at] = _of_tool(content, calls[content.call_id], context)
     return contents
 
 
-CONTENT = ContentBlocks()
-TABLE.unions["content block"] = CONTENT
+def _of_tool(result: Any, call: Any, context: DecodeContext) -> Any:
+    kind = None if INNER.of(result, API) is not None else result_type(call)
+    return context.replaced(result, with_class(result, kind)) if kind in RESULT_CLASSES else result
+
+
+def _pair(contents: list[Any], at: int, context: DecodeContext) -> None:
+    """Remove the ids of a result with an empty id and of the call before it, so that their order pairs them, in place.
+
+    langchain-google-genai generates the ids of such calls, and does not write them in the results.
+    """
+    before = contents[at - 1] if at else None
+    if not isinstance(before, HostedToolCallContent) or INNER.of(before, API) is not None:
+        return
+    result = contents[at] if contents[at].__class__ in _PAIRED else _of_tool(contents[at], before, context)
+    contents[at - 1 : at + 1] = [_without_id(before, "id", context), _without_id(result, "tool_call_id", context)]
+
+
+_PAIRED = RESULT_CLASSES - {HostedToolResultContent}
+
+
+def _without_id(content: Any, field: str, context: DecodeContext) -> Any:
+    """Return a content whose id is in a field without a meaning."""
+    extra = content.extra or {}
+    extra = {**extra, API: {**extra.get(API, {}), field: content.call_id}}
+    return context.replace(content, call_id=None, extra=extra)
+
+
+CONTENT = ContentBlocks("content block", BLOCKS, name_of)
+RESULT_CONTENT = ContentBlocks("result block", [*BLOCKS, *JSON], name_in_result)
+TABLE.unions |= {union.name: union for union in (CONTENT, RESULT_CONTENT)}
 
 
 # -- messages of other APIs --------------------------------------------------------------------------------------------
@@ -330,9 +360,24 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     is_redacted = sealed is not None and sealed.kind == "redacted"
     if dialect is not None and (isinstance(content, _NON_STANDARD) or is_redacted):
         return context.with_fields(content, {**dialect.mark(), **WRAPPED.entry({"type": "non_standard"})})
+    if content.__class__ is CodeInterpreterToolResultContent and api == GOOGLE:
+        return _of_gemini(content, context)
     if content.__class__ is CodeInterpreterToolResultContent:
         return context.replace(content, outputs=[_as_logs(output, context) for output in content.outputs])
     return content
+
+
+def _of_gemini(result: Any, context: EncodeContext) -> Any:
+    """Return a result of Gemini's code tool with its only text as a string, as langchain-google-genai requires it.
+
+    The status tells a failure.
+    """
+    failed = result.is_error or result.error is not None
+    made = context.replace(result, outputs=[one for one in result.outputs if one.__class__ is not ErrorContent])
+    if len(made.outputs) == 1 and made.outputs[0].__class__ is TextContent:
+        text = context.with_fields(made.outputs[0], hints.FORM.entry("string"))
+        made = context.replace(made, outputs=[text])
+    return context.with_fields(context.replace(made, is_error=failed), hints.ROW.entry(STANDARD_CODE.name))
 
 
 def _as_logs(output: Any, context: EncodeContext) -> Any:
