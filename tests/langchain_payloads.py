@@ -617,8 +617,43 @@ BEDROCK = [
     ),
     _result([{"type": "json", "json": {"celsius": 4}}], "c1"),
     _result([{"json": {"celsius": 4}}, {"type": "text", "text": "Fog."}], "c2"),
+    _answer(
+        [
+            {"type": "reasoning_content", "reasoning_content": {"redacted_content": "cmVk"}},
+            {
+                "type": "text",
+                "text": "The sky is blue.",
+                "citations": [
+                    {
+                        "title": "Sky",
+                        "source": "doc1",
+                        "source_content": [{"text": "sky blue"}],
+                        "location": {"document_char": {"document_index": 0, "start": 0, "end": 8}},
+                    }
+                ],
+            },
+            {
+                "type": "server_tool_use",
+                "name": "nova_code_interpreter",
+                "input": {"snippet": "1+1"},
+                "id": "t0",
+            },
+            {
+                "type": "tool_result",
+                "tool_use_id": "t0",
+                "is_error": False,
+                "content": [{"type": "json", "json": {"std_out": "2"}}, {"type": "text", "text": "Done."}],
+            },
+            {"type": "text", "text": "Two."},
+        ],
+        response_metadata={
+            "model_provider": "bedrock_converse",
+            "model_name": "us.amazon.nova-2-lite-v1:0",
+            "stopReason": "end_turn",
+        },
+    ),
 ]
-"""Messages of langchain-aws: JSON results, and usage by the lifetime of the cache."""
+"""Messages of langchain-aws: JSON results, usage by the lifetime of the cache, and blocks that Converse has."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",

@@ -18,7 +18,7 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage
-from langchain_payloads import GROUNDING, ran
+from langchain_payloads import BEDROCK, GROUNDING, ran
 
 API = "langchain-messages"
 GEMINI = "google-generate-content"
@@ -69,6 +69,57 @@ def test_new_json_output_is_written_as_text() -> None:
     message = replace(request.messages[-1], contents=[result])
     payload = ADAPTER.encode_request(replace(request, messages=[*request.messages[:-1], message])).payload
     assert payload[-1]["content"] == [JSON_BLOCKS[0], {"type": "text", "text": "[1]"}]
+
+
+# -- blocks of Converse ------------------------------------------------------------------------------------------------
+
+
+def blocks(target: str) -> list[Any]:
+    """Return the blocks that another API gets for the answer of Bedrock."""
+    payload = convert(BEDROCK, target=target, source=API, kind="request").payload
+    return [block for message in payload["messages"][3:] for block in message["content"]]
+
+
+def test_blocks_of_converse_are_sent_to_it() -> None:
+    assert written(BEDROCK) == BEDROCK
+    redacted, cited, _, result, _ = blocks("bedrock-converse")
+    assert redacted == {"reasoningContent": {"redactedContent": "cmVk"}}
+    citation = {
+        "title": "Sky",
+        "source": "doc1",
+        "sourceContent": [{"text": "sky blue"}],
+        "location": {"documentChar": {"documentIndex": 0, "start": 0, "end": 8}},
+    }
+    assert cited == {"citationsContent": {"content": [{"text": "The sky is blue."}], "citations": [citation]}}
+    assert result["toolResult"]["content"] == [{"json": {"std_out": "2"}}, {"text": "Done."}]
+
+
+def test_citations_of_converse_are_no_citations_of_anthropic() -> None:
+    made = blocks("anthropic-messages")
+    assert made[0] == {"type": "text", "text": "The sky is blue."}
+    assert [block["content"] for block in made if block["type"] == "tool_result"] == [
+        [{"type": "text", "text": '{"std_out":"2"}'}, {"type": "text", "text": "Done."}]
+    ]
+
+
+def test_wrapped_result_of_converse_has_its_json() -> None:
+    content = [{"type": "non_standard", "value": block} for block in BEDROCK[-1]["content"][2:4]]
+    messages = [*BEDROCK[:-1], {**BEDROCK[-1], "content": content}]
+    assert written(messages) == messages
+    assert answer(messages).contents[1].outputs[0] == JsonContent(value={"std_out": "2"})
+
+
+def test_edit_of_a_cited_text_of_converse_is_encoded() -> None:
+    request = ADAPTER.decode_request(BEDROCK)
+    contents: list[Any] = list(request.messages[-1].contents)
+    contents[1] = replace(contents[1], text="No.", annotations=None)
+    messages = [*request.messages[:-1], replace(request.messages[-1], contents=contents)]
+    payload = ADAPTER.encode_request(replace(request, messages=messages)).payload
+    assert payload[-1]["content"] == [
+        BEDROCK[-1]["content"][0],
+        {"type": "text", "text": "No."},
+        *BEDROCK[-1]["content"][2:],
+    ]
 
 
 # -- code that Gemini ran ----------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ FORMATS: dict[str, set[str]] = {
     "otel_gen_ai": {"hosted.py", "messages.py", "spelling.py", "values.py"},
     "langchain_messages": {
         "anthropic_forms.py",
+        "bedrock_forms.py",
         "calls.py",
         "contents.py",
         "dialects.py",

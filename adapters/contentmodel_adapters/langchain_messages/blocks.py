@@ -450,7 +450,8 @@ def name_of(block: dict[str, Any]) -> str | None:
         return None
     if kind == "thinking" and block.get(kind).__class__ is list:
         return None
-    if kind == "reasoning_content" and block.get(kind).__class__ is not dict:
+    reasoning = block.get("reasoning_content")
+    if kind == "reasoning_content" and (reasoning.__class__ is not dict or "redacted_content" in reasoning):
         return None
     return _find(block)
 

@@ -33,6 +33,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_form, standard_form, trace_own
+from contentmodel_adapters.langchain_messages.bedrock_forms import converse_form, package_form, trace_converse
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
     BEDROCK_POINT,
@@ -46,6 +47,7 @@ from contentmodel_adapters.langchain_messages.blocks import (
     usual_row,
 )
 from contentmodel_adapters.langchain_messages.dialects import (
+    BEDROCK,
     BY_API,
     DIALECTS,
     GOOGLE,
@@ -86,6 +88,22 @@ class StandardOfAnthropic(Dialect):
 
     def mark(self) -> dict[str, Any]:
         return {**super().mark(), **STANDARD.entry(True)}
+
+
+class OfBedrock(Dialect):
+    """Blocks that langchain-aws made of Converse's, decoded as those."""
+
+    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
+        own_blocks = [converse_form(block) or {} for block in blocks]
+        for own, block in zip(own_blocks, blocks, strict=True):
+            trace_converse(own, block, context)
+        return super()._read(own_blocks, places, context)
+
+    def mark(self) -> dict[str, Any]:
+        return {**super().mark(), **STANDARD.entry(True)}
+
+    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
+        return [package_form(block) for block in super()._blocks_of(payload)]
 
 
 class StandardOfOpenAI(Responses):
@@ -157,6 +175,7 @@ def _rest_of(block: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
 
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
 STANDARD_OF_OPENAI = StandardOfOpenAI(RESPONSES, "item")
+OF_BEDROCK = OfBedrock(BEDROCK.api, "content block")
 
 
 class ContentBlocks(Union):
@@ -194,7 +213,7 @@ class ContentBlocks(Union):
         issuer = context.origin.issuer
         if self._row_of(block) is None or (block.get("type") == "thinking" and issuer in ("", "anthropic")):
             # Anthropic's thinking is decoded by its own adapter.
-            return dialect_of(block, issuer)
+            return _reader_of(block, issuer)
         if issuer == "openai":
             return STANDARD_OF_OPENAI if block["type"] in OF_OPENAI else None
         return STANDARD_OF_ANTHROPIC if issuer == "anthropic" and own_form(block) is not None else None
@@ -231,7 +250,7 @@ class ContentBlocks(Union):
 
     def _unwrapped(self, block: dict[str, Any], value: dict[str, Any], context: DecodeContext) -> Any:
         """Return the content of a block of a provider in the block `non_standard`."""
-        dialect = dialect_of(value, context.origin.issuer)
+        dialect = _reader_of(value, context.origin.issuer)
         around = {key: item for key, item in block.items() if key != "value"}
         made = [] if dialect is None else dialect.decode(block, ["value"], context)
         if len(made) != 1 or made[0].__class__ is UnknownContent:
@@ -251,14 +270,14 @@ class ContentBlocks(Union):
 
     def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
         blocks: list[Any] = []
-        for (api, is_of_openai), group in groupby(contents, key=_form_of):
+        for dialect, group in groupby(contents, key=_dialect_of):
             run = list(group)
-            if api is None:
+            if dialect is None:
                 blocks += [block for content in run for block in self._encode_plain(content, context)]
-            elif is_of_openai:
-                blocks += STANDARD_OF_OPENAI.encode(run, context)
+            elif dialect is STANDARD_OF_OPENAI:
+                blocks += dialect.encode(run, context)
             else:
-                blocks += _in_form(BY_API[api].encode(run, context), run)
+                blocks += _in_form(dialect.encode(run, context), run)
         return blocks
 
     def _encode_plain(self, content: Any, context: EncodeContext) -> list[Any]:
@@ -271,10 +290,18 @@ class ContentBlocks(Union):
         return self._encode_own([content], context)
 
 
-def _form_of(content: Any) -> tuple[str | None, bool]:
-    """Return the API of the block of a content, and whether the block is a standard block of an item of OpenAI."""
+def _reader_of(block: dict[str, Any], issuer: str) -> Dialect | None:
+    """Return the dialect that decodes a block that is no standard block; None if no API has it."""
+    return dialect_of(block, issuer) if converse_form(block) is None else OF_BEDROCK
+
+
+def _dialect_of(content: Any) -> Dialect | None:
+    """Return the dialect that encodes the block of a content; None for blocks of this format."""
     api = INNER.of(content, API)
-    return api, api == RESPONSES and STANDARD.of(content, API) is True
+    if api is None:
+        return None
+    own = next((one for one in (STANDARD_OF_OPENAI, OF_BEDROCK) if one.api == api), None)
+    return own if own is not None and STANDARD.of(content, API) is True else BY_API[api]
 
 
 def _has_own_point(content: Any) -> bool:
@@ -287,7 +314,8 @@ def _in_form(blocks: list[Any], contents: list[Any]) -> list[Any]:
         return blocks
     formed = []
     for block, content in zip(blocks, contents, strict=True):
-        made = standard_form(block) if STANDARD.of(content, API) else block
+        is_standard = STANDARD.of(content, API) and INNER.of(content, API) != BEDROCK.api
+        made = standard_form(block) if is_standard else block
         around = WRAPPED.of(content, API)
         formed.append(made if around is None else {**around, "value": made})
     return formed
@@ -356,6 +384,8 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     is_cited = content.__class__ is TextContent and bool(content.annotations)
     if api == "anthropic-messages" and (is_hosted or is_cited):
         return context.with_fields(content, STANDARD_OF_ANTHROPIC.mark())
+    if api == BEDROCK.api and sealed is not None and sealed.kind == "redacted":
+        return context.with_fields(content, OF_BEDROCK.mark())
     dialect = next((one for one in DIALECTS if one.api == api), None)
     is_redacted = sealed is not None and sealed.kind == "redacted"
     if dialect is not None and (isinstance(content, _NON_STANDARD) or is_redacted):

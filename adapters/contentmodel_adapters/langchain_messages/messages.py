@@ -31,7 +31,7 @@ from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
 from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, TAKEN, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
-from contentmodel_adapters.langchain_messages.dialects import CHAT, GOOGLE, INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, CHAT, GOOGLE, INNER, RESPONSES
 from contentmodel_adapters.langchain_messages.grounding import GROUNDED, with_grounding, without_grounding
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.result_items import ITEMS, as_function_result, with_item
@@ -223,6 +223,8 @@ def _is_of_api(content: Any, of_provider: str) -> bool:
     if of_provider == GOOGLE:
         return content.__class__ in OF_GOOGLE or GROUNDED.of(content, API) is True
     api = INNER.of(content, API)
+    if BEDROCK.api in (api, of_provider):
+        return api == of_provider and content.__class__ in (TextContent, ReasoningContent)
     if api is None or content.__class__ in (TextContent, FunctionCallContent):
         return api is not None and bool(content.annotations)
     # Parts of an item of OpenAI belong together. Mistral's reasoning is unsigned, and Anthropic's has its signature.

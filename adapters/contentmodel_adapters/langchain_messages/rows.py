@@ -82,6 +82,7 @@ APIS = {
     "openai": RESPONSES,
     "google_genai": GOOGLE,
     "mistralai": "mistral-chat",
+    "bedrock_converse": BEDROCK.api,
 }
 """The API of the provider-specific blocks of a provider."""
 PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}
