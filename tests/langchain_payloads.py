@@ -557,6 +557,103 @@ CODE = [
     ),
 ]
 """An answer of langchain-google-genai with its code tool."""
+_METADATA_OF_GEMINI = {"model_provider": "google_genai", "model_name": "gemini-2.5-pro"}
+GROUNDING: dict[str, Any] = {
+    "web_search_queries": ["euro 2024"],
+    "image_search_queries": [],
+    "grounding_chunks": [{"web": {"uri": "https://example.org", "title": "E", "domain": None}, "maps": None}],
+    "grounding_supports": [
+        {
+            "segment": {"start_index": 6, "end_index": 16, "part_index": 4, "text": "Spain won."},
+            "grounding_chunk_indices": [0],
+            "confidence_scores": None,
+        }
+    ],
+    "search_entry_point": None,
+}
+
+
+def ran(call_id: str, code: str, output: str, outcome: int) -> list[Any]:
+    """Return the standard blocks that langchain-core makes of a run of code by Gemini: its result has an empty id."""
+    return [
+        {
+            "type": "server_tool_call",
+            "name": "code_interpreter",
+            "args": {"code": code, "language": "PYTHON"},
+            "id": call_id,
+        },
+        {
+            "type": "server_tool_result",
+            "tool_call_id": "",
+            "status": "success" if outcome == 1 else "error",
+            "output": output,
+            "extras": {"block_type": "code_execution_result", "outcome": outcome},
+        },
+    ]
+
+
+GEMINI = [
+    _message("human", "Count."),
+    _answer(
+        [*ran("u1", "1", "1\n", 1), *ran("u2", "oops", "NameError", 2), {"type": "text", "text": "One."}],
+        response_metadata={**_METADATA_OF_GEMINI, "output_version": "v1"},
+    ),
+    _message("human", "Søk."),
+    _answer("Søk: Spain won.", response_metadata={**_METADATA_OF_GEMINI, "grounding_metadata": GROUNDING}),
+]
+"""Answers of langchain-google-genai: one with standard blocks of its code tool, and one with grounding."""
+_CALLS_OF_BEDROCK = [{"name": "f", "args": {}, "id": call_id, "type": "tool_call"} for call_id in ("c1", "c2")]
+BEDROCK = [
+    _message("human", "Look."),
+    _answer(
+        "",
+        tool_calls=_CALLS_OF_BEDROCK,
+        usage_metadata={
+            "input_tokens": 13,
+            "output_tokens": 7,
+            "total_tokens": 20,
+            "input_token_details": {"cache_creation": 0, "cache_read": 3, "ephemeral_1h_input_tokens": 5},
+        },
+    ),
+    _result([{"type": "json", "json": {"celsius": 4}}], "c1"),
+    _result([{"json": {"celsius": 4}}, {"type": "text", "text": "Fog."}], "c2"),
+    _answer(
+        [
+            {"type": "reasoning_content", "reasoning_content": {"redacted_content": "cmVk"}},
+            {
+                "type": "text",
+                "text": "The sky is blue.",
+                "citations": [
+                    {
+                        "title": "Sky",
+                        "source": "doc1",
+                        "source_content": [{"text": "sky blue"}],
+                        "location": {"document_char": {"document_index": 0, "start": 0, "end": 8}},
+                    }
+                ],
+            },
+            {
+                "type": "server_tool_use",
+                "name": "nova_code_interpreter",
+                "input": {"snippet": "1+1"},
+                "id": "t0",
+            },
+            {
+                "type": "tool_result",
+                "tool_use_id": "t0",
+                "is_error": False,
+                "content": [{"type": "json", "json": {"std_out": "2"}}, {"type": "text", "text": "Done."}],
+            },
+            {"type": "text", "text": "Two."},
+        ],
+        response_metadata={
+            "model_provider": "bedrock_converse",
+            "model_name": "us.amazon.nova-2-lite-v1:0",
+            "stopReason": "end_turn",
+        },
+    ),
+]
+"""Messages of langchain-aws: JSON results, usage by the lifetime of the cache, and blocks that Converse has."""
 CLASSES = {
     "human": "HumanMessage",
     "ai": "AIMessage",
@@ -598,6 +695,8 @@ CONVERSATIONS: list[list[dict[str, Any]]] = [
         BESIDE,
         HOSTS,
         CODE,
+        GEMINI,
+        BEDROCK,
         OLDER,
         ITEMS,
         REASONED,

@@ -47,9 +47,11 @@ FORMATS: dict[str, set[str]] = {
     "otel_gen_ai": {"hosted.py", "messages.py", "spelling.py", "values.py"},
     "langchain_messages": {
         "anthropic_forms.py",
+        "bedrock_forms.py",
         "calls.py",
         "contents.py",
         "dialects.py",
+        "grounding.py",
         "joined.py",
         "messages.py",
         "openai_forms.py",

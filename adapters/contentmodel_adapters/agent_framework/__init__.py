@@ -9,6 +9,7 @@ from contentmodel.content.citations import Citation
 from contentmodel_adapters.agent_framework.blocks import API, NAMES, REQUEST, TABLE
 from contentmodel_adapters.agent_framework.rules import RULES
 from contentmodel_adapters.shared import documents, extensions_ai
+from contentmodel_adapters.shared.citations import with_spans
 
 
 class AgentFramework(documents.ListAdapter):
@@ -34,7 +35,7 @@ class AgentFramework(documents.ListAdapter):
     reasoning_fields = ("reasoning",)
     request_passes = (
         *extensions_ai.PASSES,
-        message_pass(extensions_ai.with_spans, needs=(Citation,), unit=NAMES.unit),
+        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
     )
 
     def recognises_list(self, items: list[Any]) -> float:

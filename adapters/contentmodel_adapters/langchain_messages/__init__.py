@@ -16,6 +16,7 @@ from contentmodel_adapters.langchain_messages.messages import Messages, body_key
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
 from contentmodel_adapters.shared import documents
+from contentmodel_adapters.shared.citations import with_spans
 from contentmodel_adapters.shared.provider_state import with_standard_base64, with_state_first
 
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
@@ -35,7 +36,10 @@ def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> 
     known: list[ChatMessage] = []
     for own, group in groupby(messages, key=is_own):
         run = list(group)
-        known += run if own else passes.normalize_foreign([_with_state(one, context) for one in run], context)
+        if not own:
+            spanned = with_spans([_with_state(one, context) for one in run], context, "codepoint")
+            run = passes.normalize_foreign(spanned, context)
+        known += run
     return known
 
 
@@ -62,6 +66,7 @@ class LangChainMessages(documents.ListAdapter):
     rules = RULES
     request = REQUEST
     keeps_state = True
+    takes_json = True
     structure = frozenset(ENDINGS)
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})

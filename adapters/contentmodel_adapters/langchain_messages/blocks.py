@@ -33,6 +33,7 @@ from contentmodel.authoring import (
     TextField,
     Words,
     first_fitting,
+    object_of,
     object_or_text,
     row,
 )
@@ -42,7 +43,7 @@ from contentmodel.content.citations import Citation
 from contentmodel.content.hosted import CodeInterpreterToolCallContent, CodeInterpreterToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.literals import ProtectedKind
 from contentmodel.usage import Usage
@@ -80,30 +81,45 @@ COMMON: dict[str, Spec] = {
 
 # -- texts and reasoning -----------------------------------------------------------------------------------------------
 
+_CITED: dict[str, Spec] = {
+    "url": "url",
+    "title": "title",
+    "start_index": "span.start",
+    "end_index": "span.end",
+    "cited_text": "cited_text",
+    "extras.file_id": "file_id",
+    "extras.filename": "filename",
+    "extras.container_id": "container_id",
+    "extras.document_index": "document_index",
+}
+
+
+def _annotation(wire: dict[str, Any]) -> str | None:
+    if wire.get("type") != "citation":
+        return None
+    is_of_gemini = "google_ai_metadata" in object_of(wire, "extras")
+    return "citation.gemini" if is_of_gemini else "citation"
+
+
 ANNOTATIONS = TABLE.union(
     "annotation",
     [
-        row(
-            "citation",
-            Citation,
-            {
-                "url": "url",
-                "title": "title",
-                "start_index": "span.start",
-                "end_index": "span.end",
-                "cited_text": "cited_text",
-                "extras.file_id": "file_id",
-                "extras.filename": "filename",
-                "extras.container_id": "container_id",
-                "extras.document_index": "document_index",
-            },
-            Implied({"span.unit": "codepoint"}),
-        )
+        row("citation", Citation, _CITED, Implied({"span.unit": "codepoint"})),
+        # langchain-core writes the numbers of Gemini, which count bytes (messages/block_translators/google_genai.py,
+        # seen 2026-11-27).
+        row("citation", Citation, _CITED, Implied({"span.unit": "byte"}), form="gemini"),
     ],
+    find=_annotation,
     other=Row("other", Citation, {}),
     prefer=lambda citation, rows: rows[0],
 )
 TEXT = row("text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(ANNOTATIONS)), **COMMON})
+JSON = [
+    row("json", JsonContent, {"json": "value"}),
+    # Converse's own block, which langchain-aws 1.9.1 sends unchanged (`_lc_content_to_bedrock`, seen 2026-11-27).
+    Row("json.bare", JsonContent, {"json": "value"}),
+]
+"""JSON in results of tools of Bedrock."""
 REASONING = [
     # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
     row("reasoning", ReasoningContent, {"reasoning": "text", "encrypted_content": ENCRYPTED}, form="encrypted"),
@@ -353,8 +369,24 @@ class _MadeId(Codec[str]):
         return value or None
 
 
-OUTCOMES = {1: "OUTCOME_OK", 2: "OUTCOME_FAILED"}
-# The blocks of langchain-google-genai for its code tool.
+class _Failed(Group):
+    """Decides by its outcome if a result of Gemini's code tool is an error. Encoding writes the outcome alone."""
+
+    attribute = "is_error"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> bool | None:
+        outcome = wire.get("outcome")
+        return (outcome.__class__ is int and outcome == _OUTCOME_FAILED) or None
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        """Write nothing: the outcome shows it."""
+
+
+_OUTCOME_FAILED = 2
+OUTCOMES = {1: "OUTCOME_OK", _OUTCOME_FAILED: "OUTCOME_FAILED"}
+OUTCOME: Spec = ("status", Words(OUTCOMES))
+# The blocks of langchain-google-genai for its code tool, and those that langchain-core makes of the results for version
+# 1 (messages/block_translators/google_genai.py, seen 2026-11-27).
 CODE = [
     row(
         "executable_code",
@@ -366,18 +398,26 @@ CODE = [
     row(
         "code_execution_result",
         CodeInterpreterToolResultContent,
-        {
-            "tool_call_id": ("call_id", _MadeId(str)),
-            "outcome": ("status", Words(OUTCOMES)),
-        },
+        {"tool_call_id": ("call_id", _MadeId(str)), "outcome": OUTCOME},
         Columns("outputs", {"code_execution_result": Column(TextField(TextContent, "text"), TextContent)}),
-        Silent("name", "is_error"),
+        _Failed(),
+        Silent("name"),
     ),
 ]
+STANDARD_CODE = row(
+    "server_tool_result",
+    CodeInterpreterToolResultContent,
+    {**RESULT, "extras.outcome": OUTCOME},
+    Columns("outputs", {"output": OUTPUTS["output"]}),
+    Filled({"tool_call_id": "", "status": "success"}),
+    Silent("name"),
+    form="gemini",
+    constants={"extras.block_type": "code_execution_result"},
+)
 
 # -- the union of blocks -----------------------------------------------------------------------------------------------
 
-BLOCKS = [TEXT, *REASONING, *MEDIA, *FUNCTION_CALLS, *SERVER_CALLS, *SERVER_RESULTS, *CODE]
+BLOCKS = [TEXT, *REASONING, *MEDIA, *FUNCTION_CALLS, *SERVER_CALLS, STANDARD_CODE, *SERVER_RESULTS, *CODE]
 
 
 def usual_row(content: Any, rows: list[Row]) -> Row | str:
@@ -387,9 +427,14 @@ def usual_row(content: Any, rows: list[Row]) -> Row | str:
         if isinstance(content, DataContent):
             return "text-plain.text" if content.text is not None else f"{kind}.base64"
         return f"{kind}.url" if isinstance(content, UriContent) else f"{kind}.file_id"
+    if content.__class__ is JsonContent:
+        # Each block has the hint of its row. Other JSON is sent as text.
+        return ""
     if content.__class__ is ReasoningContent:
         is_encrypted = content.protected is not None and content.protected.kind == "encrypted"
         return "reasoning.extras" if is_encrypted else "reasoning"
+    if content.__class__ is CodeInterpreterToolResultContent:
+        return "server_tool_result.code_interpreter"
     return rows[content.__class__ is FunctionCallContent and is_invalid(content)]
 
 
@@ -405,9 +450,17 @@ def name_of(block: dict[str, Any]) -> str | None:
         return None
     if kind == "thinking" and block.get(kind).__class__ is list:
         return None
-    if kind == "reasoning_content" and block.get(kind).__class__ is not dict:
+    reasoning = block.get("reasoning_content")
+    if kind == "reasoning_content" and (reasoning.__class__ is not dict or "redacted_content" in reasoning):
         return None
     return _find(block)
+
+
+def name_in_result(block: dict[str, Any]) -> str | None:
+    """Return the name of the row of a block in the result of a tool; None for a block in the format of a provider."""
+    if block.get("json") is None or block.get("type", "json") != "json":
+        return name_of(block)
+    return "json" if "type" in block else "json.bare" if len(block) == 1 else None
 
 
 def _are_standard(annotations: Any) -> bool:

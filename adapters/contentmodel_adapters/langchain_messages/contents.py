@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Hint,
+    Row,
     Union,
     hints,
     list_of,
@@ -23,6 +24,7 @@ from contentmodel.content.hosted import CodeInterpreterToolResultContent, ImageG
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
+    ErrorContent,
     ReferenceContent,
     ToolChangeContent,
     UnknownContent,
@@ -31,18 +33,24 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_form, standard_form, trace_own
+from contentmodel_adapters.langchain_messages.bedrock_forms import converse_form, package_form, trace_converse
 from contentmodel_adapters.langchain_messages.blocks import (
     API,
     BEDROCK_POINT,
     BLOCKS,
+    JSON,
     RESULT_CLASSES,
+    STANDARD_CODE,
     TABLE,
+    name_in_result,
     name_of,
     usual_row,
 )
 from contentmodel_adapters.langchain_messages.dialects import (
+    BEDROCK,
     BY_API,
     DIALECTS,
+    GOOGLE,
     INNER,
     RESPONSES,
     Dialect,
@@ -80,6 +88,22 @@ class StandardOfAnthropic(Dialect):
 
     def mark(self) -> dict[str, Any]:
         return {**super().mark(), **STANDARD.entry(True)}
+
+
+class OfBedrock(Dialect):
+    """Blocks that langchain-aws made of Converse's, decoded as those."""
+
+    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
+        own_blocks = [converse_form(block) or {} for block in blocks]
+        for own, block in zip(own_blocks, blocks, strict=True):
+            trace_converse(own, block, context)
+        return super()._read(own_blocks, places, context)
+
+    def mark(self) -> dict[str, Any]:
+        return {**super().mark(), **STANDARD.entry(True)}
+
+    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
+        return [package_form(block) for block in super()._blocks_of(payload)]
 
 
 class StandardOfOpenAI(Responses):
@@ -151,18 +175,15 @@ def _rest_of(block: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
 
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
 STANDARD_OF_OPENAI = StandardOfOpenAI(RESPONSES, "item")
-
-
-def is_standard(block: dict[str, Any], issuer: str) -> bool:
-    """Return whether a block is decoded by a row of this format. Anthropic's thinking is decoded by its own adapter."""
-    return name_of(block) is not None and not (block.get("type") == "thinking" and issuer in ("", "anthropic"))
+OF_BEDROCK = OfBedrock(BEDROCK.api, "content block")
 
 
 class ContentBlocks(Union):
     """The union of all blocks in the content of a message."""
 
-    def __init__(self) -> None:
-        super().__init__(API, "content block", BLOCKS, find=name_of, prefer=usual_row)
+    def __init__(self, name: str, rows: list[Row], find: Callable[[dict[str, Any]], str | None]) -> None:
+        super().__init__(API, name, rows, find=find, prefer=usual_row)
+        self._row_of = find
         self._decode_own, self._encode_own = self.decode_list, self.encode_list
         self.decode_list = self._decode_all
         self.encode_list = self._encode_all
@@ -190,8 +211,9 @@ class ContentBlocks(Union):
         if len(block) == 1 and POINTS.holds(block.get(POINT)):
             return POINT
         issuer = context.origin.issuer
-        if not is_standard(block, issuer):
-            return dialect_of(block, issuer)
+        if self._row_of(block) is None or (block.get("type") == "thinking" and issuer in ("", "anthropic")):
+            # Anthropic's thinking is decoded by its own adapter.
+            return _reader_of(block, issuer)
         if issuer == "openai":
             return STANDARD_OF_OPENAI if block["type"] in OF_OPENAI else None
         return STANDARD_OF_ANTHROPIC if issuer == "anthropic" and own_form(block) is not None else None
@@ -228,7 +250,7 @@ class ContentBlocks(Union):
 
     def _unwrapped(self, block: dict[str, Any], value: dict[str, Any], context: DecodeContext) -> Any:
         """Return the content of a block of a provider in the block `non_standard`."""
-        dialect = dialect_of(value, context.origin.issuer)
+        dialect = _reader_of(value, context.origin.issuer)
         around = {key: item for key, item in block.items() if key != "value"}
         made = [] if dialect is None else dialect.decode(block, ["value"], context)
         if len(made) != 1 or made[0].__class__ is UnknownContent:
@@ -248,14 +270,14 @@ class ContentBlocks(Union):
 
     def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
         blocks: list[Any] = []
-        for (api, is_of_openai), group in groupby(contents, key=_form_of):
+        for dialect, group in groupby(contents, key=_dialect_of):
             run = list(group)
-            if api is None:
+            if dialect is None:
                 blocks += [block for content in run for block in self._encode_plain(content, context)]
-            elif is_of_openai:
-                blocks += STANDARD_OF_OPENAI.encode(run, context)
+            elif dialect is STANDARD_OF_OPENAI:
+                blocks += dialect.encode(run, context)
             else:
-                blocks += _in_form(BY_API[api].encode(run, context), run)
+                blocks += _in_form(dialect.encode(run, context), run)
         return blocks
 
     def _encode_plain(self, content: Any, context: EncodeContext) -> list[Any]:
@@ -268,10 +290,18 @@ class ContentBlocks(Union):
         return self._encode_own([content], context)
 
 
-def _form_of(content: Any) -> tuple[str | None, bool]:
-    """Return the API of the block of a content, and whether the block is a standard block of an item of OpenAI."""
+def _reader_of(block: dict[str, Any], issuer: str) -> Dialect | None:
+    """Return the dialect that decodes a block that is no standard block; None if no API has it."""
+    return dialect_of(block, issuer) if converse_form(block) is None else OF_BEDROCK
+
+
+def _dialect_of(content: Any) -> Dialect | None:
+    """Return the dialect that encodes the block of a content; None for blocks of this format."""
     api = INNER.of(content, API)
-    return api, api == RESPONSES and STANDARD.of(content, API) is True
+    if api is None:
+        return None
+    own = next((one for one in (STANDARD_OF_OPENAI, OF_BEDROCK) if one.api == api), None)
+    return own if own is not None and STANDARD.of(content, API) is True else BY_API[api]
 
 
 def _has_own_point(content: Any) -> bool:
@@ -284,7 +314,8 @@ def _in_form(blocks: list[Any], contents: list[Any]) -> list[Any]:
         return blocks
     formed = []
     for block, content in zip(blocks, contents, strict=True):
-        made = standard_form(block) if STANDARD.of(content, API) else block
+        is_standard = STANDARD.of(content, API) and INNER.of(content, API) != BEDROCK.api
+        made = standard_form(block) if is_standard else block
         around = WRAPPED.of(content, API)
         formed.append(made if around is None else {**around, "value": made})
     return formed
@@ -294,16 +325,43 @@ def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
     """Return contents in which each result of a hosted tool has the class of the tool that its call names."""
     calls = {call.call_id: call for call in contents if isinstance(call, HostedToolCallContent)}
     for at, content in enumerate(contents) if calls else ():
-        if content.__class__ is not HostedToolResultContent or INNER.of(content, API) is not None:
-            continue
-        kind = result_type(calls[content.call_id]) if content.call_id in calls else None
-        if kind in RESULT_CLASSES:
-            contents[at] = context.replaced(content, with_class(content, kind))
+        if isinstance(content, HostedToolResultContent) and content.call_id == "":
+            _pair(contents, at, context)
+        elif content.__class__ is HostedToolResultContent and content.call_id in calls:
+            contents[at] = _of_tool(content, calls[content.call_id], context)
     return contents
 
 
-CONTENT = ContentBlocks()
-TABLE.unions["content block"] = CONTENT
+def _of_tool(result: Any, call: Any, context: DecodeContext) -> Any:
+    kind = None if INNER.of(result, API) is not None else result_type(call)
+    return context.replaced(result, with_class(result, kind)) if kind in RESULT_CLASSES else result
+
+
+def _pair(contents: list[Any], at: int, context: DecodeContext) -> None:
+    """Remove the ids of a result with an empty id and of the call before it, so that their order pairs them, in place.
+
+    langchain-google-genai generates the ids of such calls, and does not write them in the results.
+    """
+    before = contents[at - 1] if at else None
+    if not isinstance(before, HostedToolCallContent) or INNER.of(before, API) is not None:
+        return
+    result = contents[at] if contents[at].__class__ in _PAIRED else _of_tool(contents[at], before, context)
+    contents[at - 1 : at + 1] = [_without_id(before, "id", context), _without_id(result, "tool_call_id", context)]
+
+
+_PAIRED = RESULT_CLASSES - {HostedToolResultContent}
+
+
+def _without_id(content: Any, field: str, context: DecodeContext) -> Any:
+    """Return a content whose id is in a field without a meaning."""
+    extra = content.extra or {}
+    extra = {**extra, API: {**extra.get(API, {}), field: content.call_id}}
+    return context.replace(content, call_id=None, extra=extra)
+
+
+CONTENT = ContentBlocks("content block", BLOCKS, name_of)
+RESULT_CONTENT = ContentBlocks("result block", [*BLOCKS, *JSON], name_in_result)
+TABLE.unions |= {union.name: union for union in (CONTENT, RESULT_CONTENT)}
 
 
 # -- messages of other APIs --------------------------------------------------------------------------------------------
@@ -326,13 +384,30 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     is_cited = content.__class__ is TextContent and bool(content.annotations)
     if api == "anthropic-messages" and (is_hosted or is_cited):
         return context.with_fields(content, STANDARD_OF_ANTHROPIC.mark())
+    if api == BEDROCK.api and sealed is not None and sealed.kind == "redacted":
+        return context.with_fields(content, OF_BEDROCK.mark())
     dialect = next((one for one in DIALECTS if one.api == api), None)
     is_redacted = sealed is not None and sealed.kind == "redacted"
     if dialect is not None and (isinstance(content, _NON_STANDARD) or is_redacted):
         return context.with_fields(content, {**dialect.mark(), **WRAPPED.entry({"type": "non_standard"})})
+    if content.__class__ is CodeInterpreterToolResultContent and api == GOOGLE:
+        return _of_gemini(content, context)
     if content.__class__ is CodeInterpreterToolResultContent:
         return context.replace(content, outputs=[_as_logs(output, context) for output in content.outputs])
     return content
+
+
+def _of_gemini(result: Any, context: EncodeContext) -> Any:
+    """Return a result of Gemini's code tool with its only text as a string, as langchain-google-genai requires it.
+
+    The status tells a failure.
+    """
+    failed = result.is_error or result.error is not None
+    made = context.replace(result, outputs=[one for one in result.outputs if one.__class__ is not ErrorContent])
+    if len(made.outputs) == 1 and made.outputs[0].__class__ is TextContent:
+        text = context.with_fields(made.outputs[0], hints.FORM.entry("string"))
+        made = context.replace(made, outputs=[text])
+    return context.with_fields(context.replace(made, is_error=failed), hints.ROW.entry(STANDARD_CODE.name))
 
 
 def _as_logs(output: Any, context: EncodeContext) -> Any:

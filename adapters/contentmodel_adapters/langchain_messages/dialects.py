@@ -20,6 +20,7 @@ INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses", "b
     API, "inner", "the API whose block it is"
 )
 RESPONSES = "openai-responses"
+GOOGLE = "google-generate-content"
 Place = tuple[Any, Any]
 """The container of a block, and its key in the container."""
 Found = list[tuple[Any, dict[str, Any]]]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     MessageList,
+    as_text_content,
     hints,
     object_of,
     passes,
@@ -22,14 +24,15 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
 from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, TAKEN, add_repetitions, without_repetitions
 from contentmodel_adapters.langchain_messages.contents import with_inner
-from contentmodel_adapters.langchain_messages.dialects import CHAT, INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, CHAT, GOOGLE, INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.grounding import GROUNDED, with_grounding, without_grounding
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.result_items import ITEMS, as_function_result, with_item
 from contentmodel_adapters.langchain_messages.rows import (
@@ -37,7 +40,6 @@ from contentmodel_adapters.langchain_messages.rows import (
     APIS,
     AROUND,
     CLASSES,
-    GOOGLE,
     MESSAGES,
     OF_GOOGLE,
     PROVIDER_OF,
@@ -110,6 +112,9 @@ def _with_own_words(block: Any, *, is_of_openai: bool) -> Any:
         return {**block, "outcome": OUTCOMES.get(block["outcome"], block["outcome"])}
     if is_of_openai and block.get("type") == "server_tool_result" and block.get("status") == "error":
         return {**block, "status": "failed"}
+    extras = object_of(block, "extras")
+    if block.get("type") == "server_tool_result" and extras.get("outcome").__class__ is int:
+        return {**block, "extras": {**extras, "outcome": OUTCOMES.get(extras["outcome"], extras["outcome"])}}
     is_call = block.get("type") == "server_tool_call" and "name" in block
     return {**block, "name": own_tool(block["name"])} if is_call else block
 
@@ -177,7 +182,10 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
         context.copied(copy, joined)
         for move in moved:
             context.copied(copy, joined, move)
-    message = _with_origin(MESSAGES.decode(copy, context), provider, context)
+    decoded = MESSAGES.decode(copy, context)
+    if word in ANSWERS:
+        decoded = with_grounding(decoded, metadata, context)
+    message = _with_origin(decoded, provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
     sign(message, places, context, context.origin.issuer or API)
@@ -213,8 +221,10 @@ def _api_of(message: ChatMessage) -> str | None:
 def _is_of_api(content: Any, of_provider: str) -> bool:
     """Return whether a content is one that only the API of its provider has."""
     if of_provider == GOOGLE:
-        return hints.ROW.of(content, API) in OF_GOOGLE
+        return content.__class__ in OF_GOOGLE or GROUNDED.of(content, API) is True
     api = INNER.of(content, API)
+    if BEDROCK.api in (api, of_provider):
+        return api == of_provider and content.__class__ in (TextContent, ReasoningContent)
     if api is None or content.__class__ in (TextContent, FunctionCallContent):
         return api is not None and bool(content.annotations)
     # Parts of an item of OpenAI belong together. Mistral's reasoning is unsigned, and Anthropic's has its signature.
@@ -240,6 +250,7 @@ class _Writer:
         context, own = self._context, is_own(message)
         # A list may have messages of this format beside those of others.
         context.native, context.completes = own, not own
+        message = _with_json_as_text(message, context)
         if not message.contents and not own and message.role != REMOVE:
             passes.leave_empty(message, context)
             return
@@ -260,7 +271,9 @@ class _Writer:
             part = context.replace(part, role="user")
         if not is_answer:
             context.report_records(part, _HELD_ELSEWHERE)
-        elif not context.native:
+        elif context.native:
+            part = without_grounding(part, context)
+        else:
             part = with_inner(part, context)
         part, signatures = self._without_signatures(part)
         if is_answer:
@@ -320,6 +333,23 @@ def _is_a_message(content: AIContent, message: ChatMessage) -> bool:
     """Return whether a content of a message is a message by itself: a result, unless it was a block of a provider."""
     is_result = content.__class__ in (FunctionResultContent, *ITEMS)
     return is_result and (message.role == "tool" or INNER.of(content, API) is None)
+
+
+def _with_json_as_text(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message with JSON outputs as texts, except those of blocks that have JSON."""
+    contents = [_with_json_outputs_as_text(content, context) for content in message.contents]
+    return context.with_contents(message, contents)
+
+
+def _with_json_outputs_as_text(content: AIContent, context: EncodeContext) -> AIContent:
+    if not isinstance(content, ToolResultContent) or INNER.of(content, API) is not None:
+        return content
+    outputs = [
+        as_text_content(one, context) if one.__class__ is JsonContent and hints.ROW.of(one, API) is None else one
+        for one in content.outputs
+    ]
+    same = all(map(is_, outputs, content.outputs))
+    return content if same else context.replace(content, outputs=outputs)
 
 
 def _is_signed_function(call: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.authoring import (
     Blocks,
     Column,
@@ -22,6 +24,7 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     hints,
+    object_of,
 )
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import AIContent
@@ -43,7 +46,8 @@ from contentmodel_adapters.langchain_messages.blocks import (
     USAGE,
 )
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
-from contentmodel_adapters.langchain_messages.dialects import BEDROCK, RESPONSES, SPOKEN
+from contentmodel_adapters.langchain_messages.contents import RESULT_CONTENT
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, GOOGLE, RESPONSES, SPOKEN
 from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
@@ -71,14 +75,14 @@ PROVIDERS = {
     **dict.fromkeys(("bedrock", "bedrock_converse"), "bedrock"),
 }
 """The issuer of the messages of a provider in `response_metadata.model_provider`."""
-GOOGLE = "google-generate-content"
-OF_GOOGLE = frozenset(made.name for made in CODE)
-"""The rows of Gemini's code tool."""
+OF_GOOGLE = frozenset(made.model for made in CODE)
+"""The contents of Gemini's code tool."""
 APIS = {
     "anthropic": "anthropic-messages",
     "openai": RESPONSES,
     "google_genai": GOOGLE,
     "mistralai": "mistral-chat",
+    "bedrock_converse": BEDROCK.api,
 }
 """The API of the provider-specific blocks of a provider."""
 PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}
@@ -86,6 +90,7 @@ PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_g
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 CONTENT = NonEmptyTextOrBlocks(BLOCKS)
+OUTPUTS = NonEmptyTextOrBlocks(RESULT_CONTENT)
 _FIELDS: dict[str, Spec] = {"content": ("contents", CONTENT), "name": "author_name", "id": "message_id"}
 _NO_CONTENT = Filled({"content": ""})
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "developer"}
@@ -154,13 +159,70 @@ def _beside(codec: _Beside) -> Column:
     return column
 
 
-class _WithTotal(UsageRecord):
+_SPLIT: dict[str, tuple[str, tuple[str, ...]]] = {
+    "cache_write_tokens": (
+        "input_token_details.cache_creation",
+        ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"),
+    ),
+    "cache_read_tokens": ("input_token_details.cache_read", ()),
+    "reasoning_tokens": ("output_token_details.reasoning", ()),
+}
+_TIERS = ("priority", "flex")
+"""Counters that packages split: Anthropic's by the lifetime of the cache, OpenAI's by the tier of the service.
+
+The usual counter is then missing or zero; in older messages, it is the sum. Source: langchain-anthropic 1.7.10
+(`_create_usage_metadata`), langchain-aws 1.9.1 (`_extract_usage_metadata`) and langchain-openai 1.7.4
+(`_create_usage_metadata`), seen 2026-11-27.
+"""
+
+
+def _counted(details: dict[str, Any], attribute: str) -> tuple[str, dict[str, int]]:
+    """Return the name of the details of a counter, and its parts by their names. The first may be the usual counter."""
+    path, names = _SPLIT[attribute]
+    holder, _, usual = path.partition(".")
+    names = (usual, *names, *(f"{tier}_{usual}" for tier in _TIERS))
+    found = object_of(details, holder)
+    return holder, {name: found[name] for name in names if found.get(name).__class__ is int}
+
+
+def _total_of(parts: dict[str, int], attribute: str) -> int:
+    usual = _SPLIT[attribute][0].rpartition(".")[2]
+    return parts.get(usual) or sum(parts.values())
+
+
+class _OfMessage(UsageRecord):
     """The usage of a message. LangChain requires the total."""
 
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Usage:
+        usage = super().decode(value, context, container, key)
+        for attribute in _SPLIT:
+            holder, parts = _counted(value, attribute)
+            usual = getattr(usage, attribute)
+            if len(parts) > (usual is not None):
+                own = (usage.extra or {}).get(API, {})
+                kept = {**own, holder: {**object_of(own, holder), **parts}}
+                changes = {attribute: _total_of(parts, attribute), "extra": {**(usage.extra or {}), API: kept}}
+                usage = context.replaced(usage, replace(usage, **changes))
+        return usage
+
     def encode(self, value: Usage, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        for attribute in _SPLIT if context.native else ():
+            value = _split(value, attribute, context)
         if value.total_tokens is None and not context.native:
             value = context.replace(value, total_tokens=value.all_input_tokens + value.all_output_tokens)
         return super().encode(value, context, owner)
+
+
+def _split(usage: Usage, attribute: str, context: EncodeContext) -> Usage:
+    """Return a usage in which a counter is either as it was split, or in its usual field alone."""
+    own = (usage.extra or {}).get(API, {})
+    holder, parts = _counted(own, attribute)
+    if not parts:
+        return usage
+    if _total_of(parts, attribute) == getattr(usage, attribute):
+        return context.replace(usage, **{attribute: None})
+    rest = {name: item for name, item in own[holder].items() if name not in parts}
+    return context.replace(usage, extra={**(usage.extra or {}), API: {**own, holder: rest}})
 
 
 def _answer(word: str) -> Row:
@@ -170,7 +232,7 @@ def _answer(word: str) -> Row:
         {
             "name": "author_name",
             "id": "message_id",
-            "usage_metadata": ("usage", _WithTotal(USAGE)),
+            "usage_metadata": ("usage", _OfMessage(USAGE)),
             "response_metadata.finish_reason": ("finish_reason", FINISH),
             "response_metadata.id": "response_id",
         },
@@ -246,7 +308,7 @@ def _result(word: str) -> Row:
     fields: dict[str, Spec] = {
         "tool_call_id": "call_id",
         "name": "name",
-        "content": ("outputs", CONTENT),
+        "content": ("outputs", OUTPUTS),
         "status": ("is_error", STATUS),
         "artifact": "artifact",
     }
@@ -256,7 +318,7 @@ def _result(word: str) -> Row:
 
 def _function(word: str) -> Row:
     """Return the row of a result without the id of its call, as models had them before there were tools."""
-    fields: dict[str, Spec] = {"name": "name", "content": ("outputs", CONTENT)}
+    fields: dict[str, Spec] = {"name": "name", "content": ("outputs", OUTPUTS)}
     filled = Filled({"content": "", "name": ""})
     return Row(word, FunctionResultContent, fields, Silent("status"), filled, constants={"type": word})
 

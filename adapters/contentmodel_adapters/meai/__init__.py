@@ -9,6 +9,7 @@ from contentmodel.content.citations import Citation
 from contentmodel_adapters.meai.blocks import API, NAMES, REQUEST, TABLE
 from contentmodel_adapters.meai.rules import RULES
 from contentmodel_adapters.shared import documents, extensions_ai
+from contentmodel_adapters.shared.citations import with_spans
 
 
 class ExtensionsAI(documents.ListAdapter):
@@ -24,7 +25,7 @@ class ExtensionsAI(documents.ListAdapter):
     reasoning_fields = ("reasoning",)
     request_passes = (
         *extensions_ai.PASSES,
-        message_pass(extensions_ai.with_spans, needs=(Citation,), unit=NAMES.unit),
+        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
     )
 
     def recognises_list(self, items: list[Any]) -> float:

@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.message import ChatMessage
 
 
 def whole_citations(content: Any, context: EncodeContext, *, unit: str = "codepoint", titled: bool = True) -> Any:
@@ -52,3 +54,26 @@ def placed(
     start = (points.start or 0) + before
     end = start if points.end is None else points.end + before
     return msgspec.structs.replace(citation, span=Span(start=start, end=end, unit=unit), title=title)
+
+
+def with_spans(messages: list[ChatMessage], context: EncodeContext, unit: str) -> list[ChatMessage]:
+    """Return the messages with the spans of citations of texts converted to `unit`."""
+    return [
+        context.with_contents(message, [_with_spans(content, context, unit) for content in message.contents])
+        for message in messages
+    ]
+
+
+def _with_spans(content: AIContent, context: EncodeContext, unit: str) -> AIContent:
+    if not isinstance(content, TextContent) or not content.annotations:
+        return content
+    converter = SpanConverter(content.text)
+    citations = []
+    for citation in content.annotations:
+        span = citation.span
+        if span is not None and span.unit != unit:
+            context.report_loss(citation, "span", reasons.CITATION_UNITS)
+            citation = context.replace(citation, span=converter.convert(span, unit))
+        citations.append(citation)
+    made: AIContent = context.replace(content, annotations=citations)
+    return made

@@ -49,7 +49,7 @@ from contentmodel.content.hosted import (
 from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, UsageContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import JsonContent, SpanConverter, TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
@@ -485,29 +485,6 @@ class Messages(MessageList):
                     asking = asked.get(asks, {key: asks, call: {"name": ""}})
                     content.setdefault(key, asking[key])
                     content[call] = {**made, **names.defaults, **asking[call]}
-
-
-def with_spans(messages: list[ChatMessage], context: EncodeContext, unit: str) -> list[ChatMessage]:
-    """Return the messages with the spans of citations of texts converted to `unit`."""
-    return [
-        context.with_contents(message, [_with_spans(content, context, unit) for content in message.contents])
-        for message in messages
-    ]
-
-
-def _with_spans(content: AIContent, context: EncodeContext, unit: str) -> AIContent:
-    if not isinstance(content, TextContent) or not content.annotations:
-        return content
-    converter = SpanConverter(content.text)
-    citations = []
-    for citation in content.annotations:
-        span = citation.span
-        if span is not None and span.unit != unit:
-            context.report_loss(citation, "span", reasons.CITATION_UNITS)
-            citation = context.replace(citation, span=converter.convert(span, unit))
-        citations.append(citation)
-    made: AIContent = context.replace(content, annotations=citations)
-    return made
 
 
 READS = media.MediaSupport(schemes=("http", "https", "file", "gs", "s3"), in_answers=True, typed_links=True)
