@@ -31,6 +31,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.caching import CachePoint
+from contentmodel.content.hosted import ImageGenerationToolResultContent, McpServerToolCallContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import (
     media_type_of_data,
@@ -41,9 +42,10 @@ from contentmodel.content.media_types import (
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
-from contentmodel.content.tools import HostedToolResultContent, ToolResultContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared import hosted_tools
+from contentmodel_adapters.shared.made_images import is_made_image
 from contentmodel_adapters.shared.provider_state import with_item_ids
 
 # -- opaque state ------------------------------------------------------------------------------------------------------
@@ -180,6 +182,13 @@ TOOLS = {
     "advisor": "Advisor",
     "shell": "Shell",
     "google_maps": "Maps",
+    "mcp_list_tools": "McpListTools",
+    # @ai-sdk/google names the tools that Gemini 3 calls with a type (google-language-model.ts of 4.0, seen 2026-11-27).
+    "server:GOOGLE_SEARCH_WEB": "WebSearch",
+    "server:GOOGLE_SEARCH_IMAGE": "WebSearch",
+    "server:GOOGLE_MAPS": "Maps",
+    "server:URL_CONTEXT": "UrlContext",
+    "server:FILE_SEARCH": "FileSearch",
 }
 """The names of tools that providers run. Applications may rename tools: calls with other names get the base class."""
 _USUAL_NAMES = {kind: name for name, kind in reversed(TOOLS.items())}
@@ -194,6 +203,13 @@ KIND_OF = {model: kind for kinds in (HOSTED_CALLS, HOSTED_RESULTS) for kind, mod
 def kind_of_tool(name: object) -> str:
     """Return the purpose of a tool that a provider runs, from its name."""
     return TOOLS.get(name, "Hosted") if name.__class__ is str else "Hosted"
+
+
+def is_of_server(call: Any) -> bool:
+    """Return whether an application does not define a tool that a provider runs: a server does, or the provider."""
+    if not isinstance(call, HostedToolCallContent):
+        return False
+    return call.__class__ is McpServerToolCallContent or str(call.name).startswith(("mcp.", "server:"))
 
 
 def report_kind(content: Any, name: object, context: EncodeContext) -> None:
@@ -340,6 +356,8 @@ MEDIA: tuple[type, ...] = (DataContent, UriContent, *hosted_tools.RESULTS.values
 
 def with_media_type(content: Any, context: EncodeContext) -> Any:
     """Return a link of another API with a media type, or the kind image, audio or video; a result with typed data."""
+    if content.__class__ is ImageGenerationToolResultContent and is_made_image(content.outputs):
+        return content
     if isinstance(content, ToolResultContent):
         outputs = [_with_type_of_data(output, context) for output in content.outputs]
         return content if outputs == content.outputs else context.replace(content, outputs=outputs)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, is_native, reasons
+from contentmodel.authoring import EncodeContext, is_native, object_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.errors import DecodeError
@@ -21,6 +21,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS
 
+ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
 PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
 TYPES = tuple(CALLS.values())
 """The classes of the calls of hosted tools."""
@@ -75,7 +76,9 @@ def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) ->
     """Yield the target's contents, recorded as replacements. The name of the tool may be another one, or missing."""
     name = made[0].name
     for old, new in zip(kept, made, strict=True):
-        if name is not None and old.name not in (None, name):
+        if name is None and old.name is not None:
+            context.report_loss(old, "name", reasons.FIXED_NAME)
+        elif name is not None and old.name not in (None, name):
             context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
             if isinstance(old, ToolCallContent) and "type" in arguments_of(old):
                 context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
@@ -95,6 +98,43 @@ def kept_parts(call: AIContent, result: AIContent, origin: Origin) -> list[dict[
     return [part for part in found if isinstance(part, dict) and part.keys() & {"toolCallId", "tool_call_id"}]
 
 
+class SdkPair(NamedTuple):
+    """A call and its result, as the AI SDK keeps them."""
+
+    name: str
+    call_id: str
+    arguments: Any
+    value: Any
+    """The output of the tool. The text of a failure may be JSON."""
+    failed: bool
+    of_call: dict[str, Any]
+    of_result: dict[str, Any]
+    """The values of providers, by the name of the provider."""
+
+
+def at_result(at: str) -> str:
+    """Return the field of results with the values of providers, from that of calls: UI messages have both in a part."""
+    return "resultProviderMetadata" if at == "callProviderMetadata" else at
+
+
+def sdk_pair(parts: list[dict[str, Any]]) -> SdkPair | None:
+    """Return the call and the result that parts of the AI SDK have: one of UI messages, or two of model messages."""
+    call, result = parts[0], parts[-1]
+    name = call.get("toolName", str(call.get("type")).removeprefix("tool-"))
+    arguments = json_of(call.get("input"))
+    if not isinstance(name, str) or not isinstance(call.get("toolCallId"), str):
+        return None
+    if len(parts) == 1:
+        failed = result.get("state") == "output-error"
+        value, of_call = result.get("errorText" if failed else "output"), object_of(call, "callProviderMetadata")
+        of_result = object_of(result, "resultProviderMetadata") or of_call
+    else:
+        output = object_of(result, "output")
+        failed, value = str(output.get("type")).startswith("error-"), output.get("value")
+        of_call, of_result = (object_of(part, "providerOptions") for part in parts)
+    return SdkPair(name, call["toolCallId"], arguments, json_of(value), failed, of_call, of_result)
+
+
 def are_of(providers: Collection[str], parts: list[dict[str, Any]], issuer: str = "") -> bool:
     """Return whether Pydantic AI keeps a call and a result as those of a provider. `issuer`: if a part has no name."""
     return len(parts) == 2 and all(part.get("provider_name", issuer) in providers for part in parts)
@@ -106,6 +146,17 @@ def decoded(api: str, payload: dict[str, Any]) -> list[Any]:
         return installed(api).decode_request(payload).messages[0].contents
     except DecodeError:
         return []
+
+
+def block_of(content: Any, api: str) -> dict[str, Any]:
+    """Return the block of a result in the format of its provider; {} if it has no block there."""
+    origin = Origin(api=api, issuer=installed(api).issuer)
+    message = ChatMessage(role="assistant", contents=[content], origin=origin)
+    payload = installed(api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
+    messages = payload["contents" if api == GOOGLE else "messages"] or [{}]
+    blocks = messages[0].get("parts" if api == GOOGLE else "content")
+    block = blocks[0] if blocks.__class__ is list and len(blocks) == 1 else None
+    return block if block.__class__ is dict else {}
 
 
 def json_of(value: Any) -> Any:

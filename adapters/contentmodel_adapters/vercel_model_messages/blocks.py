@@ -33,6 +33,7 @@ from contentmodel.authoring import (
     row,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import ImageGenerationToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.text import JsonContent, TextContent
@@ -62,6 +63,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     usual_compaction,
     with_states,
 )
+from contentmodel_adapters.shared.made_images import OrImage, images, is_made_image
 from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_model_messages import older
 
@@ -241,16 +243,17 @@ class Reason(Codec[list[AIContent]]):
         return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
 
 
-LINKS = links(TABLE)
+LINKS, MADE_IMAGES = links(TABLE), images(TABLE)
 _FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
 
 
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each type of output."""
     text = TextField(TextContent, "text", between="\n")
+    special = {"WebSearch": OrLinks(JsonOutput(), LINKS), "ImageGeneration": OrImage(JsonOutput(), MADE_IMAGES)}
     values: dict[str, Spec] = {
         "text": ("outputs", text),
-        "json": ("outputs", OrLinks(JsonOutput(), LINKS) if kind == "WebSearch" else JsonOutput()),
+        "json": ("outputs", special.get(kind, JsonOutput())),
         "error-text": ("outputs", text),
         "error-json": ("outputs", JsonOutput()),
         "content": ("outputs", Parts(OUTPUTS)),
@@ -285,6 +288,8 @@ def _usual_result(content: Any, rows: list[Row]) -> Row:
         form = "execution-denied"
     elif only.__class__ is JsonContent:
         form = "error-json" if content.is_error else "json"
+    elif content.__class__ is ImageGenerationToolResultContent and is_made_image(content.outputs):
+        form = "json"
     elif content.is_error:
         form = "error-text"
     else:

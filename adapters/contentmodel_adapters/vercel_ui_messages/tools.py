@@ -44,6 +44,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KIND_OF,
     OF_GOOGLE,
+    is_of_server,
     kind_of_tool,
     report_kind,
     report_outcome,
@@ -52,6 +53,7 @@ from contentmodel_adapters.shared.ai_sdk import (
     with_states,
 )
 from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
+from contentmodel_adapters.shared.made_images import OrImage, images
 from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 
@@ -101,7 +103,8 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
 
 
 def _usual_call(content: Any, rows: list[Row]) -> Row:
-    form = "tool." if content.name is not None else "dynamic."
+    is_dynamic = content.name is None or is_of_server(content)
+    form = "dynamic." if is_dynamic else "tool."
     return row_for_state(content, [one for one in rows if one.name.startswith(form)])
 
 
@@ -195,15 +198,19 @@ def _is_block(block: dict[str, Any]) -> bool:
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
 
-LINKS = links(TABLE)
+LINKS, MADE_IMAGES = links(TABLE), images(TABLE)
 _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report_outcome(owner, context))
 """The flag of a preliminary result, which a later one will replace."""
 
 
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each state."""
+    special = {
+        "WebSearch": OrLinks(Output(), LINKS),
+        "ImageGeneration": OrImage(Output(), MADE_IMAGES, is_untyped=True),
+    }
     available: dict[str, Spec] = {
-        "output": ("outputs", OrLinks(Output(), LINKS) if kind == "WebSearch" else Output()),
+        "output": ("outputs", special.get(kind, Output())),
         "preliminary": ("outcome", _PRELIMINARY),
     }
     error: dict[str, Spec] = {"errorText": ("outputs", TextField(TextContent, "text", between="\n"))}
