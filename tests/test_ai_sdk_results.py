@@ -10,14 +10,14 @@ from functools import cache
 from typing import Any
 
 import pytest
-from ai_sdk import MODELS, node
-from conftest import needs_node
-from contentmodel_conformance.server.answers import body_of
-from contentmodel_conformance.server.endpoints import ENDPOINTS
 from msgspec.structs import replace
 
+from ai_sdk import MODELS, node, sent
+from conftest import needs_node
 from contentmodel import adapter, check, convert
 from contentmodel.auditing import audit
+from contentmodel_conformance.server.answers import body_of
+from contentmodel_conformance.server.endpoints import ENDPOINTS
 
 RESPONSES, GEMINI, CLAUDE = "openai-responses", "google-generate-content", "anthropic-messages"
 FORMATS = MODEL, UI = "vercel-model-messages", "vercel-ui-messages"
@@ -44,7 +44,9 @@ ITEMS: dict[str, list[dict[str, Any]]] = {
     ],
     "search without sources": [done("web_search_call", "ws_1", action=SEARCHED)],
     "page": [done("web_search_call", "ws_1", action={"type": "open_page", "url": "https://a.example"})],
-    "find": [done("web_search_call", "ws_1", action={"type": "find_in_page", "url": "https://a.example", "pattern": "p"})],
+    "find": [
+        done("web_search_call", "ws_1", action={"type": "find_in_page", "url": "https://a.example", "pattern": "p"})
+    ],
     "failed search": [{**done("web_search_call", "ws_1", action={"type": "search", "query": "q"}), "status": "failed"}],
     "files": [done("file_search_call", "fs_1", queries=["q"], results=[FILE, {**FILE, "file_id": "file_2"}])],
     "files without results": [done("file_search_call", "fs_1", queries=["q"], results=None)],
@@ -174,7 +176,13 @@ def answer_of(api: str, blocks: list[dict[str, Any]]) -> dict[str, Any]:
     if api == GEMINI:
         return {"candidates": [{"content": {"role": "model", "parts": blocks}, "finishReason": "STOP"}]}
     usage = {"input_tokens": 1, "output_tokens": 1}
-    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": MODELS[api], "stop_reason": "end_turn"}
+    head: dict[str, Any] = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": MODELS[api],
+        "stop_reason": "end_turn",
+    }
     return {**head, "stop_sequence": None, "content": blocks, "usage": usage}
 
 
@@ -194,6 +202,7 @@ def made_by_sdk() -> dict[tuple[str, str], Any]:
 
 def kept_by_sdk(case: tuple[str, str], framework: str) -> Any:
     made = made_by_sdk()[case]
+    user: dict[str, Any]
     if framework == MODEL:
         user = {"role": "user", "content": "Look."}
         return [user, *made["model"], {**user, "content": "More?"}]
@@ -263,22 +272,22 @@ def test_renamed_tools_are_known_by_the_ids_of_openai(framework: str) -> None:
 
 @pytest.mark.parametrize(("name", "api"), [("search", GEMINI), ("code", GEMINI), ("search", CLAUDE), ("files", CLAUDE)])
 def test_tools_of_openai_are_functions_elsewhere(name: str, api: str) -> None:
-    sent = json.dumps(returned(api, kept_of(RESPONSES, name), MODEL).payload)
-    assert ("functionCall" if api == GEMINI else '"tool_use"') in sent
-    assert not any(mark in sent for mark in ("server_tool_use", "executableCode", '"toolCall"'))
+    text = json.dumps(returned(api, kept_of(RESPONSES, name), MODEL).payload)
+    assert ("functionCall" if api == GEMINI else '"tool_use"') in text
+    assert not any(mark in text for mark in ("server_tool_use", "executableCode", '"toolCall"'))
 
 
 @pytest.mark.parametrize("name", ["search", "files"])
 def test_tools_of_gemini_are_functions_for_models_before_gemini_3(name: str) -> None:
     kept = kept_of(GEMINI, name)
-    sent = convert(kept, source=MODEL, target=GEMINI, kind="request", model="gemini-2.5-flash").payload
-    assert "functionCall" in json.dumps(sent)
+    back = convert(kept, source=MODEL, target=GEMINI, kind="request", model="gemini-2.5-flash").payload
+    assert "functionCall" in json.dumps(back)
 
 
 def test_image_is_a_function_result_with_an_image_elsewhere() -> None:
-    sent = returned(CLAUDE, kept_of(RESPONSES, "image"), MODEL).payload
+    back = returned(CLAUDE, kept_of(RESPONSES, "image"), MODEL).payload
     source = {"type": "base64", "data": PNG, "media_type": "image/png"}
-    assert sent["messages"][2]["content"][0]["content"] == [{"type": "image", "source": source}]
+    assert back["messages"][2]["content"][0]["content"] == [{"type": "image", "source": source}]
 
 
 def test_settings_of_an_image_are_kept_as_arguments() -> None:
@@ -290,8 +299,8 @@ def test_settings_of_an_image_are_kept_as_arguments() -> None:
 def test_generated_image_is_sent_only_if_the_api_stores_it() -> None:
     request = adapter(MODEL).decode_request(kept_of(RESPONSES, "image"))
     request = replace(request, options=replace(request.options, store=False))
-    sent: Any = adapter(RESPONSES).encode_request(request, model=MODELS[RESPONSES]).payload
-    assert "image_generation_call" not in [one["type"] for one in sent["input"]]
+    back: Any = adapter(RESPONSES).encode_request(request, model=MODELS[RESPONSES]).payload
+    assert "image_generation_call" not in [one["type"] for one in back["input"]]
 
 
 def test_list_of_the_tools_of_a_server_survives() -> None:
@@ -301,3 +310,79 @@ def test_list_of_the_tools_of_a_server_survives() -> None:
         kept = convert(conversation(RESPONSES, items), source=RESPONSES, target=framework, kind="request")
         assert audit(conversation(RESPONSES, items), kept) == []
         assert blocks_of(returned(RESPONSES, kept.payload, framework).payload) == items
+
+
+# -- programs of Claude ------------------------------------------------------------------------------------------------
+
+PROGRAM = "code_execution_20250825"
+CODE = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "code_execution", "input": {"code": "look()"}}
+PRINTED = {"type": "code_execution_result", "stdout": "Fog", "stderr": "", "return_code": 0, "content": []}
+WAITING: list[dict[str, Any]] = [
+    {"role": "user", "content": [{"type": "text", "text": "Look."}]},
+    {
+        "role": "assistant",
+        "content": [
+            CODE,
+            {
+                "type": "tool_use",
+                "id": "toolu_1",
+                "name": "look",
+                "input": {},
+                "caller": {"type": PROGRAM, "tool_id": "srvtoolu_1"},
+            },
+        ],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "Fog"}]},
+]
+ANSWERED: list[dict[str, Any]] = [
+    *WAITING,
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "code_execution_tool_result", "tool_use_id": "srvtoolu_1", "content": PRINTED},
+            {"type": "text", "text": "Fog."},
+        ],
+    },
+    {"role": "user", "content": [{"type": "text", "text": "More?"}]},
+]
+PROGRAMS = {"waiting": WAITING, "answered": ANSWERED}
+
+
+def kept_program(name: str, framework: str) -> Any:
+    request = {"model": MODELS[CLAUDE], "max_tokens": 9, "messages": PROGRAMS[name]}
+    kept = convert(request, source=CLAUDE, target=framework, kind="request")
+    assert audit(request, kept) == []
+    return kept.payload
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS])
+def test_calls_of_a_program_of_claude_survive(name: str) -> None:
+    kept = kept_program(name, MODEL)
+    assert kept[1]["content"][1]["providerOptions"] == {
+        "anthropic": {"caller": {"type": PROGRAM, "toolId": "srvtoolu_1"}}
+    }
+    back = returned(CLAUDE, kept, MODEL)
+    assert [(turn["role"], turn["content"]) for turn in back.payload["messages"]] == [
+        (turn["role"], turn["content"]) for turn in PROGRAMS[name]
+    ]
+    assert audit(kept, back) == []
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS])
+def test_calls_of_a_program_survive_in_a_ui_message(name: str) -> None:
+    kept = kept_program(name, UI)
+    assert len([part for part in kept[1]["parts"] if "toolCallId" in part]) == 2
+    back = returned(CLAUDE, kept, UI)
+    # A UI message has the result of a program with its call.
+    ran = [block["type"] for block in back.payload["messages"][1]["content"]]
+    assert ran == ["server_tool_use", *(["code_execution_tool_result"] if name == "answered" else []), "tool_use"]
+    assert back.payload["messages"][1]["content"][-1]["caller"] == {"type": PROGRAM, "tool_id": "srvtoolu_1"}
+    assert audit(kept, back) == []
+
+
+@needs_node
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*PROGRAMS])
+def test_sdk_sends_the_same_blocks_of_a_program(name: str) -> None:
+    [theirs] = sent(CLAUDE, [kept_program(name, MODEL)])
+    assert theirs["body"]["messages"] == PROGRAMS[name]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, list_of, object_of, objects_of
@@ -19,7 +19,7 @@ from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared.kept_results import SdkPair, at_result, json_of
+from contentmodel_adapters.shared.kept_results import SdkPair, at_result
 
 RESPONSES, ISSUER = "openai-responses", "openai"
 _OF_SERVER, _LIST = "mcp.", "mcp_list_tools"
@@ -28,9 +28,7 @@ _ACTIONS = {"search": "search", "open_page": "openPage", "find_in_page": "findIn
 _ITEM_ACTIONS = {name: kind for kind, name in _ACTIONS.items()}
 _OF_ACTION = {"search": ("query", "queries"), "open_page": ("url",), "find_in_page": ("url", "pattern")}
 _OF_FILE = {"attributes": "attributes", "file_id": "fileId", "filename": "filename", "score": "score", "text": "text"}
-_OF_IMAGE = frozenset(
-    {"action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"}
-)
+_OF_IMAGE = frozenset({"action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"})
 """The settings of an image. The SDK leaves them out; parts of other origin have them as the arguments."""
 _OF_PREFIX = {
     "ws": "web_search",
@@ -40,7 +38,9 @@ _OF_PREFIX = {
     "tsc": "tool_search",
 }
 """The tools by the beginning of the ids of their items."""
-_IN_PARTS = frozenset({"call_id", "container_id", "error", "execution", "id", "output", "outputs", "results", "sources"})
+_IN_PARTS = frozenset(
+    {"call_id", "container_id", "error", "execution", "id", "output", "outputs", "results", "sources"}
+)
 """The fields of items that are in the parts."""
 Fields = dict[str, Any]
 
@@ -86,7 +86,7 @@ def _is_of_api(content: Any, kind: type[Any]) -> bool:
     return isinstance(content, kind) and content.executor == "provider" and (is_search or content.call_id is not None)
 
 
-def _call(call: Any, context: EncodeContext, at: str) -> AIContent:
+def _call(call: Any, context: EncodeContext, at: str) -> Any:
     item = next(iter(items_of(call)), {})
     kind, arguments = item.get("type"), arguments_of(call)
     if kind == "code_interpreter_call" and isinstance(arguments, dict):
@@ -103,13 +103,13 @@ def _call(call: Any, context: EncodeContext, at: str) -> AIContent:
     return _with_ids(call, {}, context, at)
 
 
-def _result(call: Any, result: Any, call_id: str, context: EncodeContext, at: str, errors: bool) -> AIContent:
+def _result(call: Any, result: Any, call_id: str, context: EncodeContext, at: str, errors: bool) -> Any:
     items = items_of(call, result)
     kind, item = items[0].get("type") if items else None, items[-1] if items else {}
     make = _VALUES.get(str(kind))
     value = None if make is None or (kind == "tool_search_call") is not (len(items) == 2) else make(item)
     if value is None:
-        return cast(AIContent, result)
+        return result
     failed = kind == "web_search_call" and "status" in value
     changes: Fields = {"outputs": [as_output(value, failed=failed, errors=errors)], "call_id": call_id}
     changes["is_error"] = True if failed else None
@@ -230,7 +230,12 @@ def _code_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields]:
 
 
 def _image_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields]:
-    if pair.failed or arguments.keys() - _OF_IMAGE or value.keys() != {"result"} or not isinstance(value["result"], str):
+    if (
+        pair.failed
+        or arguments.keys() - _OF_IMAGE
+        or value.keys() != {"result"}
+        or not isinstance(value["result"], str)
+    ):
         return []
     item = {"type": "image_generation_call", "id": pair.call_id, "status": "completed"}
     return [{**item, **arguments, "result": value["result"]}]
@@ -240,7 +245,7 @@ def _server_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields
     if value.get("type") != "call" or not isinstance(value.get("serverLabel"), str):
         return []
     item = {"type": "mcp_call", "id": _item_id(pair.of_result) or pair.call_id, "server_label": value["serverLabel"]}
-    fields = {name: value[name] for name in ("name", "arguments", "output", "error") if name in value}
+    fields: Fields = {name: value[name] for name in ("name", "arguments", "output", "error") if name in value}
     status = "failed" if value.get("error") is not None else "completed" if "output" in value else None
     return [{**item, **({"status": status} if status else {}), **fields}]
 
@@ -248,7 +253,7 @@ def _server_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields
 def _server_tools_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields]:
     if pair.failed or arguments or value.get("type") != "listTools" or not isinstance(value.get("tools"), list):
         return []
-    fields = {name: value[name] for name in ("tools", "error") if name in value}
+    fields: Fields = {name: value[name] for name in ("tools", "error") if name in value}
     return [{"type": "mcp_list_tools", "id": pair.call_id, "server_label": value.get("serverLabel"), **fields}]
 
 

@@ -98,7 +98,12 @@ def _typed_code(call: Any, context: EncodeContext) -> Any:
         context.report_loss(call, "name", reasons.TOOL_BY_NAME)
         typed = {"type": call.name, **arguments} if isinstance(arguments, dict) else arguments
         return context.replace(call, name="code_execution", arguments=typed)
-    if call.name != "code_execution" or not isinstance(arguments, dict) or "code" not in arguments or "type" in arguments:
+    if (
+        call.name != "code_execution"
+        or not isinstance(arguments, dict)
+        or "code" not in arguments
+        or "type" in arguments
+    ):
         return call
     return context.replace(call, arguments={"type": OF_PROGRAM, **arguments})
 

@@ -6,7 +6,7 @@ The frameworks themselves send them so: `_native_tools.py` of Pydantic AI 2.68, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from contentmodel.authoring import EncodeContext, Record, Row, list_of, object_of, reasons
@@ -78,7 +78,44 @@ def with_hosted_of_claude(request: ChatRequest, context: EncodeContext) -> ChatR
             context.report_loss(call, "arguments$.type", reasons.FIXED_NAME)
         return made
 
-    return with_own_contents(request, context, _READERS, own)
+    return _with_programs(with_own_contents(request, context, _READERS, own), context)
+
+
+def _with_programs(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request in which programs without a result stay hosted if they made other calls of the request.
+
+    Such a program waits for the results of its calls, and the API refuses calls of a program that it does not get.
+    """
+    contents = [content for message in request.messages for content in message.contents]
+    callers = {
+        call.caller.call_id for call in contents if isinstance(call, ToolCallContent) and call.caller is not None
+    }
+    answered = {getattr(content, "call_id", None) for content in contents if is_hosted(content, ToolResultContent)}
+    waiting = callers - answered - {None}
+    if not waiting or context.policies.get("hosted_tools", "function") != "function":
+        return request
+    messages = [
+        context.with_contents(message, [_program(content, waiting, context) for content in message.contents])
+        if message.origin is not None and message.origin.api in (UI_MESSAGES, MODEL_MESSAGES)
+        else message
+        for message in request.messages
+    ]
+    return context.with_messages(request, messages)
+
+
+def _program(content: Any, waiting: Collection[Any], context: EncodeContext) -> Any:
+    if not is_hosted(content, ToolCallContent) or content.call_id not in waiting or content.name != "code_execution":
+        return content
+    arguments = arguments_of(content)
+    if not isinstance(arguments, dict):
+        return content
+    given = {name: value for name, value in arguments.items() if name != "type"}
+    block = {"type": "server_tool_use", "id": content.call_id, "name": content.name, "input": given}
+    made = context.replaced(content, decoded(ANTHROPIC, {"messages": [{"role": "assistant", "content": [block]}]})[0])
+    if "type" in arguments:
+        context.report_loss(content, "arguments$.type", reasons.FIXED_NAME)
+    context.kept_hosted[id(made)] = made
+    return made
 
 
 def _blocks_of(call: Any, result: Any, origin: Origin) -> Blocks | None:
@@ -224,7 +261,7 @@ def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], i
     if pair is None:
         return None
     called = object_of(pair.of_call, "anthropic")
-    used: dict[str, Any] = {"name": call.name, "input": arguments}
+    used: dict[str, Any] = {"name": call.name, "input": arguments, **_caller_of(call)}
     if called.get("type") == "mcp-tool-use":
         content = [{"type": "text", "text": pair.value}] if isinstance(pair.value, str) else pair.value
         fields = {"content": content, **({"is_error": True} if pair.failed else {})}
@@ -242,7 +279,15 @@ def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], i
         return _blocks(tool, call, used, {"content": in_snake_case(value)})
     if tool.endswith("code_execution"):
         arguments = {key: item for key, item in arguments.items() if key != "type"}
-    return _blocks(tool, call, {"name": tool, "input": arguments}, {"content": in_snake_case(value)})
+    return _blocks(tool, call, {**used, "name": tool, "input": arguments}, {"content": in_snake_case(value)})
+
+
+def _caller_of(call: ToolCallContent) -> dict[str, Any]:
+    """Return the field of a block for the program that makes a call; {} if the model itself makes it."""
+    caller = call.caller
+    if caller is None or caller.kind == "direct":
+        return {}
+    return {"caller": {"type": caller.kind, **({} if caller.call_id is None else {"tool_id": caller.call_id})}}
 
 
 _READERS = {PYDANTIC_AI: _of_pydantic_ai, UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}

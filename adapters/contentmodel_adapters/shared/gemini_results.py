@@ -104,8 +104,9 @@ def with_hosted_of_gemini(request: ChatRequest, context: EncodeContext) -> ChatR
         contents = decoded(GOOGLE, {"contents": [{"role": "model", "parts": made}]}) if made else []
         if not all(map(is_hosted, contents, (ToolCallContent, ToolResultContent))) or len(contents) != 2:
             return []
-        for name, reason in _LEFT_OUT.get(call.name, {}).items() if isinstance(value, dict) else ():
-            if name in value:
+        left_out = _LEFT_OUT.get(call.name, {}) if isinstance(value, dict) else {}
+        for name, reason in left_out.items():
+            if name in (value or ()):
                 context.report_loss(result, f"outputs$.{name}", reason)
         return _with_ids((call, result), contents, context)
 

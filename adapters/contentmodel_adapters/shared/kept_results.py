@@ -51,25 +51,31 @@ def with_own_contents(request: ChatRequest, context: EncodeContext, formats: Col
     """
     if context.policies.get("hosted_tools", "function") != "function":
         return request
-    messages = [
-        message
-        if is_native(message, context) or message.origin is None or message.origin.api not in formats
-        else context.with_contents(message, _with_own(message, message.origin, context, own))
-        for message in request.messages
-    ]
-    return context.with_messages(request, messages)
+    changed = [list(message.contents) for message in request.messages]
+    calls: dict[Any, tuple[list[Any], int]] = {}
+    for message, contents in zip(request.messages, changed, strict=True):
+        origin = message.origin
+        if origin is not None and origin.api in formats and not is_native(message, context):
+            _change(contents, calls, origin, context, own)
+    pairs = zip(request.messages, changed, strict=True)
+    return context.with_messages(request, [context.with_contents(message, contents) for message, contents in pairs])
 
 
-def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, own: Own) -> list[AIContent]:
-    contents: list[Any] = list(message.contents)
-    calls = {call.call_id: at for at, call in enumerate(contents) if is_hosted(call, ToolCallContent)}
+def _change(
+    contents: list[Any], calls: dict[Any, tuple[list[Any], int]], origin: Origin, context: EncodeContext, own: Own
+) -> None:
+    """Change the contents of a message, and the calls of earlier ones: a result may follow those of other tools.
+
+    `calls` has the place of each call, by its id.
+    """
+    calls.update({call.call_id: (contents, at) for at, call in enumerate(contents) if is_hosted(call, ToolCallContent)})
     for at, result in enumerate(contents):
-        before = calls.get(getattr(result, "call_id", None))
-        if before is None or not is_hosted(result, ToolResultContent):
+        place = calls.get(getattr(result, "call_id", None))
+        if place is None or not is_hosted(result, ToolResultContent):
             continue
-        if made := own(contents[before], result, origin):
-            contents[before], contents[at] = _replaced((contents[before], result), made, context)
-    return contents
+        earlier, before = place
+        if made := own(earlier[before], result, origin):
+            earlier[before], contents[at] = _replaced((earlier[before], result), made, context)
 
 
 def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) -> Iterator[Any]:

@@ -52,7 +52,7 @@ class OrImage(Codec[list[AIContent]]):
         return [(value[0], path, wire, self._row)] if value else []
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        only = value[0] if is_made_image(value) else None
+        only: Any = value[0] if is_made_image(value) else None
         if only is None or (self._is_untyped and only.media_type is not None and not context.completes):
             return self._other.encode(value, context, owner)
         return self._row.encode(value[0], context)

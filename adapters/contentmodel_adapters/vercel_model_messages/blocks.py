@@ -55,11 +55,12 @@ from contentmodel_adapters.shared.ai_sdk import (
     Base64,
     DataUrl,
     cache_points,
+    call_suffix,
+    callers,
     has_type,
     kind_of_tool,
     row_for_state,
     rows_of_model,
-    state_suffix,
     usual_compaction,
     with_states,
 )
@@ -72,6 +73,7 @@ TABLE = Table(API)
 OPTIONS = "providerOptions"
 CACHE_POINTS = CachePoints(cache_points(TABLE))
 CACHED: dict[str, Spec] = {f"{OPTIONS}.anthropic.cacheControl": ("cache_point", CACHE_POINTS)}
+CALLER = callers(TABLE)
 STORES = ("openai", "anthropic", "google")
 """The providers whose ids of files have rows."""
 
@@ -318,6 +320,7 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         Silent("status"),
         at=OPTIONS,
         states=OF_GOOGLE,
+        caller=CALLER,
         constants={"type": "tool-call", **constants},
     )
 
@@ -339,9 +342,7 @@ def _row_of(wire: dict[str, Any]) -> str | None:
         return older.CALL
     if kind == "tool-call":
         executed = wire.get("providerExecuted") is True
-        return (
-            f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_suffix(wire, OPTIONS, OF_GOOGLE)}"
-        )
+        return f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{call_suffix(wire, OPTIONS)}"
     if kind == "tool-result":
         return f"{kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
     return _find(wire)

@@ -44,12 +44,13 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KIND_OF,
     OF_GOOGLE,
+    call_suffix,
+    callers,
     is_of_server,
     kind_of_tool,
     report_kind,
     report_outcome,
     row_for_state,
-    state_suffix,
     with_states,
 )
 from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
@@ -64,6 +65,7 @@ DENIED = "Tool call execution denied."
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
+CALLER = callers(TABLE)
 RAW = "raw."
 """The beginning of the names of rows of failed calls whose only arguments are the text that the model wrote."""
 
@@ -80,7 +82,8 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         }
         filled, others = Filled({**empty, "toolCallId": "", arguments: {}}), Silent("status")
         name, constant = f"{form}.{kind}", {**own, **constants}
-        return with_states(name, model, fields, filled, others, at=METADATA, states=OF_GOOGLE, constants=constant)
+        states: dict[str, Any] = {"at": METADATA, "states": OF_GOOGLE, "caller": CALLER}
+        return with_states(name, model, fields, filled, others, **states, constants=constant)
 
     return [
         one
@@ -99,7 +102,7 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
     if wire.get("providerExecuted") is True:
         kind = kind_of_tool(name)
     raw = RAW if wire.get("input") is None and wire.get("rawInput").__class__ in (str, dict) else ""
-    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{state_suffix(wire, METADATA, OF_GOOGLE)}"
+    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{call_suffix(wire, METADATA)}"
 
 
 def _usual_call(content: Any, rows: list[Row]) -> Row:

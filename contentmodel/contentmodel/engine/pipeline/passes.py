@@ -393,7 +393,9 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
     """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
     if context.kind != "request" or context.keeps_state:
         return set()
-    return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+    places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+    # A call that stays hosted may have its result in a later message.
+    return {at for at in places if id(message.contents[at]) not in context.kept_hosted}
 
 
 def is_one_text(result: Any) -> bool:
