@@ -20,6 +20,8 @@ from contentmodel import (
     FunctionCallContent,
     FunctionResultContent,
     HostedFileContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
     Origin,
     ReasoningContent,
     TextContent,
@@ -437,8 +439,13 @@ def test_custom_parts_are_dropped_for_versions_that_refuse_them(api: str, versio
 
 @pytest.mark.parametrize(("version", "kinds"), [("5", ["media"] * 2), ("6", ["image-data", "file-data"])])
 def test_outputs_of_hosted_tools_have_a_media_type(version: Any, kinds: list[str]) -> None:
-    made = convert(OF_OPENAI, target=API, policies={"ai_sdk": version})
-    parts = [part["output"]["value"][0] for part in made.payload[1]["content"] if part["type"] == "tool-result"]
+    contents: list[Any] = []
+    for call_id, data in (("1", "iVBORw0KGgo="), ("2", "AAAA")):
+        contents.append(HostedToolCallContent(call_id=call_id, name="draw"))
+        contents.append(HostedToolResultContent(call_id=call_id, name="draw", outputs=[DataContent(data=data)]))
+    request = ChatRequest(messages=[ChatMessage(role="assistant", contents=contents)])
+    payload: Any = adapter(API).encode_request(request, {"ai_sdk": version}).payload
+    parts = [part["output"]["value"][0] for part in payload[-1]["content"] if part["type"] == "tool-result"]
     assert [part["type"] for part in parts] == kinds
     assert [part["mediaType"] for part in parts] == ["image/png", "application/octet-stream"]
 

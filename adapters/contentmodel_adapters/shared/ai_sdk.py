@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     Filled,
     Kinds,
     Opaque,
+    Record,
     Row,
     Spec,
     Table,
@@ -31,6 +32,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.caching import CachePoint
+from contentmodel.content.hosted import ImageGenerationToolResultContent, McpServerToolCallContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import (
     media_type_of_data,
@@ -41,9 +43,10 @@ from contentmodel.content.media_types import (
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
-from contentmodel.content.tools import HostedToolResultContent, ToolResultContent
+from contentmodel.content.tools import Caller, HostedToolCallContent, HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared import hosted_tools
+from contentmodel_adapters.shared.made_images import is_made_image
 from contentmodel_adapters.shared.provider_state import with_item_ids
 
 # -- opaque state ------------------------------------------------------------------------------------------------------
@@ -67,6 +70,8 @@ STATES = {
     "xai.reasoningEncryptedContent": _state("xai", "encrypted"),
 }
 """The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
+CALLER = ".anthropic.caller"
+"""The end of the names of the rows of calls with a caller."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))
 
 
@@ -77,9 +82,13 @@ def with_states(
     *others: Field,
     at: str,
     states: tuple[str, ...],
+    caller: Row | None = None,
     **options: Any,
 ) -> list[Row]:
-    """Return the rows of a part: one for each form of opaque state in its field `at`, and one without state."""
+    """Return the rows of a part: one for each form of opaque state in its field `at`, and one without state.
+
+    Calls may have a row with the caller of Claude, whose own row is `caller`.
+    """
     # A field belongs to one row.
     rows = [
         Row(
@@ -91,6 +100,9 @@ def with_states(
         )
         for state in states
     ]
+    if caller is not None:
+        called: dict[str, Spec] = {**fields, f"{at}.anthropic.caller": ("caller", Record(caller))}
+        rows.append(Row(f"{name}{CALLER}", model, called, *map(copy, others), **options))
     return [*rows, Row(name, model, fields, *others, **options)]
 
 
@@ -133,6 +145,14 @@ def metadata_of(part: Mapping[str, Any], at: str, provider: str) -> Mapping[str,
     return fields if fields.__class__ is dict else {}
 
 
+def call_suffix(call: Mapping[str, Any], at: str) -> str:
+    """Return the suffix of the row for a call: the first opaque state that it has, or its caller; "" without these."""
+    if state := state_suffix(call, at, OF_GOOGLE):
+        return state
+    caller = metadata_of(call, at, "anthropic").get("caller") if call.get(at) else None
+    return CALLER if caller.__class__ is dict and caller.get("type").__class__ is str else ""
+
+
 def state_suffix(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> str:
     """Return the suffix of the row for a part: the first opaque state that it has; "" without one."""
     for state in states if part.get(at) else ():
@@ -143,14 +163,26 @@ def state_suffix(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> s
 
 
 def row_for_state(content: Any, rows: list[Row]) -> Row:
-    """Return the usual row of a content: the first for its opaque state, else the last, which has none."""
+    """Return the usual row of a content: the first for its opaque state or its caller, or the last without these."""
     protected: Protected | None = content.protected
+    if protected is None and is_of_claude(getattr(content, "caller", None)):
+        return next(one for one in rows if one.name.endswith(CALLER))
     if protected is not None:
         for one in rows:
             state = STATES.get(".".join(one.name.rsplit(".", 2)[-2:]))
             if state is not None and (state.issuer, state.kind) == (protected.issuer, protected.kind):
                 return one
     return next(one for one in reversed(rows) if ".".join(one.name.rsplit(".", 2)[-2:]) not in STATES)
+
+
+def callers(table: Table) -> Row:
+    """Return the row of the callers of calls that @ai-sdk/anthropic keeps."""
+    return table.record("caller", Caller, {"type": "kind", "toolId": "call_id"})
+
+
+def is_of_claude(caller: Caller | None) -> bool:
+    """Return whether a caller is a program of Claude, or Claude itself."""
+    return caller is not None and (caller.kind == "direct" or caller.kind.startswith("code_execution_"))
 
 
 def cache_points(table: Table) -> Row:
@@ -180,6 +212,13 @@ TOOLS = {
     "advisor": "Advisor",
     "shell": "Shell",
     "google_maps": "Maps",
+    "mcp_list_tools": "McpListTools",
+    # @ai-sdk/google names the tools that Gemini 3 calls with a type (google-language-model.ts of 4.0, seen 2026-11-27).
+    "server:GOOGLE_SEARCH_WEB": "WebSearch",
+    "server:GOOGLE_SEARCH_IMAGE": "WebSearch",
+    "server:GOOGLE_MAPS": "Maps",
+    "server:URL_CONTEXT": "UrlContext",
+    "server:FILE_SEARCH": "FileSearch",
 }
 """The names of tools that providers run. Applications may rename tools: calls with other names get the base class."""
 _USUAL_NAMES = {kind: name for name, kind in reversed(TOOLS.items())}
@@ -194,6 +233,13 @@ KIND_OF = {model: kind for kinds in (HOSTED_CALLS, HOSTED_RESULTS) for kind, mod
 def kind_of_tool(name: object) -> str:
     """Return the purpose of a tool that a provider runs, from its name."""
     return TOOLS.get(name, "Hosted") if name.__class__ is str else "Hosted"
+
+
+def is_of_server(call: Any) -> bool:
+    """Return whether an application does not define a tool that a provider runs: a server does, or the provider."""
+    if not isinstance(call, HostedToolCallContent):
+        return False
+    return call.__class__ is McpServerToolCallContent or str(call.name).startswith(("mcp.", "server:"))
 
 
 def report_kind(content: Any, name: object, context: EncodeContext) -> None:
@@ -340,6 +386,8 @@ MEDIA: tuple[type, ...] = (DataContent, UriContent, *hosted_tools.RESULTS.values
 
 def with_media_type(content: Any, context: EncodeContext) -> Any:
     """Return a link of another API with a media type, or the kind image, audio or video; a result with typed data."""
+    if content.__class__ is ImageGenerationToolResultContent and is_made_image(content.outputs):
+        return content
     if isinstance(content, ToolResultContent):
         outputs = [_with_type_of_data(output, context) for output in content.outputs]
         return content if outputs == content.outputs else context.replace(content, outputs=outputs)

@@ -7,22 +7,23 @@ providers write. Source: `convert-to-anthropic-prompt.ts` of @ai-sdk/anthropic a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, camel_name, is_native, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent, McpServerToolResultContent
-from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.interop.front_ends import arguments_of
-from contentmodel.message import ChatMessage, Origin
-from contentmodel.request import ChatRequest
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.shared.ai_sdk_google import with_parts_for_sdk
+from contentmodel_adapters.shared.ai_sdk_openai import RESPONSES, as_output, with_items_for_sdk
+from contentmodel_adapters.shared.kept_results import ANTHROPIC, GOOGLE, block_of
 
-ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
 IN_CODE = ("bash_code_execution", "text_editor_code_execution")
 """The tools of Anthropic that frameworks merge into code execution. In the SDK, the input names the original tool."""
+OF_PROGRAM = "programmatic-tool-call"
+"""The type of the input of the tool of Anthropic that has only code."""
 _TEXT, _TEXT_OR_NULL, _NUMBER, _NUMBER_OR_NULL = (str,), (str, type(None)), (int, float), (int, float, type(None))
 _RAN: dict[str, Any] = {"stdout": _TEXT, "stderr": _TEXT, "return_code": _NUMBER}
 _FILE_ID = [{"type": _TEXT, "file_id": _TEXT}]
@@ -60,31 +61,28 @@ It refuses the whole request for others. A field with a question mark may be mis
 def with_provider_results(
     messages: list[ChatMessage], context: EncodeContext, *, at: str, errors: bool
 ) -> list[ChatMessage]:
-    """Return messages of other APIs with the hosted tools of Anthropic and Google in the SDK's form.
+    """Return messages of other APIs with the hosted tools of Anthropic, Google and OpenAI in the SDK's form.
 
-    `at` is the field of parts with the values of providers. If `errors` is false, failed results are unchanged.
+    `at` is the field of parts with the values of providers. If `errors` is false, failed results are texts.
     """
     return [
         message
-        if is_native(message, context) or message.origin is None or message.origin.api not in (ANTHROPIC, GOOGLE)
-        else context.with_contents(message, list(_provided(message, message.origin.api, context, at, errors)))
+        if is_native(message, context) or message.origin is None or message.origin.api not in _PROVIDED
+        else context.with_contents(message, list(_PROVIDED[message.origin.api](message, context, at, errors)))
         for message in messages
     ]
 
 
-def _provided(message: ChatMessage, api: str, context: EncodeContext, at: str, errors: bool) -> Iterator[AIContent]:
+def _of_anthropic(message: ChatMessage, context: EncodeContext, at: str, errors: bool) -> Iterator[AIContent]:
     servers: dict[str | None, str] = {}
     for content in message.contents:
         made: Any = content
         if isinstance(content, HostedToolResultContent):
             failed = content.is_error is True or content.error is not None
-            made = content if failed and not errors else _with_json(content, api, context, failed=failed)
-        elif isinstance(content, HostedToolCallContent) and content.name in IN_CODE:
-            context.report_loss(content, "name", reasons.TOOL_BY_NAME)
-            arguments = arguments_of(content)
-            if isinstance(arguments, dict):
-                arguments = {"type": content.name, **arguments}
-            made = context.replace(content, name="code_execution", arguments=arguments)
+            is_text = failed and not errors and isinstance(content, McpServerToolResultContent)
+            made = content if is_text else _with_json(content, context, failed=failed, errors=errors)
+        elif isinstance(content, HostedToolCallContent):
+            made = _typed_code(content, context)
         if isinstance(made, McpServerToolCallContent) and made.server is not None:
             servers[made.call_id] = made.server
             made = context.replace(made, server=None, extra=_of_server(made, made.server, context, at))
@@ -93,44 +91,44 @@ def _provided(message: ChatMessage, api: str, context: EncodeContext, at: str, e
         yield made
 
 
+def _typed_code(call: Any, context: EncodeContext) -> Any:
+    """Return a call that executes code with the type of the original tool in its input."""
+    arguments = arguments_of(call)
+    if call.name in IN_CODE:
+        context.report_loss(call, "name", reasons.TOOL_BY_NAME)
+        typed = {"type": call.name, **arguments} if isinstance(arguments, dict) else arguments
+        return context.replace(call, name="code_execution", arguments=typed)
+    if (
+        call.name != "code_execution"
+        or not isinstance(arguments, dict)
+        or "code" not in arguments
+        or "type" in arguments
+    ):
+        return call
+    return context.replace(call, arguments={"type": OF_PROGRAM, **arguments})
+
+
 def _of_server(content: Any, server: str, context: EncodeContext, at: str) -> dict[str, dict[str, Any]]:
     """Return the residue of a call or a result of an MCP server with the metadata of @ai-sdk/anthropic."""
     fields = {"anthropic": {"type": "mcp-tool-use", "serverName": server}}
     return {**(content.extra or {}), context.api: {at: fields}}
 
 
-def _with_json(content: Any, api: str, context: EncodeContext, *, failed: bool) -> Any:
-    block = block_of(content, api)
-    value = _anthropic_json(block, failed) if api == ANTHROPIC else _google_json(block)
+def _with_json(content: Any, context: EncodeContext, *, failed: bool, errors: bool) -> Any:
+    block = block_of(content, ANTHROPIC)
+    value = _anthropic_json(block, failed)
     if value is None:
         return content
     # Keep the residue that the JSON does not contain.
-    inner = "content" if api == ANTHROPIC else "codeExecutionResult"
     is_whole = block.get("type") != "tool_search_tool_result"
-    extra = {name: residue for name, residue in (content.extra or {}).items() if name != api}
-    own = (content.extra or {}).get(api, {})
-    if rest := {name: field for name, field in own.items() if name[0] != ":" and not (is_whole and name == inner)}:
-        extra[api] = rest
-    # The JSON has the outcome of Google's code execution.
-    status = {"status": None} if hasattr(content, "status") else {}
-    fields = {"outputs": [JsonContent(value=value)], "is_error": True if failed else None, "protected": None, **status}
-    return context.replace(content, extra=extra or None, **fields)
-
-
-def block_of(content: Any, api: str) -> dict[str, Any]:
-    """Return the block of a result in the format of its provider; {} if it has no block there."""
-    origin = Origin(api=api, issuer=installed(api).issuer)
-    message = ChatMessage(role="assistant", contents=[content], origin=origin)
-    payload = installed(api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
-    messages = payload["contents" if api == GOOGLE else "messages"] or [{}]
-    blocks = messages[0].get("parts" if api == GOOGLE else "content")
-    block = blocks[0] if blocks.__class__ is list and len(blocks) == 1 else None
-    return block if block.__class__ is dict else {}
-
-
-def _google_json(part: dict[str, Any]) -> Any:
-    result = part.get("codeExecutionResult")
-    return {key: value for key, value in result.items() if key != "id"} if result.__class__ is dict else None
+    extra = {name: residue for name, residue in (content.extra or {}).items() if name != ANTHROPIC}
+    own = (content.extra or {}).get(ANTHROPIC, {})
+    if rest := {name: field for name, field in own.items() if name[0] != ":" and not (is_whole and name == "content")}:
+        extra[ANTHROPIC] = rest
+    outputs = [as_output(value, failed=failed, errors=errors)]
+    return context.replace(
+        content, outputs=outputs, is_error=True if failed else None, protected=None, extra=extra or None
+    )
 
 
 def _anthropic_json(block: dict[str, Any], failed: bool) -> Any:
@@ -140,24 +138,30 @@ def _anthropic_json(block: dict[str, Any], failed: bool) -> Any:
     if kind == "mcp_tool_result":
         return content
     found = content.get("tool_references") if content.__class__ is dict else None
-    value = (
-        content if kind.endswith("code_execution_tool_result") else _in_camel_case(content if found is None else found)
-    )
     if failed:
-        return value
+        return _in_camel_case(content)
+    is_code = kind.endswith("code_execution_tool_result")
+    value = content if is_code else _in_camel_case(content if found is None else found)
     form = _FORMS.get(str(value.get("type")) if value.__class__ is dict else kind)
     value = _filled(value, form)
     return value if _fits(value, form) else None
 
 
-def is_of_sdk(value: Any) -> bool:
-    """Return whether a value is a result of a hosted tool of Anthropic in the SDK's form."""
+def completed_form(value: Any) -> Any:
+    """Return a result of a hosted tool of Anthropic in the SDK's form; None if it is no such result.
+
+    The SDK itself leaves out the title of a page that has none, and may write null for settings of a document.
+    """
     if value.__class__ is list:
         types = {str(item.get("type")) if item.__class__ is dict else "" for item in value}
-        return len(types) == 1 and any(form.__class__ is list and _fits(value, form) for form in _FORMS.values())
+        forms = [form for form in _FORMS.values() if form.__class__ is list] if len(types) == 1 else []
+        filled = ((_filled(value, form), form) for form in forms)
+        return next((one for one, form in filled if _fits(one, form)), None)
     kind = str(value.get("type")) if value.__class__ is dict else ""
-    has_failed = kind.endswith("_tool_result_error")
-    return has_failed or (kind in _FORMS and _fits(value, _FORMS[kind]))
+    if kind.endswith("_tool_result_error"):
+        return value
+    filled = _filled(value, _FORMS.get(kind))
+    return filled if kind in _FORMS and _fits(filled, _FORMS[kind]) else None
 
 
 def _filled(value: Any, form: Any) -> Any:
@@ -191,3 +195,11 @@ def _in_camel_case(value: Any) -> Any:
     made = {key: camel_name(key) for key in value}
     names = [*made.values()]
     return {(name if names.count(name) == 1 else key): _in_camel_case(value[key]) for key, name in made.items()}
+
+
+_PROVIDED: dict[str, Callable[[ChatMessage, EncodeContext, str, bool], Iterable[AIContent]]] = {
+    ANTHROPIC: _of_anthropic,
+    GOOGLE: with_parts_for_sdk,
+    RESPONSES: with_items_for_sdk,
+}
+"""The functions that return the contents of a message, by its API."""

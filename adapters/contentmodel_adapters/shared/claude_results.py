@@ -6,7 +6,7 @@ The frameworks themselves send them so: `_native_tools.py` of Pydantic AI 2.68, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from contentmodel.authoring import EncodeContext, Record, Row, list_of, object_of, reasons
@@ -17,18 +17,21 @@ from contentmodel.content.tools import Caller, ToolCallContent, ToolResultConten
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, HostedTool
-from contentmodel_adapters.shared.ai_sdk_results import ANTHROPIC, IN_CODE, block_of, is_of_sdk
+from contentmodel_adapters.shared.ai_sdk_results import IN_CODE, OF_PROGRAM, completed_form
 from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS, with_class
 from contentmodel_adapters.shared.kept_results import (
+    ANTHROPIC,
     MODEL_MESSAGES,
     PYDANTIC_AI,
     UI_MESSAGES,
     are_of,
+    block_of,
     decoded,
     has_failed,
     is_hosted,
     json_of,
     kept_parts,
+    sdk_pair,
     with_changed_contents,
     with_own_contents,
     with_provider,
@@ -65,9 +68,54 @@ def with_hosted_of_claude(request: ChatRequest, context: EncodeContext) -> ChatR
 
     def own(call: Any, result: Any, origin: Origin) -> list[Any]:
         blocks = _blocks_of(call, result, origin)
-        return [] if blocks is None or (blocks[0]["name"] == "advisor" and not has_advisor) else _decoded(blocks)
+        if blocks is None or (blocks[0]["name"] == "advisor" and not has_advisor):
+            return []
+        made = _decoded(blocks)
+        if made and origin.api == UI_MESSAGES and has_failed(result) and blocks[0]["type"] != "mcp_tool_use":
+            # The text is JSON of the block.
+            context.report_loss(result, "outputs", reasons.IN_STATE)
+        if made and call.name == blocks[0]["name"] and arguments_of(call).get("type") == OF_PROGRAM:
+            context.report_loss(call, "arguments$.type", reasons.FIXED_NAME)
+        return made
 
-    return with_own_contents(request, context, _READERS, own)
+    return _with_programs(with_own_contents(request, context, _READERS, own), context)
+
+
+def _with_programs(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request in which programs without a result stay hosted if they made other calls of the request.
+
+    Such a program waits for the results of its calls, and the API refuses calls of a program that it does not get.
+    """
+    contents = [content for message in request.messages for content in message.contents]
+    callers = {
+        call.caller.call_id for call in contents if isinstance(call, ToolCallContent) and call.caller is not None
+    }
+    answered = {getattr(content, "call_id", None) for content in contents if is_hosted(content, ToolResultContent)}
+    waiting = callers - answered - {None}
+    if not waiting or context.policies.get("hosted_tools", "function") != "function":
+        return request
+    messages = [
+        context.with_contents(message, [_program(content, waiting, context) for content in message.contents])
+        if message.origin is not None and message.origin.api in (UI_MESSAGES, MODEL_MESSAGES)
+        else message
+        for message in request.messages
+    ]
+    return context.with_messages(request, messages)
+
+
+def _program(content: Any, waiting: Collection[Any], context: EncodeContext) -> Any:
+    if not is_hosted(content, ToolCallContent) or content.call_id not in waiting or content.name != "code_execution":
+        return content
+    arguments = arguments_of(content)
+    if not isinstance(arguments, dict):
+        return content
+    given = {name: value for name, value in arguments.items() if name != "type"}
+    block = {"type": "server_tool_use", "id": content.call_id, "name": content.name, "input": given}
+    made = context.replaced(content, decoded(ANTHROPIC, {"messages": [{"role": "assistant", "content": [block]}]})[0])
+    if "type" in arguments:
+        context.report_loss(content, "arguments$.type", reasons.FIXED_NAME)
+    context.kept_hosted[id(made)] = made
+    return made
 
 
 def _blocks_of(call: Any, result: Any, origin: Origin) -> Blocks | None:
@@ -209,24 +257,37 @@ def _found_of(value: Any, failure: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
-    is_ui, result = "toolName" not in parts[0], parts[-1]
-    value = json_of(result.get("output") if is_ui else object_of(result, "output").get("value"))
-    called = object_of(object_of(parts[0], "callProviderMetadata" if is_ui else "providerOptions"), "anthropic")
-    used: dict[str, Any] = {"name": call.name, "input": arguments}
-    if called.get("type") == "mcp-tool-use" and value.__class__ is list:
-        return _blocks("mcp", call, {**used, "server_name": called.get("serverName")}, {"content": value})
-    if not is_of_sdk(value):
+    pair = sdk_pair(parts)
+    if pair is None:
+        return None
+    called = object_of(pair.of_call, "anthropic")
+    used: dict[str, Any] = {"name": call.name, "input": arguments, **_caller_of(call)}
+    if called.get("type") == "mcp-tool-use":
+        content = [{"type": "text", "text": pair.value}] if isinstance(pair.value, str) else pair.value
+        fields = {"content": content, **({"is_error": True} if pair.failed else {})}
+        is_own = isinstance(content, list)
+        return _blocks("mcp", call, {**used, "server_name": called.get("serverName")}, fields) if is_own else None
+    value = completed_form(pair.value)
+    if value is None:
         return None
     if value.__class__ is list and value[0]["type"] == "tool_reference":
         return _blocks("tool_search", call, used, {"content": _found([match["toolName"] for match in value])})
     tool = _tool_of(value)
     if tool is None:
         return None
+    if tool == "tool_search":
+        return _blocks(tool, call, used, {"content": in_snake_case(value)})
     if tool.endswith("code_execution"):
         arguments = {key: item for key, item in arguments.items() if key != "type"}
-    else:
-        value = in_snake_case(value)
-    return _blocks(tool, call, {"name": tool, "input": arguments}, {"content": value})
+    return _blocks(tool, call, {**used, "name": tool, "input": arguments}, {"content": in_snake_case(value)})
+
+
+def _caller_of(call: ToolCallContent) -> dict[str, Any]:
+    """Return the field of a block for the program that makes a call; {} if the model itself makes it."""
+    caller = call.caller
+    if caller is None or caller.kind == "direct":
+        return {}
+    return {"caller": {"type": caller.kind, **({} if caller.call_id is None else {"tool_id": caller.call_id})}}
 
 
 _READERS = {PYDANTIC_AI: _of_pydantic_ai, UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}
@@ -247,4 +308,4 @@ def _tool_of(value: Any) -> str | None:
     """Return the tool that made a result, by the type of the result or of its first block."""
     block = value[0] if value.__class__ is list and value else value
     kind = str(block.get("type")).removeprefix("encrypted_") if block.__class__ is dict else ""
-    return next((tool for tool in _TOOLS if kind.startswith(f"{tool}_")), None)
+    return next((tool for tool in (*_TOOLS, "tool_search") if kind.startswith(f"{tool}_")), None)

@@ -1,6 +1,7 @@
-"""Hosted tools of Gemini that Pydantic AI keeps. Their calls and results become parts of generateContent again.
+"""Hosted tools of Gemini that a framework keeps. Their calls and results become parts of generateContent again.
 
 Pydantic AI itself reads and sends them so: `models/google.py` of pydantic-ai-slim 2.68 (seen 2026-11-27).
+`ai_sdk_google` has the AI SDK's form.
 """
 
 from __future__ import annotations
@@ -13,16 +14,21 @@ from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared.ai_sdk_results import GOOGLE, block_of
+from contentmodel_adapters.shared.ai_sdk_google import parts_of_sdk
 from contentmodel_adapters.shared.google import ISSUER
 from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS, with_class
 from contentmodel_adapters.shared.kept_results import (
+    GOOGLE,
+    MODEL_MESSAGES,
     PYDANTIC_AI,
+    UI_MESSAGES,
     are_of,
+    block_of,
     decoded,
     is_hosted,
     json_of,
     kept_parts,
+    sdk_pair,
     with_changed_contents,
     with_own_contents,
     with_provider,
@@ -81,26 +87,30 @@ def _changed(content: Any, context: EncodeContext) -> Any:
 
 
 def with_hosted_of_gemini(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request whose calls and results of Gemini's hosted tools, kept by Pydantic AI, stay hosted.
+    """Return a request whose calls and results of Gemini's hosted tools, kept by a framework, stay hosted.
 
     Models before Gemini 3 take only the execution of code.
     """
 
     def own(call: Any, result: Any, origin: Origin) -> list[Any]:
-        parts = kept_parts(call, result, origin)
-        if not are_of(_NAMES, parts):
-            return []
-        made = _parts_of(parts, takes_tools=context.known.capabilities.signed_calls)
+        parts, takes_tools = kept_parts(call, result, origin), context.known.capabilities.signed_calls
+        value = json_of(parts[-1].get("content")) if parts else None
+        if origin.api != PYDANTIC_AI:
+            pair = sdk_pair(parts) if parts else None
+            value = None if pair is None else pair.value
+            made = [] if pair is None else parts_of_sdk(pair, takes_tools=takes_tools)
+        else:
+            made = _parts_of(parts, takes_tools=takes_tools) if are_of(_NAMES, parts) else []
         contents = decoded(GOOGLE, {"contents": [{"role": "model", "parts": made}]}) if made else []
         if not all(map(is_hosted, contents, (ToolCallContent, ToolResultContent))) or len(contents) != 2:
             return []
-        value = json_of(parts[1].get("content"))
-        for name, reason in _LEFT_OUT.get(call.name, {}).items() if isinstance(value, dict) else ():
-            if name in value:
+        left_out = _LEFT_OUT.get(call.name, {}) if isinstance(value, dict) else {}
+        for name, reason in left_out.items():
+            if name in (value or ()):
                 context.report_loss(result, f"outputs$.{name}", reason)
         return _with_ids((call, result), contents, context)
 
-    return with_own_contents(request, context, (PYDANTIC_AI,), own)
+    return with_own_contents(request, context, (PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES), own)
 
 
 def _parts_of(parts: list[Fields], *, takes_tools: bool) -> list[Fields]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, is_native, reasons
+from contentmodel.authoring import EncodeContext, is_native, object_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.errors import DecodeError
@@ -21,6 +21,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.hosted_tools import CALLS, RESULTS
 
+ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
 PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
 TYPES = tuple(CALLS.values())
 """The classes of the calls of hosted tools."""
@@ -50,32 +51,40 @@ def with_own_contents(request: ChatRequest, context: EncodeContext, formats: Col
     """
     if context.policies.get("hosted_tools", "function") != "function":
         return request
-    messages = [
-        message
-        if is_native(message, context) or message.origin is None or message.origin.api not in formats
-        else context.with_contents(message, _with_own(message, message.origin, context, own))
-        for message in request.messages
-    ]
-    return context.with_messages(request, messages)
+    changed = [list(message.contents) for message in request.messages]
+    calls: dict[Any, tuple[list[Any], int]] = {}
+    for message, contents in zip(request.messages, changed, strict=True):
+        origin = message.origin
+        if origin is not None and origin.api in formats and not is_native(message, context):
+            _change(contents, calls, origin, context, own)
+    pairs = zip(request.messages, changed, strict=True)
+    return context.with_messages(request, [context.with_contents(message, contents) for message, contents in pairs])
 
 
-def _with_own(message: ChatMessage, origin: Origin, context: EncodeContext, own: Own) -> list[AIContent]:
-    contents: list[Any] = list(message.contents)
-    calls = {call.call_id: at for at, call in enumerate(contents) if is_hosted(call, ToolCallContent)}
+def _change(
+    contents: list[Any], calls: dict[Any, tuple[list[Any], int]], origin: Origin, context: EncodeContext, own: Own
+) -> None:
+    """Change the contents of a message, and the calls of earlier ones: a result may follow those of other tools.
+
+    `calls` has the place of each call, by its id.
+    """
+    calls.update({call.call_id: (contents, at) for at, call in enumerate(contents) if is_hosted(call, ToolCallContent)})
     for at, result in enumerate(contents):
-        before = calls.get(getattr(result, "call_id", None))
-        if before is None or not is_hosted(result, ToolResultContent):
+        place = calls.get(getattr(result, "call_id", None))
+        if place is None or not is_hosted(result, ToolResultContent):
             continue
-        if made := own(contents[before], result, origin):
-            contents[before], contents[at] = _replaced((contents[before], result), made, context)
-    return contents
+        earlier, before = place
+        if made := own(earlier[before], result, origin):
+            earlier[before], contents[at] = _replaced((earlier[before], result), made, context)
 
 
 def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) -> Iterator[Any]:
     """Yield the target's contents, recorded as replacements. The name of the tool may be another one, or missing."""
     name = made[0].name
     for old, new in zip(kept, made, strict=True):
-        if name is not None and old.name not in (None, name):
+        if name is None and old.name is not None:
+            context.report_loss(old, "name", reasons.FIXED_NAME)
+        elif name is not None and old.name not in (None, name):
             context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
             if isinstance(old, ToolCallContent) and "type" in arguments_of(old):
                 context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
@@ -95,6 +104,43 @@ def kept_parts(call: AIContent, result: AIContent, origin: Origin) -> list[dict[
     return [part for part in found if isinstance(part, dict) and part.keys() & {"toolCallId", "tool_call_id"}]
 
 
+class SdkPair(NamedTuple):
+    """A call and its result, as the AI SDK keeps them."""
+
+    name: str
+    call_id: str
+    arguments: Any
+    value: Any
+    """The output of the tool. The text of a failure may be JSON."""
+    failed: bool
+    of_call: dict[str, Any]
+    of_result: dict[str, Any]
+    """The values of providers, by the name of the provider."""
+
+
+def at_result(at: str) -> str:
+    """Return the field of results with the values of providers, from that of calls: UI messages have both in a part."""
+    return "resultProviderMetadata" if at == "callProviderMetadata" else at
+
+
+def sdk_pair(parts: list[dict[str, Any]]) -> SdkPair | None:
+    """Return the call and the result that parts of the AI SDK have: one of UI messages, or two of model messages."""
+    call, result = parts[0], parts[-1]
+    name = call.get("toolName", str(call.get("type")).removeprefix("tool-"))
+    arguments = json_of(call.get("input"))
+    if not isinstance(name, str) or not isinstance(call.get("toolCallId"), str):
+        return None
+    if len(parts) == 1:
+        failed = result.get("state") == "output-error"
+        value, of_call = result.get("errorText" if failed else "output"), object_of(call, "callProviderMetadata")
+        of_result = object_of(result, "resultProviderMetadata") or of_call
+    else:
+        output = object_of(result, "output")
+        failed, value = str(output.get("type")).startswith("error-"), output.get("value")
+        of_call, of_result = (object_of(part, "providerOptions") for part in parts)
+    return SdkPair(name, call["toolCallId"], arguments, json_of(value), failed, of_call, of_result)
+
+
 def are_of(providers: Collection[str], parts: list[dict[str, Any]], issuer: str = "") -> bool:
     """Return whether Pydantic AI keeps a call and a result as those of a provider. `issuer`: if a part has no name."""
     return len(parts) == 2 and all(part.get("provider_name", issuer) in providers for part in parts)
@@ -106,6 +152,17 @@ def decoded(api: str, payload: dict[str, Any]) -> list[Any]:
         return installed(api).decode_request(payload).messages[0].contents
     except DecodeError:
         return []
+
+
+def block_of(content: Any, api: str) -> dict[str, Any]:
+    """Return the block of a result in the format of its provider; {} if it has no block there."""
+    origin = Origin(api=api, issuer=installed(api).issuer)
+    message = ChatMessage(role="assistant", contents=[content], origin=origin)
+    payload = installed(api).encode_request(ChatRequest(messages=[message], origin=origin)).payload
+    messages = payload["contents" if api == GOOGLE else "messages"] or [{}]
+    blocks = messages[0].get("parts" if api == GOOGLE else "content")
+    block = blocks[0] if blocks.__class__ is list and len(blocks) == 1 else None
+    return block if block.__class__ is dict else {}
 
 
 def json_of(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Hosted tools of OpenAI that Pydantic AI keeps. Their calls and results become items of the Responses API again.
+"""Hosted tools of OpenAI that a framework keeps. Their calls and results become items of the Responses API again.
 
 Pydantic AI itself reads and sends them so: `models/openai` of pydantic-ai-slim 2.68 (seen 2026-11-27). It sends calls
-with their status, and the API reads the results from the items that it stores.
+with their status, and the API reads the results from the items that it stores. `ai_sdk_openai` has the AI SDK's form.
 """
 
 from __future__ import annotations
@@ -21,21 +21,25 @@ from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, FunctionTool
+from contentmodel_adapters.shared.ai_sdk_openai import ISSUER, RESPONSES, items_of, items_of_sdk
 from contentmodel_adapters.shared.hosted_tools import KIND_OF, RESULTS, with_class
 from contentmodel_adapters.shared.kept_results import (
+    MODEL_MESSAGES,
     PYDANTIC_AI,
+    UI_MESSAGES,
     are_of,
     decoded,
     is_hosted,
     json_of,
     kept_parts,
+    sdk_pair,
     with_changed_contents,
     with_own_contents,
     with_provider,
 )
 
-RESPONSES, ISSUER = "openai-responses", "openai"
 _SOURCE = (RESPONSES, ISSUER)
+_FRAMEWORKS = (PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES)
 _STATES = ("in_progress", "completed", "incomplete")
 _MADE = ("background", "quality", "size", "revised_prompt")
 """The settings of a generated image that its result has."""
@@ -98,10 +102,7 @@ def _pair_for_pydantic_ai(call: Any, result: Any, context: EncodeContext) -> tup
 
 def _item_of(*contents: Any) -> Fields:
     """Return the item of a call and its result, or of one of them; {} if they are no item."""
-    origin = Origin(api=RESPONSES, issuer=ISSUER)
-    message = ChatMessage(role="assistant", contents=list(contents), origin=origin)
-    payload: Any = installed(RESPONSES).encode_request(ChatRequest(messages=[message], origin=origin)).payload
-    items = objects_of(payload, "input")
+    items = items_of(*contents)
     return items[0] if len(items) == 1 else {}
 
 
@@ -232,14 +233,21 @@ def _functions(tools: list[Fields]) -> list[Fields]:
 
 
 def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request whose calls and results of OpenAI's hosted tools, kept by Pydantic AI, stay hosted.
+    """Return a request whose calls and results of OpenAI's hosted tools, kept by a framework, stay hosted.
 
-    A generated image is sent only if the API stores it, by its id: images and other results are left out.
+    Of those that Pydantic AI keeps, images and other results are left out: the API reads them from the items that it
+    stores. A generated image is sent only if the API stores it.
     """
     sent: list[Any] = []
 
     def own(call: Any, result: Any, origin: Origin) -> list[Any]:
         parts = kept_parts(call, result, origin)
+        if origin.api != PYDANTIC_AI:
+            pair = sdk_pair(parts) if parts else None
+            items = [] if pair is None else items_of_sdk(pair)
+            if request.options.store is False and [item["type"] for item in items] == ["image_generation_call"]:
+                return []
+            return _pair_of_items(items, call, result, context)
         if not are_of((ISSUER,), parts, origin.issuer):
             return []
         if call.name == "tool_search":
@@ -250,7 +258,31 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
         sent.extend(content.call_id for content in made[:1])
         return made
 
-    return _without_files(with_own_contents(request, context, (PYDANTIC_AI,), own), sent, context)
+    return _without_files(with_own_contents(request, context, _FRAMEWORKS, own), sent, context)
+
+
+def _pair_of_items(items: list[Fields], call: Any, result: Any, context: EncodeContext) -> list[Any]:
+    """Return the call and the result that items are; [] if they are no such pair."""
+    contents = decoded(RESPONSES, {"input": items}) if items else []
+    made = [minted_id(c, RESPONSES, call.call_id) if _lacks_id(c) else c for c in contents]
+    if len(made) != 2 or not all(map(is_hosted, made, (ToolCallContent, ToolResultContent))):
+        return []
+    if result.is_error is True:
+        context.report_loss(result, "is_error", reasons.IN_STATE)
+        context.report_loss(result, "outputs", reasons.IN_STATE)
+    if items[0]["type"] == "mcp_call":
+        context.report_loss(result, "outputs$.arguments", reasons.REPEATED_CALL)
+    elif items[0]["type"] in ("web_search_call", "file_search_call") and result.is_error is not True:
+        context.report_loss(call, "arguments", reasons.REPEATED_CALL)
+    for old, item in zip((call, result), (items[0], items[-1]), strict=True):
+        if old.call_id not in (item["id"], item.get("call_id")):
+            context.report_loss(old, "call_id", reasons.NO_FIELD)
+    return made
+
+
+def _lacks_id(content: Any) -> bool:
+    """Return whether a content is of a search for tools without an id: the API has none if it runs the search."""
+    return isinstance(content, ToolSearchToolCallContent | ToolSearchToolResultContent) and content.call_id is None
 
 
 def _pair_of(call: Any, result: Any, parts: list[Fields], context: EncodeContext) -> list[Any]:

@@ -33,6 +33,7 @@ from contentmodel.authoring import (
     row,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import ImageGenerationToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.text import JsonContent, TextContent
@@ -54,14 +55,16 @@ from contentmodel_adapters.shared.ai_sdk import (
     Base64,
     DataUrl,
     cache_points,
+    call_suffix,
+    callers,
     has_type,
     kind_of_tool,
     row_for_state,
     rows_of_model,
-    state_suffix,
     usual_compaction,
     with_states,
 )
+from contentmodel_adapters.shared.made_images import OrImage, images, is_made_image
 from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_model_messages import older
 
@@ -70,6 +73,7 @@ TABLE = Table(API)
 OPTIONS = "providerOptions"
 CACHE_POINTS = CachePoints(cache_points(TABLE))
 CACHED: dict[str, Spec] = {f"{OPTIONS}.anthropic.cacheControl": ("cache_point", CACHE_POINTS)}
+CALLER = callers(TABLE)
 STORES = ("openai", "anthropic", "google")
 """The providers whose ids of files have rows."""
 
@@ -241,16 +245,17 @@ class Reason(Codec[list[AIContent]]):
         return None if text == DENIED and hints.FORM.of(value[0], API) is None else text
 
 
-LINKS = links(TABLE)
+LINKS, MADE_IMAGES = links(TABLE), images(TABLE)
 _FORMS = ("text", "json", "error-text", "error-json", "execution-denied", "content")
 
 
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each type of output."""
     text = TextField(TextContent, "text", between="\n")
+    special = {"WebSearch": OrLinks(JsonOutput(), LINKS), "ImageGeneration": OrImage(JsonOutput(), MADE_IMAGES)}
     values: dict[str, Spec] = {
         "text": ("outputs", text),
-        "json": ("outputs", OrLinks(JsonOutput(), LINKS) if kind == "WebSearch" else JsonOutput()),
+        "json": ("outputs", special.get(kind, JsonOutput())),
         "error-text": ("outputs", text),
         "error-json": ("outputs", JsonOutput()),
         "content": ("outputs", Parts(OUTPUTS)),
@@ -285,6 +290,8 @@ def _usual_result(content: Any, rows: list[Row]) -> Row:
         form = "execution-denied"
     elif only.__class__ is JsonContent:
         form = "error-json" if content.is_error else "json"
+    elif content.__class__ is ImageGenerationToolResultContent and is_made_image(content.outputs):
+        form = "json"
     elif content.is_error:
         form = "error-text"
     else:
@@ -313,6 +320,7 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         Silent("status"),
         at=OPTIONS,
         states=OF_GOOGLE,
+        caller=CALLER,
         constants={"type": "tool-call", **constants},
     )
 
@@ -334,9 +342,7 @@ def _row_of(wire: dict[str, Any]) -> str | None:
         return older.CALL
     if kind == "tool-call":
         executed = wire.get("providerExecuted") is True
-        return (
-            f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{state_suffix(wire, OPTIONS, OF_GOOGLE)}"
-        )
+        return f"{kind_of_tool(wire.get('toolName')) if executed else 'Function'}{call_suffix(wire, OPTIONS)}"
     if kind == "tool-result":
         return f"{kind_of_tool(wire.get('toolName'))}.{_form_of_output(wire)}"
     return _find(wire)

@@ -351,7 +351,9 @@ class _Joining:
 
     def _add_steps(self, message: ChatMessage, usual: int) -> None:
         if message.role == "assistant":
-            self._calls = {}
+            # A provider may answer its own call after those of other tools.
+            hosted = {key: [p for p in parts if p.is_hosted and p.result is None] for key, parts in self._calls.items()}
+            self._calls = {key: parts for key, parts in hosted.items() if parts}
         steps = STEPS.of(message, API)
         # A stored document may have any number.
         count = usual if steps is None else max(0, min(steps, 1000))

@@ -44,14 +44,17 @@ from contentmodel_adapters.shared.ai_sdk import (
     HOSTED_RESULTS,
     KIND_OF,
     OF_GOOGLE,
+    call_suffix,
+    callers,
+    is_of_server,
     kind_of_tool,
     report_kind,
     report_outcome,
     row_for_state,
-    state_suffix,
     with_states,
 )
 from contentmodel_adapters.shared.approvals import APPROVAL_ID, approval_id, report_request
+from contentmodel_adapters.shared.made_images import OrImage, images
 from contentmodel_adapters.shared.search_results import OrLinks, links
 from contentmodel_adapters.vercel_ui_messages.blocks import API, TABLE
 
@@ -62,6 +65,7 @@ DENIED = "Tool call execution denied."
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
+CALLER = callers(TABLE)
 RAW = "raw."
 """The beginning of the names of rows of failed calls whose only arguments are the text that the model wrote."""
 
@@ -78,7 +82,8 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         }
         filled, others = Filled({**empty, "toolCallId": "", arguments: {}}), Silent("status")
         name, constant = f"{form}.{kind}", {**own, **constants}
-        return with_states(name, model, fields, filled, others, at=METADATA, states=OF_GOOGLE, constants=constant)
+        states: dict[str, Any] = {"at": METADATA, "states": OF_GOOGLE, "caller": CALLER}
+        return with_states(name, model, fields, filled, others, **states, constants=constant)
 
     return [
         one
@@ -97,11 +102,12 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
     if wire.get("providerExecuted") is True:
         kind = kind_of_tool(name)
     raw = RAW if wire.get("input") is None and wire.get("rawInput").__class__ in (str, dict) else ""
-    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{state_suffix(wire, METADATA, OF_GOOGLE)}"
+    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{call_suffix(wire, METADATA)}"
 
 
 def _usual_call(content: Any, rows: list[Row]) -> Row:
-    form = "tool." if content.name is not None else "dynamic."
+    is_dynamic = content.name is None or is_of_server(content)
+    form = "dynamic." if is_dynamic else "tool."
     return row_for_state(content, [one for one in rows if one.name.startswith(form)])
 
 
@@ -195,15 +201,19 @@ def _is_block(block: dict[str, Any]) -> bool:
     return fields is not None and all(block.get(field).__class__ is str for field in fields)
 
 
-LINKS = links(TABLE)
+LINKS, MADE_IMAGES = links(TABLE), images(TABLE)
 _PRELIMINARY = Words({True: "preliminary"}, lambda value, context, owner: report_outcome(owner, context))
 """The flag of a preliminary result, which a later one will replace."""
 
 
 def _results(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of results of one class: one for each state."""
+    special = {
+        "WebSearch": OrLinks(Output(), LINKS),
+        "ImageGeneration": OrImage(Output(), MADE_IMAGES, is_untyped=True),
+    }
     available: dict[str, Spec] = {
-        "output": ("outputs", OrLinks(Output(), LINKS) if kind == "WebSearch" else Output()),
+        "output": ("outputs", special.get(kind, Output())),
         "preliminary": ("outcome", _PRELIMINARY),
     }
     error: dict[str, Spec] = {"errorText": ("outputs", TextField(TextContent, "text", between="\n"))}

@@ -354,7 +354,8 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
         if message.role != "assistant" and is_only_of_models(content):
             context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
         elif kind is TextContent or kind is FunctionCallContent:
-            normalized.append(content)
+            if kind is FunctionCallContent or not _has_only_citations(content, context):
+                normalized.append(content)
         elif kind is ReasoningContent:
             normalized += lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
@@ -394,7 +395,9 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
     """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
     if context.kind != "request" or context.keeps_state:
         return set()
-    return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+    places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+    # A call that stays hosted may have its result in a later message.
+    return {at for at in places if id(message.contents[at]) not in context.kept_hosted}
 
 
 def is_one_text(result: Any) -> bool:
@@ -453,6 +456,20 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
     return (content,)
+
+
+def _has_only_citations(text: TextContent, context: EncodeContext) -> bool:
+    """Return whether an empty text only has citations, which are reported: requests to providers have none from others.
+
+    UI messages of the AI SDK have sources beside tools.
+    """
+    if text.text or not text.annotations or context.keeps_state or context.kind != "request":
+        return False
+    if text.protected is not None or text.cache_point is not None:
+        return False
+    for citation in text.annotations:
+        context.report_loss(citation, None, reasons.NO_FIELD)
+    return True
 
 
 def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:

@@ -18,7 +18,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.json import JsonObject
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
 from contentmodel.interop.front_ends import (
     STOPPED,
@@ -96,8 +96,9 @@ class VercelWriter(BlockWriter):
         content = block.content
         if isinstance(content, ToolCallContent):
             self._calls[block.call_id] = content
-            arguments = self._part(content).get("input") if is_of_hosted_tool(content) else arguments_of(content)
-            return [{"type": "tool-input-available", **self._call(block), "input": arguments}]
+            part = self._part(content) if is_of_hosted_tool(content) else {"input": arguments_of(content)}
+            metadata = _readable(part, "callProviderMetadata")
+            return [{"type": "tool-input-available", **self._call(block), "input": part.get("input"), **metadata}]
         end: JsonObject = {"type": f"{_kind(content)}-end", "id": block.name}
         return [end, *self._cited(content)]
 
@@ -134,8 +135,12 @@ class VercelWriter(BlockWriter):
 
     def _call(self, block: OpenBlock) -> JsonObject:
         call = block.content
-        name = self._hosted_name(call) if is_of_hosted_tool(call) else call.name
-        chunk: JsonObject = {"toolCallId": block.call_id, "toolName": name or "unknown"}
+        part = self._part(call) if is_of_hosted_tool(call) else {}
+        is_dynamic = part.get("type") == "dynamic-tool"
+        name = part.get("toolName") if is_dynamic else part.get("type", "")[len("tool-") :]
+        chunk: JsonObject = {"toolCallId": block.call_id, "toolName": name or call.name or "unknown"}
+        if is_dynamic and name:
+            chunk["dynamic"] = True
         return chunk if call.executor == "client" else {**chunk, "providerExecuted": True}
 
     def _result(self, result: ToolResultContent) -> JsonObject:
@@ -145,9 +150,12 @@ class VercelWriter(BlockWriter):
         error = result.error
         if error is not None and error.code == REFUSED and self._has_approvals:
             return {"type": "tool-output-denied", "toolCallId": result.call_id or ""}
-        if error is not None:
-            return {"type": "tool-output-error", **chunk, "errorText": result.text or message_of(error)}
-        output = self._hosted_output(result) if is_of_hosted_tool(result) else output_of(result)
+        part = self._hosted_result(result) if is_of_hosted_tool(result) else {}
+        chunk |= _readable(part, "resultProviderMetadata")
+        if part.get("state", "output-error") == "output-error" and error is not None:
+            text = part.get("errorText") or result.text or message_of(error)
+            return {"type": "tool-output-error", **chunk, "errorText": text}
+        output = part.get("output") if is_of_hosted_tool(result) else output_of(result)
         return {"type": "tool-output-available", **chunk, "output": output}
 
     def _part(self, *contents: AIContent) -> JsonObject:
@@ -155,15 +163,9 @@ class VercelWriter(BlockWriter):
         (message,) = self.listed(API, contents, ai_sdk=self._version) or [{"parts": []}]
         return next((part for part in message["parts"] if "toolCallId" in part), {})
 
-    def _hosted_name(self, call: ToolCallContent) -> str | None:
-        part = self._part(call)
-        name: str | None = part.get("toolName") if part.get("type") == "dynamic-tool" else part.get("type", "")[5:]
-        return name or call.name
-
-    def _hosted_output(self, result: ToolResultContent) -> Json:
+    def _hosted_result(self, result: ToolResultContent) -> JsonObject:
         call = self._calls.get(result.call_id or "")
-        part = self._part(result) if call is None else self._part(call, result)
-        return part.get("output")
+        return self._part(result) if call is None else self._part(call, result)
 
     def _question(self, question: ToolApprovalRequestContent, block: OpenBlock) -> Chunks:
         name = question.request_id
@@ -187,6 +189,14 @@ class VercelWriter(BlockWriter):
                 self._sources.add(citation.url)
                 titled = {"title": citation.title} if citation.title else {}
                 yield {"type": "source-url", "sourceId": citation.url, "url": citation.url, **titled}
+
+
+def _readable(part: JsonObject, field: str) -> JsonObject:
+    """Return the values of providers in a field of a part, as those of a chunk; {} if some are opaque state."""
+    metadata: Any = part.get(field)
+    providers = [fields for fields in metadata.values() if isinstance(fields, dict)] if metadata else []
+    is_opaque = any("thoughtSignature" in fields for fields in providers)
+    return {"providerMetadata": metadata} if providers and not is_opaque else {}
 
 
 def _kind(content: Any) -> str:
