@@ -188,11 +188,10 @@ def _is_of(call: Row, item: dict[str, Any]) -> bool:
 def is_known_item(item: dict[str, Any]) -> bool:
     """Return whether this is a message, or has the type of an item of this API."""
     tag = text_of(item, "type")
-    return (
-        "role" in item or tag in ("message", "agent_message", "reasoning") or tag in _PAIR_BY_TAG or ITEMS.knows(item)
-    )
+    return "role" in item or tag in _OF_MESSAGES or tag in _PAIR_BY_TAG or ITEMS.knows(item)
 
 
+_OF_MESSAGES = ("message", "agent_message", "reasoning")
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 _PLAIN_TEXT = frozenset({"type", "text", "annotations"})
 """The fields of a part that a string can replace. The annotations are empty: a request has no citations."""
@@ -219,9 +218,9 @@ def _row_of(item: dict[str, Any]) -> Row:
 
 def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage:
     if "type" in item:
-        row_of_item = _row_of(item)
-        message: ChatMessage = row_of_item.decode(item, context)
-        return message if row_of_item is MESSAGE else hints.ROW.on(message, API, row_of_item.name)
+        own = _row_of(item)
+        message: ChatMessage = own.decode(item, context)
+        return message if own is MESSAGE else hints.ROW.on(message, API, own.name)
     typed = {**item, "type": "message"}
     context.copied(typed, item)
     message = MESSAGE.decode(typed, context)
@@ -268,7 +267,7 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
         sealed = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
     elif text_of(around, "signature") and _signer_of(item) is not None:
-        sealed = Protected(issuer=_signer_of(item) or "", kind="signature", data=around.pop("signature"))
+        sealed = Protected(issuer=_signer_of(item) or API, kind="signature", data=around.pop("signature"))
         context.trace(None, [sealed], item, "signature", spread=False)
     if len(parts) == 1:
         parts[0] = _hinted_reasoning(parts[0], sealed, around, context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contentmodel.content.text import TextContent
+from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.message import ChatMessage
 
@@ -38,3 +39,17 @@ def _is_citation_alone(content: AIContent) -> bool:
     if not content.annotations or not isinstance(content, TextContent) or content.text:
         return False
     return all(citation.span is None for citation in content.annotations)
+
+
+def leaves_out_citations(text: TextContent, context: EncodeContext) -> bool:
+    """Report the citations of an empty text that has nothing else, and return True; False for other texts.
+
+    UI messages of the AI SDK have sources beside tools. Requests to providers have no citations of other APIs.
+    """
+    if text.text or not text.annotations or context.keeps_state or context.kind != "request":
+        return False
+    if text.protected is not None or text.cache_point is not None:
+        return False
+    for citation in text.annotations:
+        context.report_loss(citation, None, reasons.NO_FIELD)
+    return True

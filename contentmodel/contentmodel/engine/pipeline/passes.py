@@ -33,7 +33,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.approvals import OwnApprovals, own_approvals, without_own_approvals
 from contentmodel.engine.pipeline.call_ids import with_call_ids
-from contentmodel.engine.pipeline.cited_before import with_citations_of_texts
+from contentmodel.engine.pipeline.cited_before import leaves_out_citations, with_citations_of_texts
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
@@ -354,7 +354,7 @@ def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[S
         if message.role != "assistant" and is_only_of_models(content):
             context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
         elif kind is TextContent or kind is FunctionCallContent:
-            if kind is FunctionCallContent or not _has_only_citations(content, context):
+            if kind is FunctionCallContent or not leaves_out_citations(content, context):
                 normalized.append(content)
         elif kind is ReasoningContent:
             normalized += lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
@@ -456,20 +456,6 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
     return (content,)
-
-
-def _has_only_citations(text: TextContent, context: EncodeContext) -> bool:
-    """Return whether an empty text only has citations, which are reported: requests to providers have none from others.
-
-    UI messages of the AI SDK have sources beside tools.
-    """
-    if text.text or not text.annotations or context.keeps_state or context.kind != "request":
-        return False
-    if text.protected is not None or text.cache_point is not None:
-        return False
-    for citation in text.annotations:
-        context.report_loss(citation, None, reasons.NO_FIELD)
-    return True
 
 
 def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
