@@ -23,8 +23,9 @@ ORDER = {
         *report_stream *with_fitting_settings with_display_of_claude *with_known_tools with_sendable_tools
         hoist_instructions without_empty_texts *with_readable_reasoning normalize_foreign with_cited_documents
         instructions_as_text join_results join_assistant without_citations without_blank_texts
-        _with_readable_media with_a_turn with_fitting_calls with_fitting_results with_documents with_begun with_fitting_schemas
-        *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points""",
+        _with_readable_media with_a_turn with_fitting_calls with_fitting_results with_documents with_begun
+        with_fitting_schemas *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata
+        with_fitting_cache_points""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
