@@ -75,7 +75,7 @@ class Messages(Codec[list[ChatMessage]]):
     mandatory = True
 
     def holds(self, value: object) -> bool:
-        return value.__class__ is list and bool(value) and all(map(_is_message, value))  # type: ignore[call-overload]
+        return value.__class__ is list and bool(value) and all(map(_is_message, value))
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         messages = MESSAGES.decode(value, context, container, key)
