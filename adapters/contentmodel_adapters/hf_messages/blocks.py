@@ -118,8 +118,8 @@ class Messages(ChatRows):
             return ChatMessage(role="tool", contents=[result], origin=context.origin)
         if role == CALL:
             are_calls = calls_of(content) is not None
-            made = (self._calling if are_calls else self._unread).decode(wire, context)
-            return CALLS_TEXT.on(made, API, content if are_calls else "")
+            calling: ChatMessage = (self._calling if are_calls else self._unread).decode(wire, context)
+            return CALLS_TEXT.on(calling, API, str(content) if are_calls else "")
         message: ChatMessage = (self.assistant if role == "assistant" else self.plain).decode(wire, context)
         return message
 
@@ -153,7 +153,7 @@ def _expanded(message: Any) -> Any:
         return message
     content = message.get("content")
     calls = calls_of(content)
-    return message if calls is None else {**message, "content": calls if is_list(content) else calls[0]}
+    return message if calls is None else {**message, "content": calls if is_list(str(content)) else calls[0]}
 
 
 def _text_of_calls(calls: list[dict[str, Any]]) -> str:

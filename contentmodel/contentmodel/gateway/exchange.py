@@ -181,7 +181,7 @@ class Exchange:
             if outgoing.passes:
                 return await self._passed(sender, response)
             answer = Answer(self.incoming, sender, outgoing, route.policies)
-            chunks = response.aiter_bytes()
+            chunks: AsyncIterator[bytes] = response.aiter_bytes()
             is_stream = sender.stream_format.is_type(response.headers.get("content-type", ""))
             if outgoing.streams and not is_stream:
                 is_stream, chunks = await self._sniffed(sender, chunks)
