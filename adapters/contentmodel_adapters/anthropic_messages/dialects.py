@@ -189,11 +189,11 @@ def _with_cached_block(
     """Return a payload whose last block has the cache point of the request. A block with one keeps its own."""
     body = {name: value for name, value in payload.items() if name != CACHE_CONTROL}
     is_read = request.options.cache_point is not None
-    owner = "options.cache_point" if is_read else CACHE_CONTROL
-    context.report_loss(request, owner, CACHE_POINT_OF_BLOCK, host=dialect.name, **({} if is_read else {"api": API}))
+    field, api = ("options.cache_point", None) if is_read else (CACHE_CONTROL, API)
+    context.report_loss(request, field, CACHE_POINT_OF_BLOCK, api=api, host=dialect.name)
     messages = objects_of(body, "messages")
     content = messages[-1].get("content") if messages else None
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    blocks: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content
     last = blocks[-1] if isinstance(blocks, list) and blocks else None
     if isinstance(last, dict) and last.get("type") not in UNCACHED:
         last = {CACHE_CONTROL: payload[CACHE_CONTROL], **last}

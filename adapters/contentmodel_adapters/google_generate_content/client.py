@@ -35,6 +35,7 @@ class OfModel(google_clients.Paths):
 
     api = API
     has_stream_field = False
+    policies: Mapping[str, str] | None
 
     def choices(self) -> Mapping[str, str] | None:
         """Return the policies of an encoding, with the host of the SDK's client. The caller's take precedence."""

@@ -136,7 +136,7 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
 
 def _parted(content: DocumentContent, context: EncodeContext) -> list[AIContent]:
     """Return a document without its media, which follow it: other APIs have documents of texts only."""
-    apart = [part for part in content.parts if part.__class__ in MEDIA]
+    apart: list[AIContent] = [part for part in content.parts if part.__class__ in MEDIA]
     for part in apart:
         context.report_loss(part, None, reasons.MEDIA_AFTER_DOCUMENT)
     kept = [part for part in content.parts if part.__class__ not in MEDIA]
