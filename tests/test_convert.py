@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -392,6 +393,14 @@ def test_audit_counts_text_once_in_each_longer_text() -> None:
 def test_audit_counts_text_separately_from_equal_argument(output: Any, count: int) -> None:
     source = {"text": "zebra", "arguments": '{"q": "zebra"}'}
     assert len(unaccounted(source, output, [])) == count
+
+
+@pytest.mark.parametrize(("uri", "text"), [("data:,x", "x"), ("data:text/plain,caf%C3%A9%20au%20lait", "café au lait")])
+def test_audit_finds_the_text_of_a_data_uri_without_base64(uri: str, text: str) -> None:
+    source = {"url": uri}
+    assert unaccounted(source, {"media_type": "text/plain", "data": text}, []) == []
+    assert unaccounted(source, {"media_type": "text/plain", "data": base64.b64encode(text.encode()).decode()}, []) == []
+    assert [one.value for one in unaccounted(source, {"media_type": "text/plain", "data": "y"}, [])] == [uri]
 
 
 def test_audit_accepts_message_id_that_is_not_converted() -> None:

@@ -18,10 +18,10 @@ import msgspec
 
 from contentmodel import objects
 from contentmodel.adapter import Payload, adapter, as_json
-from contentmodel.containment import occurrences, pieces
-from contentmodel.content.media import standard_base64
+from contentmodel.containment import escaped, occurrences, pieces, spellings
+from contentmodel.content.media import DataContent, standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path, value_at, write
+from contentmodel.engine.json import child_path, value_at
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT, MAPPED_NAME
@@ -331,6 +331,7 @@ _SPELLED = (VALUE, DATA, RESULT, NAME)
 _ID = re.compile("id$|Id$")
 _OF_TEXT = re.compile("^data:text/[^;,]*;base64,")
 _OF_DATA = re.compile("data:[^;,]")
+_PLAIN_DATA = re.compile(r"data:([\w.+-]+/[^\s,]*)?,")
 
 
 STRUCTURE = frozenset(
@@ -468,7 +469,7 @@ class _OutputValues:
 
         The base64 may be that of a data URL of a text.
         """
-        data = _OF_TEXT.sub("", text) if isinstance(text, str) else ""
+        data = _base64_in(text) if isinstance(text, str) else ""
         standard = standard_base64(data) if data else None
         if not standard:
             return False
@@ -479,17 +480,17 @@ class _OutputValues:
 
     def look_for(self, values: Iterable[Any]) -> None:
         """Count the occurrences of all values in longer texts that are not taken as values themselves."""
-        wanted = [form for value in values for form in _spellings(value)]
+        wanted = [form for value in values for form in spellings(value)]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
         left = {text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0}
-        forms = {form for text in texts for form in (text, unmarked(text), *_escaped(text))}
+        forms = {form for text in texts for form in (text, unmarked(text), *escaped(text))}
         self._parts = occurrences(forms, left)
 
     def take_in_text(self, value: Any) -> bool:
         """Take a text, or all parts of its JSON, from longer texts. Return whether they were found."""
         if not isinstance(value, str):
-            return any(self._take_part(spelled) or self.take(spelled) for spelled in _spellings(value))
-        if any(map(self._take_part, (value, unmarked(value), *_escaped(value)))):
+            return any(self._take_part(spelled) or self.take(spelled) for spelled in spellings(value))
+        if any(map(self._take_part, (value, unmarked(value), *escaped(value)))):
             return True
         parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
@@ -534,17 +535,9 @@ def _key(value: Any) -> Any:
     return ("bool", value) if isinstance(value, bool) else value
 
 
-def _spellings(value: Any) -> Collection[str]:
-    """Return the texts of a scalar: Python and this library write large numbers differently (1e+16, 1e16)."""
-    return (value,) if isinstance(value, str) else dict.fromkeys((json.dumps(value), write(value).decode()))
-
-
-def _escaped(text: str) -> tuple[str, str]:
-    """Return a text as it is in JSON, without quotes, and in JSON of ASCII: a longer text may contain JSON.
-
-    JSON with half of a surrogate pair is written in ASCII.
-    """
-    return write(text).decode()[1:-1], json.dumps(text)[1:-1]
+def _base64_in(text: str) -> str:
+    """Return the base64 of a data URI of a text, of one without base64, or the text itself."""
+    return DataContent.from_data_uri(text).data if _PLAIN_DATA.match(text) else _OF_TEXT.sub("", text)
 
 
 def _inside(text: str) -> list[Any] | None:
@@ -552,6 +545,8 @@ def _inside(text: str) -> list[Any] | None:
     if text.startswith("data:") and ";base64," in text:
         head, _, data = text.partition(";base64,")
         return [head[5:], data]
+    if _PLAIN_DATA.match(text):
+        return [text[5:].partition(",")[0], DataContent.from_data_uri(text).data]
     if text[:1] not in ("{", "["):
         return None
     try:

@@ -1,10 +1,14 @@
-"""Count the occurrences of many texts in other texts in one pass."""
+"""Count the occurrences of many texts in other texts in one pass. Return the forms of a value in texts."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from contentmodel.engine.json import write
 
 _SHORT = 16
 """A word shorter than this only counts as a whole word, not inside another word. Padded base64 is a word."""
@@ -161,3 +165,16 @@ class _Search:
         for node in reversed(self._order):
             visits[self._rest[node]] += visits[node]
         return Counter({text: visits[node] for text, node in self._ends.items() if visits[node]})
+
+
+def escaped(text: str) -> tuple[str, str]:
+    """Return a text as it is in JSON, without quotes, and in JSON of ASCII: a longer text may contain JSON.
+
+    JSON with half of a surrogate pair is written in ASCII.
+    """
+    return write(text).decode()[1:-1], json.dumps(text)[1:-1]
+
+
+def spellings(value: Any) -> Collection[str]:
+    """Return the texts of a scalar: Python and this library write large numbers differently (1e+16, 1e16)."""
+    return (value,) if isinstance(value, str) else dict.fromkeys((json.dumps(value), write(value).decode()))

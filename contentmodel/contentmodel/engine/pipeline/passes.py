@@ -410,7 +410,7 @@ _STORED = (HostedFileContent, HostedVectorStoreContent)
 
 
 def _is_elsewhere(content: AIContent, kinds: tuple[type, ...], message: ChatMessage, context: EncodeContext) -> bool:
-    """Return whether a content of these kinds refers to something that only another issuer's APIs know."""
+    """Return whether a content of these kinds refers to something that only another issuer's APIs have."""
     if context.keeps_state or not isinstance(content, kinds):
         return False
     return message.origin is not None and message.origin.issuer != context.issuer
