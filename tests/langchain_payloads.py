@@ -602,6 +602,35 @@ GEMINI = [
     _answer("Søk: Spain won.", response_metadata={**_METADATA_OF_GEMINI, "grounding_metadata": GROUNDING}),
 ]
 """Answers of langchain-google-genai: one with standard blocks of its code tool, and one with grounding."""
+SETTINGS = [
+    _message(
+        "human",
+        [
+            {
+                "type": "file",
+                "base64": "JVBERg==",
+                "mime_type": "application/pdf",
+                "extras": {
+                    "citations": {"enabled": True},
+                    "title": "Report",
+                    "context": "Of May.",
+                    "cache_control": {"type": "ephemeral"},
+                    "kept": 1,
+                },
+            },
+            {
+                "type": "file",
+                "source_type": "base64",
+                "data": "JVBERg==",
+                "mime_type": "application/pdf",
+                "metadata": {"citations": {"enabled": True}, "name": "report"},
+            },
+            {"type": "text-plain", "text": "abc", "mime_type": "text/plain", "title": "A", "context": "C"},
+            {"type": "image", "url": "https://example.org/a.png", "extras": {"cache_control": {"type": "ephemeral"}}},
+        ],
+    ),
+]
+"""Media with settings of Anthropic in the places where its package reads them."""
 _CALLS_OF_BEDROCK = [{"name": "f", "args": {}, "id": call_id, "type": "tool_call"} for call_id in ("c1", "c2")]
 BEDROCK = [
     _message("human", "Look."),
@@ -697,6 +726,7 @@ CONVERSATIONS: list[list[dict[str, Any]]] = [
         CODE,
         GEMINI,
         BEDROCK,
+        SETTINGS,
         OLDER,
         ITEMS,
         REASONED,

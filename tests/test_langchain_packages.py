@@ -18,7 +18,7 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage
-from langchain_payloads import BEDROCK, GROUNDING, ran
+from langchain_payloads import BEDROCK, GROUNDING, SETTINGS, ran
 
 API = "langchain-messages"
 GEMINI = "google-generate-content"
@@ -106,7 +106,8 @@ def test_wrapped_result_of_converse_has_its_json() -> None:
     content = [{"type": "non_standard", "value": block} for block in BEDROCK[-1]["content"][2:4]]
     messages = [*BEDROCK[:-1], {**BEDROCK[-1], "content": content}]
     assert written(messages) == messages
-    assert answer(messages).contents[1].outputs[0] == JsonContent(value={"std_out": "2"})
+    result: Any = answer(messages).contents[1]
+    assert result.outputs[0] == JsonContent(value={"std_out": "2"})
 
 
 def test_edit_of_a_cited_text_of_converse_is_encoded() -> None:
@@ -120,6 +121,53 @@ def test_edit_of_a_cited_text_of_converse_is_encoded() -> None:
         {"type": "text", "text": "No."},
         *BEDROCK[-1]["content"][2:],
     ]
+
+
+# -- settings of media -------------------------------------------------------------------------------------------------
+
+ENABLED = {"citations": {"enabled": True}}
+CACHED = {"cache_control": {"type": "ephemeral"}}
+
+
+def test_settings_of_media_are_sent_to_anthropic() -> None:
+    assert written(SETTINGS) == SETTINGS
+    encoded = convert(SETTINGS, target="anthropic-messages", source=API, kind="request")
+    found = [
+        {key: value for key, value in block.items() if key not in ("type", "source")}
+        for block in encoded.payload["messages"][0]["content"]
+    ]
+    assert found == [
+        {**ENABLED, **CACHED, "title": "Report", "context": "Of May."},
+        {**ENABLED, "title": "report"},
+        {"title": "A", "context": "C"},
+        CACHED,
+    ]
+
+
+def test_names_of_documents_are_sent_to_bedrock() -> None:
+    payload = convert(SETTINGS, target="bedrock-converse", source=API, kind="request").payload
+    names = [block["document"]["name"] for block in payload["messages"][0]["content"] if "document" in block]
+    assert names == ["Report", "report", "A"]
+
+
+def test_settings_of_anthropic_are_written_among_the_extras() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERg=="}
+    messages = [{"role": "user", "content": [{"type": "document", "source": source, **ENABLED, "context": "C"}]}]
+    request = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}
+    encoded = convert(request, target=API, source="anthropic-messages", kind="request")
+    assert encoded.payload[0]["data"]["content"][0]["extras"] == {**ENABLED, "context": "C"}
+    again = convert(encoded.payload, target="anthropic-messages", source=API, kind="request").payload
+    assert again["messages"] == messages
+
+
+def test_edit_of_a_cache_point_among_the_extras_is_encoded() -> None:
+    request = ADAPTER.decode_request(SETTINGS)
+    contents: list[Any] = list(request.messages[0].contents)
+    contents[3] = replace(contents[3], cache_point=None)
+    payload = ADAPTER.encode_request(
+        replace(request, messages=[replace(request.messages[0], contents=contents)])
+    ).payload
+    assert payload[0]["content"][3] == {"type": "image", "url": "https://example.org/a.png"}
 
 
 # -- code that Gemini ran ----------------------------------------------------------------------------------------------
@@ -215,7 +263,8 @@ def test_grounding_is_citations_and_a_search(content: Any) -> None:
     assert isinstance(call, WebSearchToolCallContent)
     assert call.arguments == {"queries": ["euro 2024"]}
     assert isinstance(result, WebSearchToolResultContent)
-    (citation,) = text.annotations or ()
+    assert text.annotations is not None
+    (citation,) = text.annotations
     assert (citation.url, citation.title) == ("https://example.org", "E")
     assert citation.span == Span(start=6, end=16, unit="byte")
     spec = convert(messages, target="vercel-ui-messages", source=API, kind="request").payload
@@ -243,7 +292,9 @@ def test_standard_citations_of_gemini_count_bytes() -> None:
     }
     messages = grounded([{"type": "text", "text": TEXT, "annotations": [citation]}], output_version="v1")
     assert written(messages) == messages
-    (read,) = answer(messages).contents[0].annotations or ()
+    annotations = answer(messages).contents[0].annotations
+    assert annotations is not None
+    (read,) = annotations
     assert read.span == Span(start=6, end=16, unit="byte")
 
 

@@ -57,6 +57,7 @@ FORMATS: dict[str, set[str]] = {
         "openai_forms.py",
         "result_items.py",
         "rows.py",
+        "settings.py",
     },
     "vercel_model_messages": {"messages.py", "older.py"},
     "vercel_ui_messages": {"messages.py", "older.py", "tools.py"},

@@ -60,6 +60,13 @@ from contentmodel_adapters.langchain_messages.dialects import (
     dialect_of,
 )
 from contentmodel_adapters.langchain_messages.openai_forms import INDEX, OF_OPENAI, copies_of, items_of, standard_blocks
+from contentmodel_adapters.langchain_messages.settings import (
+    MEDIA_TYPES,
+    in_places,
+    with_settings,
+    with_usual_places,
+    without_settings,
+)
 from contentmodel_adapters.shared.hosted_tools import with_class
 
 STANDARD = Hint[Literal[True]](API, "standard", "the block of the API was spelled as a standard block")
@@ -244,7 +251,11 @@ class ContentBlocks(Union):
         value = block.get("value")
         if block.get("type") == "non_standard" and value.__class__ is dict:
             return self._unwrapped(block, value, context)
-        content = self.decode(block, context)
+        placed, places = with_usual_places(block, context)
+        content = self.decode(placed, context)
+        if places:
+            is_media = content.__class__ in MEDIA_TYPES
+            content = with_settings(content, places, context) if is_media else UnknownContent(api=API, block=block)
         context.trace(self, [content], wires, index, spread=False)
         return content
 
@@ -287,7 +298,9 @@ class ContentBlocks(Union):
             return [content.text]
         if isinstance(content, HostedToolResultContent) and content.artifact is not None:
             context.report_loss(content, "artifact", reasons.ARTIFACT)
-        return self._encode_own([content], context)
+        content, places = without_settings(content, context)
+        blocks = self._encode_own([content], context)
+        return [in_places(block, places) for block in blocks] if places else blocks
 
 
 def _reader_of(block: dict[str, Any], issuer: str) -> Dialect | None:

@@ -34,7 +34,8 @@ def with_grounding(message: ChatMessage, metadata: dict[str, Any], context: Deco
         "content": {"role": "model", "parts": [{"text": text.text} for text in texts]},
         key: _with_places(_without_nulls(metadata[key]), texts),
     }
-    answer = installed(GOOGLE).read_response({"candidates": [candidate]})
+    google: Any = installed(GOOGLE)
+    answer = google.read_response({"candidates": [candidate]})
     made = list(contents_of(message for choice in answer.choices for message in choice.messages))
     contents = {id(old): _cited(old, new, context) for old, new in zip(texts, made, strict=False)}
     beside = [GROUNDED.on(content, API, True) for content in made[len(texts) :]]

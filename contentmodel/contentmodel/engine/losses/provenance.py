@@ -439,7 +439,9 @@ class WirePaths:
 
     def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""
-        if pending.api is not None and pending.api in (self._api, getattr(place.row, "api", None)):
+        # A format may have fields of another API beside its own.
+        is_beside = place.wire.__class__ is dict and pending.field in place.wire
+        if pending.api is not None and (is_beside or pending.api in (self._api, getattr(place.row, "api", None))):
             field = pending.field or ""
             path = residue_path(place.path, field, None if pending.api == self._api else place.wire)
             extra: Mapping[str, JsonObject] = getattr(pending.owner, "extra", None) or {}
