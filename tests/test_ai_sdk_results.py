@@ -386,3 +386,17 @@ def test_calls_of_a_program_survive_in_a_ui_message(name: str) -> None:
 def test_sdk_sends_the_same_blocks_of_a_program(name: str) -> None:
     [theirs] = sent(CLAUDE, [kept_program(name, MODEL)])
     assert theirs["body"]["messages"] == PROGRAMS[name]
+
+
+# -- sources beside tools ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", [RESPONSES, GEMINI, CLAUDE])
+def test_sources_beside_tools_are_no_empty_text(api: str) -> None:
+    kept = kept_of(RESPONSES, "search", UI)
+    source = {"type": "source-url", "sourceId": "s1", "url": "https://b.example"}
+    kept[1]["parts"].append(source)
+    back = returned(api, kept, UI)
+    assert '""' not in json.dumps(back.payload)
+    assert ("$[1].parts[2]", "no-field") in [(loss.path, loss.code) for loss in back.losses]
+    assert audit(kept, back) == []

@@ -134,6 +134,16 @@ def test_data_that_is_not_base64_is_dropped_and_reported(target: str) -> None:
     assert ("$.messages[0].contents[1]", "not-base64") in [(loss.path, loss.code) for loss in encoded.losses]
 
 
+@pytest.mark.parametrize("target", APIS)
+def test_media_without_data_are_dropped_and_reported(target: str) -> None:
+    parts = [{"type": "text", "content": "See."}, {"type": "blob", "mime_type": "image/png", "content": ""}]
+    span = {"gen_ai.input.messages": [{"role": "user", "parts": parts}]}
+    encoded = convert(span, source="otel-gen-ai", target=target, kind="request", model=MODELS[target])
+    assert "image" not in str(encoded.payload)
+    path = "$['gen_ai.input.messages'][0].parts[1]"
+    assert (path, "no-data") in [(loss.path, loss.code) for loss in encoded.losses]
+
+
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI, RESPONSES, CHAT])
 @pytest.mark.parametrize(
     ("data", "name", "media_type"),

@@ -320,6 +320,7 @@ GUESSED_MEDIA_TYPE = synthesized(
 )
 UNTYPED_DATA = dropped("untyped-data", "{target} requires a media type, and neither the name nor the data shows one")
 NOT_BASE64 = dropped("not-base64", "its data is not valid base64")
+NO_DATA = dropped("no-data", "it has no data, and {target} refuses media without data")
 BASE64_SPELLING = insignificant("base64-spelling", "{target} gets the same bytes as standard, padded base64")
 FILE_NAME = synthesized("file-name", "{target} requires a file name, and the source has none: a generated name is sent")
 GENERATED_FILE_NAME = insignificant("generated-file-name", "the name was generated for an API that requires one")

@@ -220,6 +220,10 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSup
         media_type = content.media_type or inline.media_type
         changed = msgspec.structs.replace(content, data=inline.data, text=None, media_type=media_type)
         content = context.replaced(content, changed)
+    if not content.data and content.text is None and not context.keeps_state:
+        # Telemetry without media, and data URLs without data. Providers refuse them.
+        context.report_loss(content, None, reasons.NO_DATA)
+        return ()
     data = standard_base64(content.data)
     if data is None:
         context.report_loss(content, None, reasons.NOT_BASE64)
