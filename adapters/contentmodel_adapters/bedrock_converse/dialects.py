@@ -2,7 +2,7 @@
 
 In `additionalModelRequestFields`, Claude has the fields of its own API, which are the usual places here. Other models
 have fields for the effort of reasoning, for reasoning that is off, and for top_k. The service refuses a field that the
-model does not know. Sources: docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-openai.html,
+model does not have. Sources: docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-openai.html,
 docs.aws.amazon.com/nova/latest/nova2-userguide, and the requests that pydantic-ai-slim 2.68.0 sends
 (providers/bedrock.py and models/bedrock.py); seen 2026-11-27.
 """
@@ -137,7 +137,7 @@ class _Reader:
         self.places: list[str] = []
 
     def leave(self, path: str) -> bool:
-        """Take out a setting that the model does not know in its usual place. Return whether the place is taken."""
+        """Take out a setting that the model does not have in its usual place. Return whether the place is taken."""
         if is_free(self.wire, path):
             return False
         value = at(self.wire, path)
