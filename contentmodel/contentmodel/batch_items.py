@@ -157,7 +157,7 @@ def read_bedrock(line: JsonObject) -> BatchItem:
     return BatchItem(key=key, kind="request", api=_api_of_model(body, "request"), payload=body, path="$.modelInput")
 
 
-def _api_of_model(body: JsonObject, kind: str) -> str:
+def _api_of_model(body: JsonObject, kind: Literal["request", "response"]) -> str:
     """Return the API of a body of Bedrock. Raise DecodeError for a body of a model's own API."""
     if "anthropic_version" in body:
         return "anthropic-messages"

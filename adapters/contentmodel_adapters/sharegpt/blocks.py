@@ -282,7 +282,9 @@ def _expanded(message: Any) -> Any:
     value = message.get("value") if message.__class__ is dict else None
     if isinstance(value, Pieces):
         return {**message, "value": [piece["text"] for piece in value if "text" in piece]}
-    calls = calls_of(value) if value is not None and message.get("from") == CALL else None
+    if not isinstance(value, str) or message.get("from") != CALL:
+        return message
+    calls = calls_of(value)
     return message if calls is None else {**message, "value": calls if is_list(value) else calls[0]}
 
 
