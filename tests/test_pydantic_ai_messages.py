@@ -16,7 +16,7 @@ from contentmodel.content import hosted
 from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import ReferenceContent, UnknownContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -484,7 +484,7 @@ def test_call_without_a_name_has_an_empty_one() -> None:
 
 def test_result_without_outputs_is_an_empty_text() -> None:
     """Pydantic AI sends null as the text "null" to Anthropic, and an empty list is a JSON value."""
-    for outputs in ([], [ReferenceContent(item_id="look")]):
+    for outputs in ([], [UnknownContent(api="other", block={})]):
         call = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c", name="f", arguments={})])
         result = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c", name="f", outputs=outputs)])
         assert written(call, result)[1]["parts"][0]["content"] == ""

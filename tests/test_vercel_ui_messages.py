@@ -34,7 +34,6 @@ from contentmodel.content import (
     DataContent,
     JsonContent,
     Protected,
-    ReferenceContent,
     ShellToolCallContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
@@ -452,12 +451,12 @@ def test_message_of_a_stored_file_alone_gets_a_placeholder_text() -> None:
 )
 def test_result_whose_outputs_are_all_lost_has_an_empty_text(failed: bool | None, output: Any) -> None:
     call = FunctionCallContent(call_id="c", name="find", arguments={})
-    result = FunctionResultContent(call_id="c", outputs=[ReferenceContent(item_id="weather")], is_error=failed)
+    result = FunctionResultContent(call_id="c", outputs=[UnknownContent(api="other", block={})], is_error=failed)
     messages = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[result])]
     encoded = adapter(UI).encode_request(ChatRequest(messages=messages))
     part = next(part for message in encoded.payload for part in message["parts"] if part["type"] == "tool-find")
     assert part.get("output") == output
-    assert [loss.kind for loss in encoded.losses if loss.what == "ReferenceContent"] == ["dropped"]
+    assert [loss.kind for loss in encoded.losses if loss.what == "UnknownContent"] == ["dropped"]
 
 
 @pytest.mark.parametrize("api", [UI, "vercel-model-messages"])

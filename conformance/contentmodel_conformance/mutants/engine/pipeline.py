@@ -21,6 +21,7 @@ from contentmodel.engine.pipeline import (
     origins,
     pairing,
     passes,
+    same_fields,
     sentinels,
     settings,
     steps,
@@ -40,6 +41,16 @@ replace = msgspec.structs.replace
 def writes_no_json(original: Any, content: Any, context: Any) -> Any:
     """Send an empty text instead of a JSON value."""
     return replace(original(content, context), text="")
+
+
+# -- fields ------------------------------------------------------------------------------------------------------------
+
+
+@change(same_fields, "with_fields_of", MISTRAL, "accounting/sdk")
+def drops_fields_that_both_apis_have(original: Any, request: Any, context: Any, other: str, names: Any) -> Any:
+    """Drop the provider-specific fields that the target has, too, without a report."""
+    made = original(request, context, other, names)
+    return made if made is request else replace(made, extra={**made.extra, context.api: {}})
 
 
 # -- order -------------------------------------------------------------------------------------------------------------
