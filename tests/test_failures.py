@@ -115,6 +115,64 @@ def test_error_built_in_code_gets_error_code_of_api(api: str) -> None:
     assert made.losses == ()
 
 
+TOO_LONG = [
+    (
+        ANTHROPIC,
+        {
+            "type": "error",
+            "error": {"type": "invalid_request_error", "message": "prompt is too long: 9001 tokens > 9000 maximum"},
+        },
+    ),
+    (
+        GEMINI,
+        {
+            "error": {
+                "code": 400,
+                "message": "The input token count (9001) exceeds the maximum number of tokens allowed (9000).",
+                "status": "INVALID_ARGUMENT",
+            }
+        },
+    ),
+    ("bedrock-converse", {"__type": "ValidationException", "message": "Input is too long for requested model."}),
+    (
+        CHAT,
+        {
+            "error": {
+                "message": "This model's maximum context length is 9000 tokens. However, you requested 9001 tokens.",
+                "type": "BadRequestError",
+                "param": None,
+                "code": 400,
+            }
+        },
+    ),
+]
+"""Errors of requests that are too long. Only the message shows it: the last one is vLLM's."""
+
+
+@pytest.mark.parametrize(("api", "body"), TOO_LONG)
+def test_message_shows_that_a_request_is_too_long(api: str, body: dict[str, Any]) -> None:
+    response = adapter(api).decode_response(body)
+    assert response.error is not None
+    assert response.error.kind == "context_length"
+    assert adapter(api).encode_response(response).payload == body
+    for target in {CHAT, RESPONSES} - {api}:
+        encoded = convert(body, source=api, target=target, kind="response")
+        assert encoded.payload["error"]["code"] == "context_length_exceeded"
+    # The message is enough for APIs without such a code.
+    for target in {ANTHROPIC, GEMINI, "bedrock-converse"} - {api}:
+        encoded = convert(body, source=api, target=target, kind="response")
+        assert "no-error-type" not in {loss.code for loss in encoded.losses}
+        assert error_kind(adapter(target).decode_response(encoded.payload).error or ErrorContent()) == "context_length"
+
+
+@pytest.mark.parametrize("message", ["Rate limit reached for the context window", "prompt: is it too long?", None])
+def test_other_messages_do_not_change_the_kind_of_an_error(message: str | None) -> None:
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    response = adapter(ANTHROPIC).decode_response(body)
+    assert response.error is not None
+    assert response.error.kind == "invalid_request"
+
+
 def test_unknown_error_code_is_kept_within_openai_apis() -> None:
     body = {"error": {"message": "No.", "type": "odd", "param": "x", "code": "odder"}}
     for api in (CHAT, RESPONSES):

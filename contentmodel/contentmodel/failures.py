@@ -5,6 +5,7 @@ An adapter translates between these kinds and the error codes of its API (`engin
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from contentmodel.events import CANCELLED, ENDED, MALFORMED
@@ -43,6 +44,27 @@ def kind_of_status(status: int) -> str | None:
     if status in _KINDS:
         return _KINDS[status]
     return "server" if status >= 500 else "invalid_request" if status >= 400 else None
+
+
+# Only OpenAI has a code for this. Agents need it to shorten a conversation: Codex looks for OpenAI's code. The messages
+# of Anthropic, Gemini (google-gemini/gemini-cli#4118), Bedrock, OpenAI, Mistral, llama.cpp and xAI; seen 2026-11-27.
+_TOO_LONG = re.compile(
+    r"prompt is too long"
+    r"|exceed context limit"
+    r"|input token count .{0,40}exceeds the maximum number of tokens"
+    r"|input is too long for requested model"
+    r"|maximum context length is"
+    r"|too large for model with .{0,20}maximum context length"
+    r"|exceeds the context window"
+    r"|exceeds the available context size"
+    r"|maximum prompt length is",
+    re.IGNORECASE,
+)
+
+
+def is_too_long(message: object) -> bool:
+    """Return whether the message of an error says that the request is longer than the context of the model."""
+    return isinstance(message, str) and _TOO_LONG.search(message) is not None
 
 
 def error_kind(error: ErrorContent) -> str | None:

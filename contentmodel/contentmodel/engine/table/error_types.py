@@ -15,7 +15,7 @@ from contentmodel.engine.table.codecs import Place
 from contentmodel.engine.table.fields import Group
 from contentmodel.engine.table.hints import FORM
 from contentmodel.engine.table.nested import Record
-from contentmodel.failures import STATUSES, error_kind, kind_of_status
+from contentmodel.failures import STATUSES, error_kind, is_too_long, kind_of_status
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
@@ -52,7 +52,14 @@ class ErrorTypes:
         return tuple(name for name in self._kinds if isinstance(name, str))
 
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
-        """Return the kind of an error object. A number in one of the fields is read as an HTTP status."""
+        """Return the kind of an error object. A number in one of the fields is read as an HTTP status.
+
+        The message shows if an invalid request is too long for the model.
+        """
+        kind = self._kind_of_type(wire)
+        return "context_length" if kind == "invalid_request" and is_too_long(wire.get("message")) else kind
+
+    def _kind_of_type(self, wire: Mapping[str, object]) -> str | None:
         for key in self.keys:
             value = wire.get(key)
             if value.__class__ in (str, int) and value in self._kinds:
@@ -134,7 +141,9 @@ class ErrorBody(Record[ErrorContent]):
             is_kin = error.code is None or self.types.kind_of(dict.fromkeys(self.types.keys, error.code)) == kind
         if is_kin:
             fields = {**fields, **kept}
-        elif error.code is not None and (kind is None or self.types.kind_of(fields) != kind):
+        elif error.code is not None and (
+            kind is None or self.types.kind_of({**fields, "message": error.message}) != kind
+        ):
             context.report_loss(error, "code", reasons.NO_ERROR_TYPE)
         elif error.code is not None and error.code not in fields.values():
             context.report_loss(error, "code", reasons.ERROR_CONVERTED)
