@@ -10,7 +10,7 @@ import pytest
 from mistralai.client import models
 
 import contentmodel
-from contentmodel import ReasoningContent, TextContent, convert, fold_stream
+from contentmodel import HostedToolResultContent, ReasoningContent, TextContent, convert, fold_stream
 from contentmodel.events import BlockStart
 from contentmodel.streams import StreamConverter, decode_stream, encode_stream
 from contentmodel.unfolding import unfold
@@ -401,6 +401,22 @@ def test_stream_of_several_messages_folds_to_the_answer() -> None:
     assert folded.messages == MISTRAL.decode_response(answer_of(SEVERAL)).messages
     again = fold_stream(b"".join(encode_stream(unfold(folded), API)), API)
     assert again.messages == folded.messages
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("A cat ", "is small."),
+        ([{"type": "text", "text": "A cat "}], [{"type": "text", "text": "is small."}]),
+        ("A cat ", [{"type": "text", "text": "is small."}]),
+    ],
+)
+def test_pieces_of_a_result_in_a_stream_are_joined(pieces: tuple[Any, Any]) -> None:
+    calling, result, text = SEVERAL
+    results = [{**result, "content": piece} for piece in pieces]
+    folded = fold_stream(deltas_of([calling, *results, text]), API)
+    (found,) = (c for message in folded.messages for c in message.contents if isinstance(c, HostedToolResultContent))
+    assert found.text == "A cat is small."
 
 
 def test_stream_emits_a_call_of_the_service_as_hosted() -> None:

@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     TextDelta,
     UnknownDelta,
+    append_text,
     list_of,
     merge_into,
     object_of,
@@ -33,9 +34,20 @@ def without_text(part: dict[str, Any]) -> dict[str, Any]:
     return {**part, "text": ""} if part["type"] == "text" else part
 
 
-def joined(content: Any, more: Any) -> Any:
-    """Return the content of a result with more of it: a text, or a list of parts."""
-    return more if content is None or content.__class__ is not more.__class__ else content + more
+def add_content(message: dict[str, Any], more: Any) -> None:
+    """Add to the content of a result: a text, or a list of parts."""
+    content = message.get("content")
+    if not content:
+        message["content"] = [*more] if isinstance(more, list) else more
+    elif isinstance(content, str) and isinstance(more, str):
+        append_text(message, "content", more)
+    elif more:
+        message["content"] = _parts(content)
+        message["content"] += _parts(more)
+
+
+def _parts(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
 class Message:
@@ -156,7 +168,7 @@ class Decoder(StreamDecoder):
         is_result = message.head.get("role") == "tool"
         for key, value in delta.items():
             if key == "content" and is_result:
-                message.fields[key] = joined(message.fields.get(key), value)
+                add_content(message.fields, value)
             elif key == "content" and isinstance(value, list):
                 for part in value:
                     message.is_list = message.is_list or part.get("type") == "text"
@@ -216,7 +228,7 @@ class Decoder(StreamDecoder):
             message.calls.append(block)
             message.places[call.get("index", -1)] = block
         if isinstance(text, str) and message.is_held:
-            block.wire["function"]["arguments"] += text
+            append_text(block.wire["function"], "arguments", text)
         elif isinstance(text, str):
             self.append(block, block.wire["function"], "arguments", text, ArgumentsDelta)
 
