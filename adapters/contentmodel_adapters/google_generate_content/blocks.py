@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Failure,
     Filled,
     Gathered,
+    Group,
     Hint,
     Implied,
     MintedId,
@@ -31,6 +32,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextField,
+    hints,
     parse,
     reasons,
     snake_name,
@@ -288,6 +290,20 @@ _MODIFIER_KEYS = frozenset(MODIFIERS)
 
 
 # Keys that determine a part's kind, whatever other keys it has.
+class IdOfCode(Group):
+    """The id of a call that runs code. Decoding leaves it to the pass that pairs calls with results."""
+
+    attribute = "call_id"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> None:
+        return None
+
+    def encode(self, value: str | None, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        is_repeated = owner.arguments.__class__ is dict and owner.arguments.get("id") == value
+        if value is not None and is_repeated and hints.MINTED.of(owner, API) != value:
+            context.report_loss(owner, "call_id", reasons.REPEATED_ID)
+
+
 _MEMBERS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult")
 
 
@@ -371,7 +387,8 @@ PARTS = TABLE.union(
             "executableCode",
             CodeInterpreterToolCallContent,
             {**SIGNED, "executableCode": ("arguments", ArgumentsObject("code"))},
-            Silent(*UNSAID, "call_id"),
+            IdOfCode(),
+            Silent(*UNSAID),
             ProtobufJson(),
         ),
         Row(

@@ -63,7 +63,7 @@ class Answer(AnswerMessage):
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
         messages = [with_functions(message, context) for message in value]
         if len(messages) == 1 and messages[0].role == "tool":
-            return MESSAGES.encode_message(messages[0], context)[0]
+            return next(iter(MESSAGES.encode_message(messages[0], context)), {"role": "assistant", "content": ""})
         return super().encode(messages, context, owner)
 
 

@@ -147,10 +147,11 @@ class Decoder(StreamDecoder):
         messages = [message for message in choice.messages.values() if message.blocks is None]
         wires = [message.wire() for message in messages]
         for message, decoded in zip(messages, SEVERAL.decode(wires, self.context(), {}, "messages"), strict=True):
-            self._end_message(message, decoded.contents)
+            for block, content in zip(self._end_message(message, decoded.contents), decoded.contents, strict=False):
+                self.stop(block, content)
 
     def _end_message(self, message: Message, contents: list[Any]) -> list[BlockState]:
-        """Return the blocks of a message with these contents. Those that waited are emitted."""
+        """Return the blocks of a message with these contents. Those that waited are started."""
         if message.blocks is None:
             begun = [call for call in message.calls if call.index >= 0]
             blocks = [*message.parts, *begun]
@@ -160,7 +161,7 @@ class Decoder(StreamDecoder):
                 blocks.insert(0, self.whole(contents[0], message.number))
             if waiting:
                 self._stop_part(message)
-                blocks += [self.whole(content, message.number) for content in contents[len(blocks) :]]
+                blocks += [self.start({}, content, message.number) for content in contents[len(blocks) :]]
             message.blocks = blocks
         return message.blocks
 

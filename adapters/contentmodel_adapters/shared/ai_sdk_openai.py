@@ -99,7 +99,8 @@ def _call(call: Any, context: EncodeContext, at: str) -> Any:
     if kind == "tool_search_call" and item.get("execution") == "server":
         given = {"arguments": arguments, "call_id": item.get("call_id")}
         call_id = item.get("call_id") or item.get("id")
-        return _with_ids(context.replace(call, call_id=call_id, arguments=given), {"itemId": item["id"]}, context, at)
+        ids = {"itemId": item["id"]} if "id" in item else {}
+        return _with_ids(context.replace(call, call_id=call_id, arguments=given), ids, context, at)
     return _with_ids(call, {}, context, at)
 
 
@@ -114,7 +115,7 @@ def _result(call: Any, result: Any, call_id: str, context: EncodeContext, at: st
     changes: Fields = {"outputs": [as_output(value, failed=failed, errors=errors)], "call_id": call_id}
     changes["is_error"] = True if failed else None
     changes |= {name: empty for name, empty in _CLEARED.items() if getattr(result, name, None)}
-    ids = {"itemId": item.get("id")} if kind in _WITH_ID else {}
+    ids = {"itemId": item["id"]} if kind in _WITH_ID and "id" in item else {}
     named = {"name": f"{_OF_SERVER}{call.name}"} if kind == "mcp_call" else {}
     return _with_ids(context.replace(result, **changes, **named), ids, context, at)
 

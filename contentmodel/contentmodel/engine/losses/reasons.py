@@ -238,6 +238,7 @@ REPEATED_STATE = insignificant(
     "repeated-state", "{target} has the encrypted content of an item only once, not for each part"
 )
 REPEATED_CALL = insignificant("repeated-call", "{target} has the arguments of a call only once, in the call")
+REPEATED_ID = insignificant("repeated-id", "{target} has the id of a call only once, among its arguments")
 CALL_OF_APPROVAL = synthesized(
     "call-of-approval",
     "{target} has approvals in their calls, and the source has no call: one is made from the approval",

@@ -354,7 +354,7 @@ class Union:
 
     def _fitting_decoder(self, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
         is_uniform = len({r.required_fields for r in rows}) == 1
-        candidates = [(r.fits, decoders[r.name]) for r in rows]
+        candidates = [(r.condition, decoders[r.name]) for r in rows]
         fallback = candidates[-1][1] if is_uniform else self._unknown
 
         def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
