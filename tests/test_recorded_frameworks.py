@@ -135,6 +135,12 @@ AI_SDK = (
         where(STATE, lambda kind: kind.startswith("mcp_approval")),
         both=True,
     ),
+    Habit(
+        "the AI SDK sends a search for tools only if the request has the tool for it, and these have no tools",
+        [RESPONSES],
+        where(STATE, lambda kind: kind == "tool_search_output"),
+        both=True,
+    ),
 )
 
 LANGCHAIN = (
