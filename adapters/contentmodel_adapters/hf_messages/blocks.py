@@ -36,7 +36,7 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.hf_messages.padding import API, CALLS_TEXT, LITERALS, nulls_in, with_nulls, without_nulls
-from contentmodel_adapters.shared.calls_text import CallsText, calls_of, is_list
+from contentmodel_adapters.shared.calls_text import CallsText, as_objects, calls_of
 from contentmodel_adapters.shared.chat_rows import ChatRows, usual_row
 
 
@@ -151,9 +151,8 @@ def expanded(document: Any) -> Any:
 def _expanded(message: Any) -> Any:
     if message.__class__ is not dict or message.get("role") != CALL:
         return message
-    content = message.get("content")
-    calls = calls_of(content)
-    return message if calls is None else {**message, "content": calls if is_list(str(content)) else calls[0]}
+    calls = as_objects(message.get("content"))
+    return message if calls is None else {**message, "content": calls}
 
 
 def _text_of_calls(calls: list[dict[str, Any]]) -> str:

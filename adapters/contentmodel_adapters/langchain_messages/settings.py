@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import CachePoints, DecodeContext, EncodeContext, Hint, object_of
+from contentmodel.authoring import CachePoints, DecodeContext, EncodeContext, Hint
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel_adapters.langchain_messages.blocks import API, CACHE_POINT, KINDS
+from contentmodel_adapters.shared.paths import at, without
 
 SET = Hint[dict[str, str]](API, "set", "the path of each setting in a media block that is not in its usual place")
 ANTHROPIC = "anthropic-messages"
@@ -33,15 +34,14 @@ def with_usual_places(block: dict[str, Any], context: DecodeContext) -> tuple[di
     places = dict(_places(block, kind)) if kind.__class__ is str and kind in KINDS else {}
     if not places:
         return block, {}
-    copy = {key: dict(value) if value.__class__ is dict else value for key, value in block.items()}
+    copy = block
     for key, path in places.items():
-        value = _taken(copy, path)
-        copy[key] = value
+        copy = {**without(copy, path), key: at(copy, path)}
     context.copied(copy, block)
     for key, path in places.items():
         context.copied(copy, block, (key, path))
     for holder in ("extras", "metadata"):
-        if holder in copy:
+        if holder in copy and copy[holder] is not block[holder]:
             context.copied(copy[holder], block[holder])
     return copy, places
 
@@ -53,31 +53,15 @@ def _places(block: dict[str, Any], kind: str) -> Any:
     if kind in _NAMED:
         for key, json_class in _OF_DOCUMENTS.items():
             yield from _found(block, key, _HOLDERS, (key,), lambda value, c=json_class: value.__class__ is c)
-        if not any(_at(block, f"{holder}{name}") for holder in _HOLDERS for name in ("filename", _NAMED[kind])):
+        if not any(at(block, f"{holder}{name}") for holder in _HOLDERS for name in ("filename", _NAMED[kind])):
             yield from _found(block, _NAMED[kind], _HOLDERS, _NAMES, lambda value: value.__class__ is str and value)
 
 
 def _found(block: dict[str, Any], key: str, holders: tuple[str, ...], names: tuple[str, ...], holds: Any) -> Any:
     paths = (f"{holder}{name}" for name in names for holder in holders)
-    path = next((path for path in paths if holds(_at(block, path))), None)
+    path = next((path for path in paths if holds(at(block, path))), None)
     if path is not None:
         yield key, path
-
-
-def _at(block: dict[str, Any], path: str) -> Any:
-    holder, _, key = path.rpartition(".")
-    return (object_of(block, holder) if holder else block).get(key)
-
-
-def _taken(block: dict[str, Any], path: str) -> Any:
-    """Remove the value at a path of a block, and an object that is empty then, in place. Return the value."""
-    holder, _, key = path.rpartition(".")
-    if not holder:
-        return block.pop(key)
-    value = block[holder].pop(key)
-    if not block[holder]:
-        del block[holder]
-    return value
 
 
 def with_settings(content: Any, places: dict[str, str], context: DecodeContext) -> Any:

@@ -29,6 +29,7 @@ from contentmodel.authoring import (
     Spec,
     TextField,
     TextOrBlocks,
+    Union,
     object_of,
     objects_of,
     reasons,
@@ -58,6 +59,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
+from contentmodel_adapters.openai_chat.dialects import SIGNED_CALL
 from contentmodel_adapters.openai_chat.parts import RESULT_CONTENT, PassedOn
 from contentmodel_adapters.openai_chat.parts import TABLE as TABLE
 from contentmodel_adapters.shared.makers import maker_of
@@ -98,8 +100,6 @@ class MarkedId(Codec[tuple[str, Protected]]):
 
 
 MARKED_ID = MarkedId()
-SIGNED_CALL = "function.fields"
-"""The row of calls with a signature in the field of LiteLLM."""
 
 
 def _function(
@@ -243,20 +243,16 @@ THINKING_BLOCKS = TABLE.union(
     prefer=lambda made, rows: rows[made.protected is not None and made.protected.kind == "redacted"],
 )
 
+
+def _signature(union: str, name: str, path: str, signature: PassedOn) -> Union:
+    """Return the union of an object with the signature of a message."""
+    made = Row(name, ReasoningContent, {path: ("protected", signature)}, Silent("kind"))
+    return TABLE.union(union, [made], find=lambda wire: name)
+
+
 # The signature of a message without calls: Gemini 3 signs texts, too (mozilla-ai/any-llm#1320, seen 2026-11-26). It is
 # a content of its own before the text, as in Interactions: a stream has it in a separate chunk.
-EXTRA_CONTENT = TABLE.union(
-    "extra content",
-    [
-        Row(
-            "thought signature",
-            ReasoningContent,
-            {"google.thought_signature": ("protected", PassedOn("google", "signature"))},
-            Silent("kind"),
-        )
-    ],
-    find=lambda wire: "thought signature",
-)
+EXTRA_CONTENT = _signature("extra content", "thought signature", "google.thought_signature", _SIGNATURE)
 
 
 class InList(PassedOn):
@@ -276,18 +272,8 @@ class InList(PassedOn):
 
 
 # LiteLLM's: the signatures of all parts of Gemini's answer (litellm 1.110, llms/vertex_ai/gemini, seen 2026-11-27).
-SIGNATURE_IN_LIST = TABLE.union(
-    "provider-specific fields",
-    [
-        Row(
-            "signature in list",
-            ReasoningContent,
-            {"thought_signatures": ("protected", InList("google", "signature"))},
-            Silent("kind"),
-        )
-    ],
-    find=lambda wire: "signature in list",
-)
+_IN_LIST = InList("google", "signature")
+SIGNATURE_IN_LIST = _signature("provider-specific fields", "signature in list", "thought_signatures", _IN_LIST)
 
 
 def signs_text(message: dict[str, Any]) -> bool:
@@ -304,8 +290,6 @@ def signs_text(message: dict[str, Any]) -> bool:
         others.append(id_of_call.partition(_MARK)[2] if id_of_call.__class__ is str else None)
     return listed[0] not in others
 
-
-_IN_LIST = InList("google", "signature")
 
 # Tools that Groq runs: call and result are one object (groq 1.7, types/chat/chat_completion_message.py, seen
 # 2026-11-23).

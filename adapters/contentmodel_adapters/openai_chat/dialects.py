@@ -36,6 +36,10 @@ API = "openai-chat"
 SEEN = "2026-11-23"
 
 
+SIGNED_CALL = "function.fields"
+"""The row of calls with a signature in the field of LiteLLM."""
+
+
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """A host of Chat Completions, and its differences from OpenAI's API.
 
@@ -173,7 +177,7 @@ DIALECTS: dict[str, Dialect] = {
             reasoning="reasoning_content",
             state_field="thinking_blocks",
             # It ignores `extra_content` (litellm 1.110, seen 2026-11-27).
-            call_row="function.fields",
+            call_row=SIGNED_CALL,
             text_field="provider_specific_fields",
             makers={"anthropic": None, "google": None},
             cache_control=True,

@@ -17,6 +17,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.parts import API, TABLE
+from contentmodel_adapters.shared.paths import at, put, without
 
 Path = Literal["citations", "search_results", "web_search", "search_info.search_results", "context.citations"]
 """The dotted path of a field that lists sources, in an answer or a message."""
@@ -51,7 +52,7 @@ def with_sources(response: ChatResponse, wire: dict[str, Any], context: DecodeCo
     If the answer has no text, the lists stay in the residue.
     """
     own = (response.extra or {}).get(API) or {}
-    field = next((path for path in SOURCES if _lists_sources(_value_at(own, path), path)), None)
+    field = next((path for path in SOURCES if _lists_sources(at(own, path), path)), None)
     if field is None or not response.messages:
         return response
     rest = _cited(response.messages[0], own, wire, field, SOURCES[field], context)
@@ -61,15 +62,10 @@ def with_sources(response: ChatResponse, wire: dict[str, Any], context: DecodeCo
 def with_context(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Return a message with the citations of its data sources, at Azure, as citations of its text."""
     own = (message.extra or {}).get(API) or {}
-    if not _lists_sources(_value_at(own, CONTEXT), CONTEXT):
+    if not _lists_sources(at(own, CONTEXT), CONTEXT):
         return message
     rest = _cited(message, own, wire, CONTEXT, IN_CONTEXT, context)
     return message if rest is own else msgspec.structs.replace(message, extra={API: rest} if rest else None)
-
-
-def _value_at(wire: dict[str, Any], path: str) -> Any:
-    outer, _, inner = path.rpartition(".")
-    return (object_of(wire, outer) if outer else wire).get(inner)
 
 
 def _lists_sources(value: Any, path: str) -> bool:
@@ -84,29 +80,22 @@ def _cited(
 
     If the message has no text, return `own` itself.
     """
-    at = next((i for i, content in enumerate(message.contents) if content.__class__ is TextContent), None)
-    if at is None:
+    place = next((i for i, content in enumerate(message.contents) if content.__class__ is TextContent), None)
+    if place is None:
         return own
-    listed: list[Any] = _value_at(own, path)
+    listed: list[Any] = at(own, path)
     made = [Citation(url=link) for link in listed] if union is None else union.decode_list(listed, context)
     citations = [SOURCE.on(citation, API, path) for citation in made]
     outer, _, inner = path.rpartition(".")
     context.trace(union, citations, object_of(wire, outer) if outer else wire, inner, spread=True)
-    text = message.contents[at]
-    message.contents[at] = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), *citations])
-    rest = {key: value for key, value in own.items() if key != (outer or inner)}
-    others = {key: value for key, value in own[outer].items() if key != inner} if outer else {}
-    return {**rest, outer: others} if others else rest
-
-
-def sources_of(contents: Iterable[AIContent], context: EncodeContext) -> dict[str, list[Any]]:
-    """Return the sources of an answer by the paths of the fields that list them: the inverse of `with_sources`."""
-    return _listed(contents, SOURCES, context)
+    text = message.contents[place]
+    message.contents[place] = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), *citations])
+    return without(own, path)
 
 
 def with_listed(payload: dict[str, Any], contents: Iterable[AIContent], context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the sources of its contents in their fields."""
-    return _with_fields(payload, sources_of(contents, context))
+    """Return the payload of an answer with the sources of its contents: the inverse of `with_sources`."""
+    return _with_fields(payload, _listed(contents, SOURCES, context))
 
 
 def context_of(message: ChatMessage, wire: dict[str, Any], context: EncodeContext) -> dict[str, Any]:
@@ -115,14 +104,9 @@ def context_of(message: ChatMessage, wire: dict[str, Any], context: EncodeContex
 
 
 def _with_fields(wire: dict[str, Any], fields: dict[str, list[Any]]) -> dict[str, Any]:
-    made = dict(wire) if fields else wire
     for path, listed in fields.items():
-        outer, _, inner = path.rpartition(".")
-        if outer:
-            made[outer] = {**object_of(made, outer), inner: listed}
-        else:
-            made[inner] = listed
-    return made
+        wire = put(wire, path, listed)
+    return wire
 
 
 def _listed(contents: Iterable[AIContent], unions: dict[Path, Any], context: EncodeContext) -> dict[str, list[Any]]:

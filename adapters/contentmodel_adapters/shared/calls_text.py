@@ -49,6 +49,12 @@ def calls_of(text: object) -> list[dict[str, Any]] | None:
     return calls if calls and all(map(_is_call, calls)) else None
 
 
+def as_objects(text: object) -> list[dict[str, Any]] | dict[str, Any] | None:
+    """Return the object or the list of a JSON text of calls; None if it is anything else."""
+    calls = calls_of(text)
+    return calls if calls is None or is_list(str(text)) else calls[0]
+
+
 def is_list(text: str) -> bool:
     """Return whether the JSON text of calls is that of a list."""
     return text.lstrip().startswith("[")

@@ -109,47 +109,35 @@ class ChatRows(ChatMessages):
 def calls_of(table: Table, arguments: Codec[Any]) -> Union:
     """Return the union of calls. Some data has neither types nor ids, or the fields of the function without it."""
     call: dict[str, Spec] = {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", arguments)}
-    bare: dict[str, Spec] = {"id": "call_id", "name": "name", "arguments": ("arguments", arguments)}
     empty = Filled({"function.arguments": "{}" if dict not in arguments.classes else {}})
     return table.union(
         "tool call",
-        [
-            row("function", FunctionCallContent, call, empty),
-            Row("untyped", FunctionCallContent, call, empty),
-            Row("bare", FunctionCallContent, bare),
-        ],
-        find=_form_of_call,
+        _forms(FunctionCallContent, call, empty),
+        find=_form_of,
         prefer=lambda content, rows: rows[0],
     )
 
 
-def _form_of_call(wire: dict[str, Any]) -> str | None:
-    if wire.get("type") == "function":
-        return "function"
-    if "type" in wire:
-        return None
-    return "untyped" if wire.get("function").__class__ is dict else "bare"
+def _forms(model: type[Any], fields: Mapping[str, Spec], filled: Filled) -> list[Row]:
+    """Return the rows of an object with a type and a function, without the type, and of the function alone."""
+    bare = {path.removeprefix("function."): attribute for path, attribute in fields.items()}
+    return [row("function", model, fields, filled), Row("untyped", model, fields, filled), Row("bare", model, bare)]
 
 
 def tools_of(table: Table, function: Mapping[str, Spec] = chat.FUNCTION) -> Union:
     """Return the union of tools. Some data has neither types, or the fields of the function without it."""
-    bare = {path.removeprefix("function."): attribute for path, attribute in function.items()}
     filled = Filled({"function.parameters": chat.NO_PARAMETERS})
     return table.union(
         "tool",
-        [
-            row("function", FunctionTool, function, filled),
-            Row("untyped", FunctionTool, function, filled),
-            Row("bare", FunctionTool, bare),
-        ],
-        find=_form_of_tool,
+        _forms(FunctionTool, function, filled),
+        find=_form_of,
         prefer=lambda tool, rows: rows[0],
         other=Row("other", HostedTool, {"type": "kind"}),
         foreign_types=[FunctionTool],
     )
 
 
-def _form_of_tool(wire: dict[str, Any]) -> str | None:
+def _form_of(wire: dict[str, Any]) -> str | None:
     if "type" in wire:
         return "function" if wire["type"] == "function" else None
     return "untyped" if wire.get("function").__class__ is dict else "bare"

@@ -49,7 +49,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared.calls_text import CallsText, calls_of, is_list
+from contentmodel_adapters.shared.calls_text import CallsText, as_objects, calls_of
 from contentmodel_adapters.shared.chat_rows import report_citations, tools_of, usual_row
 from contentmodel_adapters.shared.tools_text import objects_of_text
 from contentmodel_adapters.sharegpt.placeholders import (
@@ -282,10 +282,8 @@ def _expanded(message: Any) -> Any:
     value = message.get("value") if message.__class__ is dict else None
     if isinstance(value, Pieces):
         return {**message, "value": [piece["text"] for piece in value if "text" in piece]}
-    if not isinstance(value, str) or message.get("from") != CALL:
-        return message
-    calls = calls_of(value)
-    return message if calls is None else {**message, "value": calls if is_list(value) else calls[0]}
+    calls = as_objects(value) if value is not None and message.get("from") == CALL else None
+    return message if calls is None else {**message, "value": calls}
 
 
 _RESULT_MESSAGE = ResultMessage(RESULT_MESSAGES)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from contentmodel.compression import CutOffError, TooLargeError, UndecodedError, deflate, gzip, zstandard
 from contentmodel.engine.json import parse
 from contentmodel.engine.streams.formats import EVENT_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.framing import AnyFraming
-from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.errors import DecodeError
 from contentmodel.extras import needs_extra
 from contentmodel_conformance.captures.entries import Message
 
@@ -18,18 +19,6 @@ GZIP = b"\x1f\x8b"
 _TEXT = re.compile(rb"\s*[{\[]|(data|event|id|retry)?:")
 _CHUNK = 64
 """The number of compressed bytes in one call of brotli. It is small, because a few bytes may expand to 16 MiB."""
-
-
-class UndecodedError(ContentModelError, ValueError):
-    """Raised if a body cannot be decoded. Its text is the reason."""
-
-
-class TooLargeError(UndecodedError):
-    """Raised if a decoded body exceeds the limit."""
-
-
-class CutOffError(UndecodedError):
-    """Raised if a body is incomplete."""
 
 
 # -- compression -------------------------------------------------------------------------------------------------------
@@ -72,38 +61,6 @@ def decompressed(data: bytes, encoding: str, limit: int) -> bytes:
     return decompress(data, limit)
 
 
-def _inflate(data: bytes, limit: int, window: int) -> bytes:
-    """Decompress one or more streams of zlib."""
-    pieces: list[bytes] = []
-    while data:
-        inflater = zlib.decompressobj(window)
-        try:
-            pieces.append(inflater.decompress(data, limit + 1))
-        except zlib.error as error:
-            raise UndecodedError(f"damaged: {error}") from None
-        limit -= len(pieces[-1])
-        if limit < 0:
-            raise TooLargeError("too large after decompression")
-        if not inflater.eof:
-            raise CutOffError("the compressed body is cut off")
-        data = inflater.unused_data
-    return b"".join(pieces)
-
-
-def _gzip(data: bytes, limit: int) -> bytes:
-    return _inflate(data, limit, zlib.MAX_WBITS | 16)
-
-
-def _deflate(data: bytes, limit: int) -> bytes:
-    # Some servers omit the header of zlib (RFC 9110, section 8.4.1.2).
-    try:
-        return _inflate(data, limit, zlib.MAX_WBITS)
-    except TooLargeError:
-        raise
-    except UndecodedError:
-        return _inflate(data, limit, -zlib.MAX_WBITS)
-
-
 def _brotli(data: bytes, limit: int) -> bytes:
     with needs_extra("captures"):
         import brotli
@@ -122,25 +79,12 @@ def _brotli(data: bytes, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def _zstandard(data: bytes, limit: int) -> bytes:
-    with needs_extra("captures"):
-        import zstandard
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-            decompressed: bytes = reader.read(limit + 1)
-    except zstandard.ZstdError as error:
-        raise UndecodedError(f"damaged: {error}") from None
-    if len(decompressed) > limit:
-        raise TooLargeError("too large after decompression")
-    return decompressed
-
-
 _DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
-    "deflate": _deflate,
+    "gzip": gzip,
+    "x-gzip": gzip,
+    "deflate": deflate,
     "br": _brotli,
-    "zstd": _zstandard,
+    "zstd": partial(zstandard, extra="captures"),
 }
 
 

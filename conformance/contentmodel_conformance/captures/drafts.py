@@ -5,19 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from contentmodel.adapter import adapter
+from contentmodel.compression import CutOffError, TooLargeError, UndecodedError
 from contentmodel.engine.json import Json, JsonObject, parse
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import TurnError
 from contentmodel.http_api import HttpApi
-from contentmodel_conformance.captures.bodies import (
-    CutOffError,
-    TooLargeError,
-    UndecodedError,
-    decoded,
-    events_in,
-    is_stream,
-)
+from contentmodel_conformance.captures.bodies import decoded, events_in, is_stream
 from contentmodel_conformance.captures.entries import Exchange, Message
 from contentmodel_conformance.captures.recognition import (
     Call,

@@ -161,8 +161,9 @@ class Gateway:
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
         headers = dict(request.headers.items())
         body = await self._body(request)
-        if coding_of(headers) is not None:
-            body = await anyio.to_thread.run_sync(decompressed, body, headers, self.config.limits.body_bytes)
+        coding = coding_of(headers)
+        if coding is not None:
+            body = await anyio.to_thread.run_sync(decompressed, body, coding, self.config.limits.body_bytes)
         if self._key is not None:
             # They have the key of the gateway, which no upstream may see.
             headers = {name: value for name, value in headers.items() if name not in self._key_headers}
