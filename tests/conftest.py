@@ -10,7 +10,7 @@ import signal
 import ssl
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,12 @@ settings.load_profile(PROFILE)
 FEW = settings(max_examples=100 if PROFILE == "deep" else 5)
 """The settings of a costly property that is tried for many parameters."""
 
+
+def share(values: Sequence[Any], number: int, of: int = 3) -> Sequence[Any]:
+    """Return the share of some values that a costly test with this number tries: all of them in a deep run."""
+    return values if PROFILE == "deep" else values[number % of :: of]
+
+
 # A full garbage collection visits every imported module, which takes half a second: a tenth of the time of all tests.
 gc.set_threshold(*gc.get_threshold()[:2], 1000)
 
@@ -65,6 +71,11 @@ def pytest_configure() -> None:
     """Restore the handler of SIGINT: background jobs of a shell ignore it, and child processes inherit this."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a case with bytes after its argument: compressed bytes contain the time, and every worker needs one name."""
+    return argname if isinstance(val, bytes) else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -201,7 +201,7 @@ def test_convert_keeps_thinking_disabled_if_model_supports_it(
         ("xhigh", ANTHROPIC, "claude-opus-4-6", "high"),
         ("max", ANTHROPIC, "claude-opus-4-6", "max"),
         ("minimal", ANTHROPIC, "claude-opus-5", "low"),
-        ("high", ANTHROPIC, "claude-sonnet-4-5", None),
+        ("utmost", ANTHROPIC, "claude-sonnet-4-5", None),
         ("high", RESPONSES, "gpt-4o", None),
         ("xhigh", RESPONSES, "gpt-5", "high"),
         ("low", RESPONSES, "gpt-5-pro", "high"),
@@ -217,6 +217,107 @@ def test_convert_uses_nearest_effort_that_model_accepts(effort: str, target: str
         kind, why = lost(encoded)["$.reasoning_effort"]
         assert kind == ("dropped" if sent is None else "degraded")
         assert model in why
+
+
+@pytest.mark.parametrize(
+    ("model", "fields", "thinking", "effort"),
+    [
+        ("claude-opus-4-8", {}, {"type": "adaptive"}, "high"),
+        ("claude-opus-4-6", {}, {"type": "adaptive"}, "high"),
+        ("claude-opus-4-5", {}, {"type": "enabled", "budget_tokens": 24576}, "high"),
+        ("claude-haiku-4-5", {}, {"type": "enabled", "budget_tokens": 24576}, None),
+        ("claude-haiku-4-5", {"max_completion_tokens": 5000}, {"type": "enabled", "budget_tokens": 2500}, None),
+        ("claude-haiku-4-5", {"max_completion_tokens": 2000}, None, None),
+        ("claude-haiku-4-5", {"tool_choice": "required"}, None, None),
+        ("claude-haiku-4-5", {"tool_choice": "auto"}, {"type": "enabled", "budget_tokens": 24576}, None),
+        ("claude-haiku-4-5", {"reasoning_effort": "minimal"}, {"type": "enabled", "budget_tokens": 1024}, None),
+        ("claude-haiku-4-5", {"reasoning_effort": "utmost"}, None, None),
+        ("claude-3-5-haiku-latest", {}, None, None),
+    ],
+)
+def test_effort_of_another_api_turns_on_thinking_of_claude(
+    model: str, fields: dict[str, Any], thinking: Any, effort: str | None
+) -> None:
+    function = {"name": "f", "parameters": {"type": "object", "properties": {}}}
+    payload = chat(**{"reasoning_effort": "high", "tools": [{"type": "function", "function": function}], **fields})
+    encoded = crossed(payload, CHAT, ANTHROPIC, model)
+    assert encoded.payload.get("thinking") == thinking
+    assert encoded.payload.get("output_config", {}).get("effort") == effort
+    assert ("$.reasoning_effort" in lost(encoded)) is (effort is None)
+    assert contentmodel.adapter(ANTHROPIC).check_request(encoded.payload) == []
+
+
+def test_effort_becomes_no_budget_while_claude_waits_for_results() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    asked: list[dict[str, Any]] = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "1"},
+    ]
+    encoded = crossed(chat(messages=asked, reasoning_effort="low"), CHAT, ANTHROPIC, "claude-haiku-4-5")
+    assert "thinking" not in encoded.payload
+    assert lost(encoded)["$.reasoning_effort"] == ("dropped", "claude-haiku-4-5 accepts no effort")
+    later = [*asked, {"role": "assistant", "content": "1"}, {"role": "user", "content": "Why?"}]
+    encoded = crossed(chat(messages=later, reasoning_effort="low"), CHAT, ANTHROPIC, "claude-haiku-4-5")
+    assert encoded.payload["thinking"] == {"type": "enabled", "budget_tokens": 1024}
+
+
+def test_effort_of_claude_turns_on_no_thinking_at_bedrock() -> None:
+    payload = claude(model="claude-opus-4-8", output_config={"effort": "low"})
+    encoded = crossed(payload, ANTHROPIC, "bedrock-converse", "anthropic.claude-opus-4-8")
+    assert encoded.payload["outputConfig"] == {"effort": "low"}
+    assert "additionalModelRequestFields" not in encoded.payload
+
+
+@pytest.mark.parametrize("shown", [True, False])
+@pytest.mark.parametrize("target", [ANTHROPIC, GOOGLE, RESPONSES, "google-interactions", "bedrock-converse"])
+@pytest.mark.parametrize("source", [ANTHROPIC, GOOGLE, RESPONSES, "google-interactions", "bedrock-converse"])
+def test_wish_to_see_the_thinking_is_sent_in_the_field_of_each_api(source: str, target: str, shown: bool) -> None:
+    models = {
+        ANTHROPIC: "claude-opus-4-8",
+        GOOGLE: "gemini-3-pro-preview",
+        RESPONSES: "gpt-5.2",
+        "google-interactions": "gemini-3-pro-preview",
+        "bedrock-converse": "anthropic.claude-opus-4-8",
+    }
+    request = contentmodel.ChatRequest(
+        model=models[source],
+        messages=[contentmodel.ChatMessage(role="user", contents=[contentmodel.TextContent(text="Hi")])],
+        options=ChatOptions(max_output_tokens=9000, reasoning=ReasoningOptions(effort="high", include=shown)),
+    )
+    payload = contentmodel.adapter(source).encode_request(request).payload
+    encoded = crossed(payload, source, target, models[target])
+    settings = contentmodel.adapter(target).decode_request(encoded.payload).options.reasoning
+    assert settings is not None
+    wish = (
+        {True: (True, None), False: (False, None)}
+        if target == GOOGLE
+        else {
+            ANTHROPIC: {True: (None, "summarized"), False: (None, "omitted")},
+            "bedrock-converse": {True: (None, "summarized"), False: (None, "omitted")},
+            RESPONSES: {True: (None, "auto"), False: (None, None)},
+            "google-interactions": {True: (None, "auto"), False: (None, "none")},
+        }[target]
+    )
+    # A request to Responses without the wish is one that leaves it to the model.
+    assert (settings.include, settings.summary) == (wish[shown] if shown or source != RESPONSES else (None, None))
+    assert {loss.kind for loss in encoded.losses if loss.what.startswith("options.reasoning.")} <= {"insignificant"}
+
+
+def test_kind_of_summary_that_an_api_lacks_is_reported() -> None:
+    asked = {"model": "gpt-5.2", "input": "Hi", "reasoning": {"effort": "low", "summary": "detailed"}}
+    encoded = crossed(asked, RESPONSES, ANTHROPIC, "claude-opus-4-8")
+    assert encoded.payload["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert lost(encoded)["$.reasoning.summary"] == (
+        "degraded",
+        "anthropic-messages has no detailed form of the thinking",
+    )
+    encoded = crossed(asked, RESPONSES, ANTHROPIC, "claude-3-5-haiku-latest")
+    assert "thinking" not in encoded.payload
+    assert lost(encoded)["$.reasoning.summary"][0] == "dropped"
+    encoded = crossed(asked, RESPONSES, "bedrock-converse", "amazon.nova-2-lite-v1:0")
+    assert "display" not in str(encoded.payload)
+    assert lost(encoded)["$.reasoning.summary"][0] == "dropped"
 
 
 def test_convert_maps_effort_to_budget_for_gemini_models_without_effort() -> None:
@@ -328,7 +429,7 @@ def test_client_drops_sampling_that_its_api_version_rejects() -> None:
     request = contentmodel.ChatRequest(
         model="claude-sonnet-4-5",
         messages=[contentmodel.ChatMessage(role="user", contents=[contentmodel.TextContent(text="Hi")])],
-        options=ChatOptions(temperature=0.5, reasoning=ReasoningOptions(effort="low")),
+        options=ChatOptions(temperature=0.5, reasoning=ReasoningOptions(effort="utmost")),
     )
     for sdk, sent in ((new, None), (old, 0.5)):
         call = contentmodel.chat_client(ANTHROPIC, sdk=sdk).prepare(request, stream=False)  # type: ignore[attr-defined]

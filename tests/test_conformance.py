@@ -23,7 +23,7 @@ import inspect_logs
 import mcp_sampling_payloads
 import ollama_payloads
 import otel_spans
-from conftest import PROFILE
+from conftest import PROFILE, share
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.subject import Subject
@@ -337,7 +337,8 @@ def with_others(one: type[Ours], others: list[Any]) -> Subject:
 @pytest.mark.slow
 @pytest.mark.parametrize("one", CLASSES, ids=lambda one: one.__name__)
 def test_recorded_traffic_is_relayed_through_every_format_to_every_other(one: type[Ours]) -> None:
-    subject = with_others(one, [other for other in EVERY.values() if other.api != one.adapter])
+    others = [other for other in EVERY.values() if other.api != one.adapter]
+    subject = with_others(one, share(others, CLASSES.index(one)))
     for name in RELAYED:
         outcome = run_check(CHECKS[name], subject)
         assert outcome.status in ("passed", "skipped"), outcome.findings
@@ -351,7 +352,8 @@ def test_recorded_traffic_is_relayed_through_every_format_to_every_other(one: ty
 )
 def test_recorded_traffic_is_converted_to_the_formats_that_its_class_does_not_try(one: type[Ours]) -> None:
     tried = {other.api for other in one.others}
-    subject = with_others(one, [EVERY[name] for name in EVERY if name not in tried])
+    others = [EVERY[name] for name in EVERY if name not in tried]
+    subject = with_others(one, share(others, CLASSES.index(one)))
     for name in OF_RECORDINGS:
         outcome = run_check(CHECKS[name], subject)
         assert outcome.status in ("passed", "skipped"), outcome.findings

@@ -277,7 +277,11 @@ HABITS = (
     Habit("Chat Completions and Gemini get no status of a result", APIS, where(FAILED, bool), both=True),
     Habit("Gemini gets no ids", GEMINI, lambda fact: () if fact[0] in (CALL_ID, RESULT_ID) else (fact,), both=True),
     Habit("Gemini gets the text of a result with media in blocks", GEMINI, rewritten(RESULT, in_blocks), both=True),
-    Habit("Gemini gets code that it ran without an id", GEMINI, where(STATE, "executableCode".__eq__)),
+    Habit(
+        "Gemini gets code that it ran, and its result, without an id",
+        GEMINI,
+        where(STATE, ("executableCode", "codeExecutionResult").__contains__),
+    ),
     Habit(
         "some signatures of the recordings are cut, and are no base64",
         GEMINI,

@@ -14,13 +14,13 @@ from contentmodel.message import Origin
 
 ORDER = {
     "anthropic-messages": """
-        *with_fitting_settings with_display_of_claude *_with_separate_added_tools *with_known_tools
+        *with_fitting_settings *_with_separate_added_tools *with_known_tools
         with_sendable_tools hoist_instructions with_hosted_of_claude normalize_foreign with_cited_documents
         join_results join_assistant without_blank_texts _with_readable_media with_a_turn _with_fitting_calls
         _with_instructions_as_text _with_trimmed_prefill with_fitting_schemas; with_limit with_model
         with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
-        *report_stream *with_fitting_settings with_display_of_claude *with_known_tools with_sendable_tools
+        *report_stream *with_fitting_settings *with_known_tools with_sendable_tools
         hoist_instructions without_empty_texts *with_readable_reasoning normalize_foreign with_cited_documents
         instructions_as_text join_results join_assistant without_citations without_blank_texts
         _with_readable_media with_a_turn with_fitting_calls with_fitting_results with_documents with_begun

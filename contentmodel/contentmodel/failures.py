@@ -46,18 +46,29 @@ def kind_of_status(status: int) -> str | None:
     return "server" if status >= 500 else "invalid_request" if status >= 400 else None
 
 
-# Only OpenAI has a code for this. Agents need it to shorten a conversation: Codex looks for OpenAI's code. The messages
-# of Anthropic, Gemini (google-gemini/gemini-cli#4118), Bedrock, OpenAI, Mistral, llama.cpp and xAI; seen 2026-11-27.
+# Only OpenAI has a code for this. Agents need it to shorten a conversation: Codex looks for OpenAI's code, Claude Code
+# for Anthropic's words. The messages of Anthropic, Gemini (google-gemini/gemini-cli#4118), Bedrock, OpenAI, Mistral,
+# llama.cpp and xAI; of Groq, OpenRouter, Together, Copilot, LM Studio, MiniMax, Kimi, Ollama and DashScope as agents
+# have recorded them (earendil-works/pi, packages/ai; musistudio/claude-code-router#1799 for vLLM). Seen 2026-11-27.
 _TOO_LONG = re.compile(
     r"prompt is too long"
+    r"|prompt too long; exceeded"
     r"|exceed context limit"
     r"|input token count .{0,40}exceeds the maximum number of tokens"
     r"|input is too long for requested model"
-    r"|maximum context length is"
+    r"|maximum context length (?:is|of) "
     r"|too large for model with .{0,20}maximum context length"
+    r"|is longer than the model's context length"
+    r"|exceeds the maximum allowed input length of "
+    r"|prompt token count of .{0,20}exceeds the limit of "
+    r"|greater than the context length"
     r"|exceeds the context window"
+    r"|context window exceeds limit"
     r"|exceeds the available context size"
-    r"|maximum prompt length is",
+    r"|exceeded model token limit"
+    r"|maximum prompt length is"
+    r"|reduce the length of the messages"
+    r"|range of input length should be",
     re.IGNORECASE,
 )
 

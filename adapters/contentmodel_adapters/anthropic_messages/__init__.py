@@ -66,7 +66,6 @@ from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPU
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
 from contentmodel_adapters.shared.claude_results import with_hosted_of_claude
-from contentmodel_adapters.shared.claude_thinking import with_display_of_claude
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.media import GOOGLE_FILES
@@ -96,6 +95,7 @@ REQUEST = TABLE.record(
         "cache_control": ("options.cache_point", CachePoints(CACHE_POINT)),
         "thinking.type": enum_at("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
         "thinking.budget_tokens": "options.reasoning.budget_tokens",
+        "thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
         "output_config.effort": enum_at("options.reasoning.effort", "low", "medium", "high", "xhigh", "max"),
         "output_config.format": ("options.response_format", OneOf(OUTPUT_FORMAT)),
     },
@@ -163,7 +163,6 @@ def _with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -
 
 REQUEST_PASSES = (
     request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
-    request_pass(with_display_of_claude, other="bedrock-converse"),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),

@@ -75,6 +75,9 @@ ERRORS = ErrorTypes(
     # Bedrock has the names of exceptions.
     aws_errors.KINDS,
     {"overloaded": 529},
+    # Claude Code shortens its conversation after an error with these words (anthropics/claude-code#57296 and
+    # Menci/Floway#166, seen 2026-11-27).
+    {"context_length": "prompt is too long"},
 )
 TABLE.known_values("error.type", *dict.fromkeys(fields["type"] for fields in ERRORS.writes.values()))
 

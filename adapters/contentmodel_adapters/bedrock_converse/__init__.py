@@ -59,6 +59,7 @@ from contentmodel_adapters.bedrock_converse.blocks import (
 )
 from contentmodel_adapters.bedrock_converse.dialects import (
     OF_MODEL,
+    is_claude,
     with_fields_of_model,
     with_no_tool_of_claude,
     without_fields_of_model,
@@ -83,7 +84,6 @@ from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import ERRORS, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
-from contentmodel_adapters.shared.claude_thinking import with_display_of_claude
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
@@ -109,6 +109,7 @@ REQUEST = TABLE.record(
             "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
         ),
         f"{OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
+        f"{OF_MODEL}.thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
         "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
         "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
         "requestMetadata": "options.metadata",
@@ -285,6 +286,16 @@ def report_stream(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     return request
 
 
+# In the models of other makers, an effort is enough, and no request asks for the reasoning.
+_OF_OTHERS = replace(settings.ANTHROPIC, switched_apart=None, shown=settings.Shown("summary", None))
+
+
+def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of another API whose settings the target's model takes."""
+    form = settings.ANTHROPIC if is_claude(context.known.model) else _OF_OTHERS
+    return settings.with_fitting_settings(request, context, form)
+
+
 def without_empty_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request without blank instructions and empty descriptions of tools, which the service refuses."""
     instructions = [content for content in request.instructions if not _is_blank(content)]
@@ -310,8 +321,7 @@ def _with_description(tool: Any, context: EncodeContext) -> Any:
 
 REQUEST_PASSES = (
     request_pass(report_stream, native=True),
-    request_pass(settings.with_fitting_settings, native=True, form=settings.ANTHROPIC),
-    request_pass(with_display_of_claude, other="anthropic-messages"),
+    request_pass(with_fitting_settings, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),

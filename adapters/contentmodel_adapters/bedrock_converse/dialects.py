@@ -74,7 +74,8 @@ def _form_of(model: object) -> Form | None:
     return next((form for pattern, form in _FORMS if pattern.search(name)), None)
 
 
-def _is_claude(model: object) -> bool:
+def is_claude(model: object) -> bool:
+    """Return whether a name is that of a Claude model."""
     return isinstance(model, str) and maker_of(model) == CLAUDE
 
 
@@ -117,7 +118,7 @@ def with_no_tool_of_claude(request: ChatRequest, context: EncodeContext) -> Chat
     """Return a request with the choice of no tool in the field of Claude's own API. Converse has no such choice."""
     choice = request.options.tool_choice
     is_none = choice is not None and choice.mode == "none" and not choice.tools and choice.hosted is None
-    if not is_none or not request.tools or not _is_claude(request.model if context.native else context.known.model):
+    if not is_none or not request.tools or not is_claude(request.model if context.native else context.known.model):
         return request
     own = object_of((request.extra or {}).get(API, {}), OF_MODEL)
     changed = context.with_fields(request, {OF_MODEL: {**own, "tool_choice": dict(_NO_TOOL)}})
@@ -154,7 +155,7 @@ class _Reader:
     def read_other_places(self, model: object) -> None:
         """Read the settings of older versions. A model in the body is that of a request of Converse."""
         for path, usual in _OTHER_PLACES.items():
-            is_here = _is_claude(model) if path.startswith(OF_MODEL) else model is None
+            is_here = is_claude(model) if path.startswith(OF_MODEL) else model is None
             value = at(self.wire, path)
             if is_here and value.__class__ in (str, int) and is_free(self.wire, usual):
                 self.move(path, usual, value)
@@ -186,7 +187,7 @@ def without_fields_of_model(
     if form is not None:
         reader.read_fields_of(form)
     has_no_tool = at(wire, f"{OF_MODEL}.tool_choice") == _NO_TOOL and at(wire, "toolConfig.toolChoice") is None
-    has_no_tool = has_no_tool and _is_claude(model)
+    has_no_tool = has_no_tool and is_claude(model)
     if has_no_tool:
         reader.wire = without(reader.wire, f"{OF_MODEL}.tool_choice")
     if reader.wire is wire:

@@ -16,7 +16,7 @@ from contentmodel.authoring import (
     reasons,
 )
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.failures import STATUSES, error_kind
+from contentmodel.failures import STATUSES, error_kind, is_too_long
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.ollama_chat.blocks import TABLE
@@ -55,13 +55,13 @@ def id_of_answer(wire: dict[str, Any]) -> str | None:
 
 
 class ErrorText(Codec[ErrorContent]):
-    """An error, which is only a text. The kind of the error is in the HTTP status."""
+    """An error, which is only a text. The kind of the error is in the HTTP status, unless the text shows it."""
 
     classes = (str,)
     identity = False
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ErrorContent:
-        return ErrorContent(message=value)
+        return ErrorContent(message=value, kind="context_length" if is_too_long(value) else None)
 
     def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> str:
         kind = error_kind(value)

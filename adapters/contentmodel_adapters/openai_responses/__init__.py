@@ -165,7 +165,7 @@ def _is_unread(state: Protected, message: ChatMessage, request: ChatRequest, con
 
 REQUEST_PASSES = (
     request_pass(with_settings_of, other="openai-chat"),
-    request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
+    request_pass(settings.with_fitting_settings, native=True, form=settings.RESPONSES),
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),

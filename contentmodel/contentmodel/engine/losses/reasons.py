@@ -76,6 +76,9 @@ UNSUPPORTED_VALUE = dropped("unsupported-value", "{target} does not accept the v
 OTHER_VALUE = degraded("other-value", "{target} supports only the value {value} here")
 ERROR_CONVERTED = insignificant("error-converted", "{target} has another error type with the same meaning")
 FAILED_ANSWER = insignificant("failed-answer", "{target} gets the error of this answer as the body of an error")
+ERROR_WORDS = synthesized(
+    "error-words", "clients of {target} recognize this kind of error by the words {words!r}: they are added"
+)
 NO_ERROR_TYPE = degraded("no-error-type", "{target} has no error type with this meaning")
 PROVIDER_FORM = dropped("provider-form", "this value has a form that only its own API can read")
 FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool have no meaning to {target}")

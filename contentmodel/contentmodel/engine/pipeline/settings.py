@@ -18,6 +18,22 @@ from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, Reasoni
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
 _SETTING_NAMES = {name: name.replace("_", " ") for name in ("top_p", "top_k", "frequency_penalty", "presence_penalty")}
 _THINKING = ("mode", "effort", "budget_tokens")
+_HIDDEN, _KINDS = ("none", "omitted"), ("concise", "detailed", "updates")
+"""Values of `summary`: those without a summary, and the kinds that one API alone has."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """The field of ReasoningOptions with which an API is asked to return the reasoning.
+
+    `values` are the values that the API takes. `yes` asks for the reasoning, `no` for an answer without it. With
+    `only_beside_mode`, the API takes the field only beside a mode in which the model thinks.
+    """
+
+    field: str
+    yes: Any
+    no: Any = None
+    values: tuple[Any, ...] = ()
+    only_beside_mode: bool = False
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +42,9 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     `off` turns thinking off, `between_tools` nearly so; `auto` leaves it to the model, `within` gives it a budget. None
     means that the API cannot express it. `budget_below_limit`: a budget counts toward the limit of the answer.
     `efforts_as_budgets`: if a model takes no effort, it is sent as a budget; if it takes levels, they replace a
-    budget.
+    budget. `switched_apart`: the APIs in which an effort does not turn thinking on; an effort of any other API means
+    that the model thinks, so `auto` or a budget is sent beside it. None: an effort turns thinking on here, too.
+    `shown`: None if a request cannot ask for the reasoning.
     """
 
     off: dict[str, Any] | None
@@ -35,17 +53,30 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     between_tools: dict[str, Any] | None = None
     budget_below_limit: bool = False
     efforts_as_budgets: bool = False
+    switched_apart: tuple[str, ...] | None = None
+    shown: Shown | None = None
 
 
+# platform.claude.com/docs/en/build-with-claude/thinking and /effort; types/thinking_config_adaptive_param.py of
+# anthropic 2.12.0: some models return their thinking only if `display` asks for it. Seen 2026-11-27.
 ANTHROPIC = Form(
     off={"mode": "disabled"},
     auto={"mode": "adaptive"},
     within={"mode": "enabled"},
     between_tools={"mode": "between_tools"},
     budget_below_limit=True,
+    switched_apart=("anthropic-messages", "bedrock-converse"),
+    shown=Shown("summary", "summarized", "omitted", ("summarized", "omitted", "updates"), only_beside_mode=True),
 )
 OPENAI = Form(off={"effort": "none"}, auto={})
-GOOGLE = Form(off={"budget_tokens": 0}, auto={"budget_tokens": -1}, within={}, efforts_as_budgets=True)
+RESPONSES = msgspec.structs.replace(OPENAI, shown=Shown("summary", "auto", None, ("auto", "concise", "detailed")))
+GOOGLE = Form(
+    off={"budget_tokens": 0},
+    auto={"budget_tokens": -1},
+    within={},
+    efforts_as_budgets=True,
+    shown=Shown("include", yes=True, no=False, values=(True, False)),
+)
 
 
 def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Form) -> ChatRequest:
@@ -78,21 +109,110 @@ class _Fitted(msgspec.Struct):
 
 
 def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
-    requested = options.reasoning
-    if requested is None or all(getattr(requested, name) is None for name in _THINKING):
+    if options.reasoning is None:
         return options
-    fitting = _thinking(requested, options.max_output_tokens, context.known, form)
+    fitted = _fit_amount(options.reasoning, request, context, form)
+    fitted = _fit_shown(fitted, request, context, form)
+    if fitted is options.reasoning:
+        return options
+    return msgspec.structs.replace(options, reasoning=context.replaced(options.reasoning, fitted))
+
+
+def _fit_amount(
+    requested: ReasoningOptions, request: ChatRequest, context: EncodeContext, form: Form
+) -> ReasoningOptions:
+    switched = _switched_on(requested, request, context, form)
+    if all(getattr(switched, name) is None for name in _THINKING):
+        return requested
+    fitting = _thinking(switched, request.options.max_output_tokens, context.known, form)
+    if switched.budget_tokens is not None and requested.budget_tokens is None and fitting.why:
+        fitting = _Fitted(fitting.fields, _why(context.known, "accepts a budget instead of an effort"))
     reason = reasons.THINKING_ADJUSTED if fitting.fields else reasons.THINKING_UNSUPPORTED
+    # An effort says that the model thinks.
+    implied = ("mode",) if requested.effort and fitting.fields == {"effort": requested.effort} else ()
     for name in _THINKING:
         value = getattr(requested, name)
         if value is None or value == fitting.fields.get(name):
             continue
-        if fitting.why:
+        if fitting.why and name not in implied:
             context.report_loss(request, f"options.reasoning.{name}", reason, why=fitting.why)
         else:
             context.report_loss(request, f"options.reasoning.{name}", reasons.THINKING_CONVERTED)
-    fitted = msgspec.structs.replace(requested, **{name: fitting.fields.get(name) for name in _THINKING})
-    return msgspec.structs.replace(options, reasoning=context.replaced(requested, fitted))
+    return msgspec.structs.replace(requested, **{name: fitting.fields.get(name) for name in _THINKING})
+
+
+def _switched_on(
+    requested: ReasoningOptions, request: ChatRequest, context: EncodeContext, form: Form
+) -> ReasoningOptions:
+    """Turn thinking on if the request implies it and the target needs a mode for it."""
+    source = context.origin.api if context.origin is not None else None
+    if form.switched_apart is None or source in form.switched_apart:
+        return requested
+    if requested.mode is not None or requested.budget_tokens is not None or requested.effort == "none":
+        return requested
+    capabilities, effort = context.known.capabilities, requested.effort
+    modes = capabilities.thinking or ()
+    asked = _is_shown(requested)
+    if "adaptive" in modes and (effort is not None or asked or (asked is False and thinks(requested, capabilities))):
+        return msgspec.structs.replace(requested, mode="adaptive")
+    if "enabled" not in modes or effort not in BUDGETS or not _takes_budget(request):
+        return requested
+    # Leave half of the limit for the answer.
+    most = (request.options.max_output_tokens or 2**31) // 2
+    least = (capabilities.budget or (1, 0))[0]
+    if most < least:
+        return requested
+    return msgspec.structs.replace(requested, mode="enabled", budget_tokens=min(max(BUDGETS[effort], least), most))
+
+
+def _takes_budget(request: ChatRequest) -> bool:
+    """Return whether a thinking budget may be added: not to an answer that has begun, nor to a call that is forced."""
+    choice = request.options.tool_choice
+    roles = [message.role for message in request.messages]
+    has_begun = "assistant" in roles[len(roles) - roles[::-1].index("user") :] if "user" in roles else True
+    return not has_begun and (choice is None or choice.mode in ("auto", "none"))
+
+
+def _is_shown(requested: ReasoningOptions) -> bool | None:
+    """Return whether a request asks for the reasoning; None if it leaves that to the API."""
+    if requested.include is not None or requested.summary is None:
+        return requested.include
+    return requested.summary not in _HIDDEN
+
+
+def _fit_shown(
+    requested: ReasoningOptions, request: ChatRequest, context: EncodeContext, form: Form
+) -> ReasoningOptions:
+    """Ask for the reasoning in the field that the API has for it."""
+    shown, asked = form.shown, _is_shown(requested)
+    if shown is None or asked is None:
+        return requested
+    is_capable = context.known.capabilities.thinking != ()
+    fields: dict[str, Any] = {"include": None, "summary": None}
+    fields[shown.field] = _shown_as(requested, shown, asked=asked) if is_capable else None
+    for name, value in fields.items():
+        old = getattr(requested, name)
+        if old is None or old == value:
+            continue
+        path = f"options.reasoning.{name}"
+        if asked and fields[shown.field] is None:
+            why = context.known.why("returns no thinking to this request", "thinking")
+            context.report_loss(request, path, reasons.THINKING_UNSUPPORTED, why=why)
+        elif old in _KINDS:
+            why = f"{context.api} has no {old} form of the thinking"
+            context.report_loss(request, path, reasons.THINKING_ADJUSTED, why=why)
+        else:
+            context.report_loss(request, path, reasons.THINKING_CONVERTED)
+    return msgspec.structs.replace(requested, **fields)
+
+
+def _shown_as(requested: ReasoningOptions, shown: Shown, *, asked: bool) -> Any:
+    if shown.only_beside_mode and requested.mode not in ("enabled", "adaptive"):
+        return None
+    value = getattr(requested, shown.field)
+    if value in shown.values:
+        return value
+    return shown.yes if asked else shown.no
 
 
 def _thinking(requested: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:

@@ -29,6 +29,7 @@ class ErrorTypes:
     - `writes`: the wire fields of each kind. A kind that is missing is written as "server".
     - `reads`: additional error types (texts, or numbers that are no HTTP status), mapped to kinds.
     - `statuses`: HTTP statuses that differ from the usual ones (`contentmodel.failures.STATUSES`).
+    - `words`: for kinds without a type of their own, the words by which clients of the API recognize the message.
     """
 
     def __init__(
@@ -37,8 +38,10 @@ class ErrorTypes:
         writes: Mapping[str, JsonObject],
         reads: Mapping[Any, str],
         statuses: Mapping[str, int] | None = None,
+        words: Mapping[str, str] | None = None,
     ) -> None:
         self.keys, self.writes, self.statuses = tuple(keys), writes, dict(statuses or {})
+        self.words = dict(words or {})
         self._kinds: dict[Any, str] = dict(reads)
         for key in self.keys:
             for kind, fields in writes.items():
@@ -54,10 +57,10 @@ class ErrorTypes:
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
         """Return the kind of an error object. A number in one of the fields is read as an HTTP status.
 
-        The message shows if an invalid request is too long for the model.
+        The message shows if a request is too long for the model.
         """
         kind = self._kind_of_type(wire)
-        return "context_length" if kind == "invalid_request" and is_too_long(wire.get("message")) else kind
+        return "context_length" if kind in ("invalid_request", None) and is_too_long(wire.get("message")) else kind
 
     def _kind_of_type(self, wire: Mapping[str, object]) -> str | None:
         for key in self.keys:
@@ -99,7 +102,7 @@ class ErrorBody(Record[ErrorContent]):
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> ErrorContent:
         if value.__class__ is str:
-            return FORM.on(ErrorContent(message=value), context.api, "string")
+            return FORM.on(ErrorContent(message=value, kind=self._kind_of_text(value)), context.api, "string")
         error = super().decode(value, context, container, key)
         kind = self.types.kind_of(value)
         if kind is None or error.__class__ is not ErrorContent:
@@ -112,10 +115,14 @@ class ErrorBody(Record[ErrorContent]):
     def text_of(self, error: ErrorContent, context: EncodeContext) -> str | None:
         """Return the message if the error was a text and nothing was added; else None."""
         is_text = self._or_text and context.native and FORM.of(error, context.api) == "string"
-        if not is_text or error.kind is not None or error.code is not None or error.details is not None:
+        is_text = is_text and error.kind == self._kind_of_text(error.message)
+        if not is_text or error.code is not None or error.details is not None:
             return None
         context.status = self.types.status_of(None)
         return error.message
+
+    def _kind_of_text(self, message: str | None) -> str | None:
+        return self.types.kind_of({"message": message})
 
     def encode_object(self, value: ErrorContent, context: EncodeContext, owner: object) -> JsonObject:
         """Return the error object."""
@@ -130,6 +137,7 @@ class ErrorBody(Record[ErrorContent]):
 
     def _encode_foreign(self, error: ErrorContent, context: EncodeContext, origin: Origin | None) -> JsonObject:
         kind = error_kind(error) or self.types.kind_of(dict.fromkeys(self.types.keys[:1], error.code))
+        message = self._worded(error, kind, context)
         context.status = self.types.status_of(kind)
         fields = self.types.fields_of(kind)
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
@@ -141,15 +149,22 @@ class ErrorBody(Record[ErrorContent]):
             is_kin = error.code is None or self.types.kind_of(dict.fromkeys(self.types.keys, error.code)) == kind
         if is_kin:
             fields = {**fields, **kept}
-        elif error.code is not None and (
-            kind is None or self.types.kind_of({**fields, "message": error.message}) != kind
-        ):
+        elif error.code is not None and (kind is None or self.types.kind_of({**fields, "message": message}) != kind):
             context.report_loss(error, "code", reasons.NO_ERROR_TYPE)
         elif error.code is not None and error.code not in fields.values():
             context.report_loss(error, "code", reasons.ERROR_CONVERTED)
         context.leave_residue(_without_types(error, origin, kind, context, fields))
-        plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
+        code = error.code if is_kin else None
+        plain = msgspec.structs.replace(error, message=message, code=code, kind=None, extra=None)
         return {**fields, **self.row.encode(context.replaced(error, plain), context)}
+
+    def _worded(self, error: ErrorContent, kind: str | None, context: EncodeContext) -> str | None:
+        """Return the message with the words for a kind."""
+        words, message = self.types.words.get(kind or ""), error.message or ""
+        if words is None or words in message.lower():
+            return error.message
+        context.report_loss(error, "message", reasons.ERROR_WORDS, words=words)
+        return f"{words}: {message}" if message else words
 
 
 class ErrorFields(Group):
