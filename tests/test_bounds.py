@@ -25,7 +25,7 @@ SHAPES = {**REQUESTS, **RESPONSES}
 each_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
 
 
-def grows_evenly(work: Callable[[Any], Any], shape: Callable[[int], Any], first: int = sizes(deep=False)[0]) -> None:
+def grows_evenly(work: Callable[[Any], Any], shape: Callable[[int], Any], first: int = sizes(large=False)[0]) -> None:
     works = [partial(work, shape(first * RATIO**power)) for power in range(3)]
     assert [str(growth) for growth in superlinear(works, RATIO, copies=False)] == []
 

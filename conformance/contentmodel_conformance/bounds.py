@@ -18,7 +18,7 @@ from contentmodel_conformance.streams import encode as encode_stream
 from contentmodel_conformance.work import Work, superlinear
 
 RATIO = 4
-QUICK, DEEP = 2, 8
+SMALL, LARGE = 2, 8
 """The smallest of the three sizes of a shape. The others are four and sixteen times as large."""
 _PIECE, _DELTA = 64, 5
 
@@ -37,9 +37,9 @@ def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
         raise LawBroken("bounds", line, detail, Label(f"at most {worst.limit} {worst.unit}"), worst.after)
 
 
-def sizes(*, deep: bool) -> tuple[int, int, int]:
+def sizes(*, large: bool) -> tuple[int, int, int]:
     """Return the three sizes of a shape."""
-    first = DEEP if deep else QUICK
+    first = LARGE if large else SMALL
     return first, first * RATIO, first * RATIO**2
 
 

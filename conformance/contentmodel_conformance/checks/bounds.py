@@ -1,12 +1,12 @@
 """The checks of the cost of work: every shape of conversation, answer and stream, at three sizes.
 
-A quick run tries each shape with one other adapter, in rotation. A deep run tries all pairs and larger inputs, and
-also counts copied bytes.
+A quick run tries each shape with one other adapter, in rotation. A deep run tries each with all others; with the one
+whose turn it is, the inputs are larger, and copied bytes are counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -44,27 +44,23 @@ def _payload(kind: str, adapter: Any, other: Any, value: Any) -> Work:
 
 
 def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Make, kind: str) -> None:
+    others = _partners(subject, kind)
     for number, (name, shape) in enumerate(shapes.items()):
-        for other in _partners(subject, number, kind, deep=trial.deep):
-            tried = partial(_grows_evenly, partial(make, subject.adapter, other), shape, deep=trial.deep)
+        in_turn = others[number % len(others)]
+        for other in others if trial.deep else [in_turn]:
+            is_large = trial.deep and other is in_turn
+            tried = partial(_grows_evenly, partial(make, subject.adapter, other), shape, is_large=is_large)
             trial.once(name, tried, f"{name}, with {other.api}" if other is not None else name)
 
 
-def _partners(subject: Subject, number: int, kind: str, *, deep: bool) -> Iterator[Any]:
-    """Yield the other adapters that a shape is tried with; None if there are none."""
+def _partners(subject: Subject, kind: str) -> Sequence[Any]:
+    """Return the other adapters that shapes are tried with; None in place of an adapter if there are none."""
     if kind == "stream":
-        others = [other for other in subject.others if not Subject(other, others=()).no_streams]
-    else:
-        others = subject.others_by_kind[kind]
-    if not others:
-        yield None
-    elif deep:
-        yield from others
-    else:
-        yield others[number % len(others)]
+        return [other for other in subject.others if not Subject(other, others=()).no_streams] or [None]
+    return subject.others_by_kind[kind] or [None]
 
 
-def _grows_evenly(make: Callable[[Any], Work], shape: Shape, name: str, *, deep: bool) -> None:
-    values = [shape(size) for size in law.sizes(deep=deep)]
+def _grows_evenly(make: Callable[[Any], Work], shape: Shape, name: str, *, is_large: bool) -> None:
+    values = [shape(size) for size in law.sizes(large=is_large)]
     # A value that nests deeply has long paths: their texts are quadratic in its depth.
-    law.bounds(law.works_of(make, values), copies=deep and name not in NESTED)
+    law.bounds(law.works_of(make, values), copies=is_large and name not in NESTED)
