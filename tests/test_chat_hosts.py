@@ -314,3 +314,15 @@ def test_finish_reason_of_a_host_is_normalized(raw: str, reason: str) -> None:
     assert decoded.choices[0].finish_reason is not None
     assert decoded.choices[0].finish_reason.reason == reason
     assert CHAT.encode_response(decoded).payload == payload
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [("Ann Lee", "Ann_Lee"), ("a < b | c", "a_b_c"), ("Zoë", "Zoë"), ("x" * 70, "x" * 64), (" ", "_")],
+)
+def test_names_of_authors_get_characters_that_the_api_accepts(name: str, sent: str) -> None:
+    document = [{"type": "ai", "data": {"type": "ai", "content": "Hi", "name": name}}]
+    encoded = convert(document, source="langchain-messages", target="openai-chat", model="gpt-5.2", kind="request")
+    assert encoded.payload["messages"][-1]["name"] == sent
+    assert ("author-name" in {loss.code for loss in encoded.losses}) is (name != sent)
+    assert contentmodel.check(encoded.payload, api="openai-chat") == []

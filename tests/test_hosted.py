@@ -878,3 +878,24 @@ def test_stream_with_search_of_x_folds_to_a_hosted_call() -> None:
     assert response == contentmodel.adapter(RESPONSES).decode_response({**OF_GROK, "output": [SEARCH_OF_X, MESSAGE]})
     ended = fold_stream([convert(raw, source=RESPONSES, target=ANTHROPIC, kind="stream").payload], ANTHROPIC)
     assert ended.choices[0].finish_reason.reason == "stop"
+
+
+@pytest.mark.parametrize("google", [GOOGLE, "google-interactions"])
+def test_tools_that_read_pages_are_those_of_the_target(google: str) -> None:
+    fetch = {"type": "web_fetch_20250910", "name": "web_fetch", "max_uses": 3}
+    asked = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    encoded = convert({**asked, "tools": [fetch]}, source=ANTHROPIC, target=google, model="gemini-3-pro-preview")
+    assert encoded.payload["tools"] == [{"urlContext": {}} if google == GOOGLE else {"type": "url_context"}]
+    losses = {loss.path: loss.code for loss in encoded.losses if loss.family == "tool definitions"}
+    assert losses["$.tools[0]"] == "kindred-tool"
+    assert "$.tools[0].max_uses" in losses
+    back = convert(encoded.payload, source=google, target=ANTHROPIC, model="claude-opus-4-8")
+    assert back.payload["tools"] == [{"type": "web_fetch_20250910", "name": "web_fetch"}]
+    assert contentmodel.check(back.payload, api=ANTHROPIC) == []
+
+
+def test_tool_that_reads_pages_is_dropped_if_the_target_has_none() -> None:
+    asked = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": [{"urlContext": {}}]}
+    encoded = convert(asked, source=GOOGLE, target=RESPONSES, model="gpt-5.2")
+    assert "tools" not in encoded.payload
+    assert "no-hosted-tool" in {loss.code for loss in encoded.losses}

@@ -41,7 +41,7 @@ ORDER = {
         _with_fitting_calls instructions_as_text with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """
         with_settings_of with_fields_of_mistral *with_fitting_settings *with_known_tools *place_instructions
-        normalize_foreign *without_unread_state with_state_of_host with_placeholders without_refused_names
+        normalize_foreign *without_unread_state with_state_of_host with_placeholders with_accepted_authors
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model
         without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """

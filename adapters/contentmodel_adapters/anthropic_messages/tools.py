@@ -69,7 +69,7 @@ _SCREEN = ("display_width_px", "display_height_px")
 # takes web_search_20250305 (tool-use/web-search-tool, seen 2026-11-22).
 CURRENT: Current = {
     "web_search": (Hosted("web_search_20250305", "web_search", crosses=True, searches=_SEARCHES),),
-    "web_fetch": (Hosted("web_fetch_20250910", "web_fetch"),),
+    "web_fetch": (Hosted("web_fetch_20250910", "web_fetch", crosses=True),),
     "code_interpreter": (Hosted("code_execution_20250825", "code_execution"),),
     "shell": (Hosted("bash_20250124", "bash"), Hosted("bash_20241022", "bash")),
     "text_editor": (

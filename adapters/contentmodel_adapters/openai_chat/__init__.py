@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
@@ -80,7 +81,7 @@ from contentmodel_adapters.openai_chat.response import (
     is_error_beside,
     with_error_at_top,
 )
-from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.openai_chat.rules import AUTHORS, CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.sources import with_listed, with_sources
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
@@ -276,17 +277,26 @@ def with_placeholders(request: ChatRequest, context: EncodeContext) -> ChatReque
     return changed
 
 
-def without_refused_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without the names of their authors, if the host refuses names."""
-    return [_without_author(message, context) for message in messages] if refuses_names(context) else messages
+def with_accepted_authors(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose names of authors the API accepts: without names if the host refuses all of them."""
+    accepts = not refuses_names(context)
+    return [_with_accepted_author(message, context, accepts=accepts) for message in messages]
 
 
-def _without_author(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    if message.author_name is None or message.role == "tool":
+def _with_accepted_author(message: ChatMessage, context: EncodeContext, *, accepts: bool) -> ChatMessage:
+    name = message.author_name
+    if name is None or message.role == "tool" or (accepts and AUTHORS.accepts(name)):
         return message
-    context.report_lost_attributes(message, ("author_name",))
-    unnamed: ChatMessage = context.replace(message, author_name=None)
-    return unnamed
+    accepted = _REFUSED_IN_AUTHORS.sub("_", name)[:64] if accepts and name else None
+    if accepted is None:
+        context.report_lost_attributes(message, ("author_name",))
+    else:
+        context.report_loss(message, "author_name", reasons.AUTHOR_NAME)
+    renamed: ChatMessage = context.replace(message, author_name=accepted)
+    return renamed
+
+
+_REFUSED_IN_AUTHORS = re.compile(r"[\s<|\\/>]+")
 
 
 def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -307,7 +317,7 @@ REQUEST_PASSES = (
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
     message_pass(with_state_of_host, needs=(TextContent, FunctionCallContent)),
     request_pass(with_placeholders, needs=(FunctionCallContent,)),
-    message_pass(without_refused_names),
+    message_pass(with_accepted_authors),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),

@@ -40,6 +40,7 @@ from contentmodel_adapters.shared.rule_helpers import (
 RULES = Rules("openai-chat", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 40)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 64)
+AUTHORS = IdentifierRule(r"[^\s<|\\/>]", 64)
 
 _OPENAI = r"(?:ft:)?(?:gpt-\d|gpt-audio|chatgpt-|o\d(?:-|$)).*"
 _SDK = "openai/types/chat/completion_create_params.py of openai 3.52.0"
@@ -243,6 +244,15 @@ def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     for at, function in [*_functions(request, "tools"), *called]:
         if isinstance(function.get("name"), str) and not TOOL_NAMES.accepts(function["name"]):
             yield f"{at}.name", f"{function['name']!r:.80}"
+
+
+@_rule("refused", fix="replace the refused characters by underscores", source="danny-avila/LibreChat#1075")
+def author_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
+    """The name of a message's author must be 1 to 64 characters without white space, `<`, `|`, `\\`, `/` and `>`."""
+    for at, message in objects(request, "messages"):
+        name = message.get("name")
+        if isinstance(name, str) and message.get("role") != "tool" and not AUTHORS.accepts(name):
+            yield f"{at}.name", f"{name!r:.80}"
 
 
 @_rule("harmful", models=None, fix="rename or remove one of them", source="dataelement/Clawith#251")

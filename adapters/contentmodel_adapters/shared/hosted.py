@@ -61,6 +61,9 @@ class Hosted(msgspec.Struct, frozen=True):
         return all(name in tool.settings or snake_name(name) in tool.settings for name in self.needs)
 
 
+_KINDRED = {"url_context": "web_fetch", "web_fetch": "url_context"}
+"""Kinds of tools that do the same: Gemini and Claude read the pages whose links are in the conversation."""
+
 Current = Mapping[str, tuple[Hosted, ...]]
 """The current declarations of each kind of tool. The first one whose required settings are present is used."""
 
@@ -86,7 +89,8 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
     if context.native or not any(tool.__class__ is HostedTool for tool in request.tools):
         return request
     tools: list[Any] = []
-    for tool in request.tools:
+    for given in request.tools:
+        tool = _as_kindred(given, context, current) if given.__class__ is HostedTool else given
         if tool.__class__ is not HostedTool:
             tools.append(tool)
         elif _is_sendable(tool, context, current):
@@ -94,6 +98,15 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
     fitting = _with_fitting_choice(request, tools, context)
     changed: ChatRequest = context.replace(fitting, tools=tools)
     return changed
+
+
+def _as_kindred(tool: Any, context: EncodeContext, current: Current) -> Any:
+    """Return a tool of another API as the tool of this API that does the same; the tool itself if there is none."""
+    kindred = _KINDRED.get(tool.kind, "")
+    if tool.kind in current or context.is_ours(tool) or not any(one.crosses for one in current.get(kindred, ())):
+        return tool
+    context.report_loss(tool, None, reasons.KINDRED_TOOL, tool=kindred)
+    return context.replace(tool, kind=kindred, name=None)
 
 
 def _with_fitting_choice(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatRequest:

@@ -210,6 +210,7 @@ ARGUMENTS_AS_OBJECT = degraded(
 )
 CALL_ID = synthesized("call-id", "{target} requires an id, and the source has none: a generated id is sent")
 REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: the id is replaced")
+AUTHOR_NAME = degraded("author-name", "{target} refuses some of these characters in names of authors, or this length")
 NAME_OF_CALL = degraded("name-of-call", "the call of this result has another name: the result gets that name")
 RESERVED_NAME = degraded(
     "reserved-name", "{target} has a hosted tool with this name: the name is replaced, and the maps can restore it"
@@ -287,6 +288,7 @@ GRAMMAR_AS_TEXT = degraded(
 NO_TEXT_FORMAT = dropped("no-text-format", "{target} does not support this format of free text")
 NEEDS_SETTINGS = dropped("needs-settings", "{target} requires {needs} for this tool, and the request has none")
 TOOL_SETTING = dropped("tool-setting", "the tool {tag} of {target} has no such setting")
+KINDRED_TOOL = degraded("kindred-tool", "{target} has no such tool: its tool {tool} does the same")
 NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such hosted tool")
 FIXED_NAME = insignificant("fixed-name", "{target} has a name of its own for this tool, or none")
 NAMESPACE_IN_NAME = degraded(
