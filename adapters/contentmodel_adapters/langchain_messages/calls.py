@@ -163,16 +163,25 @@ def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _repeats_links(kwargs: dict[str, Any]) -> bool:
-    links = [source.get("url") for source in objects_of(kwargs, "search_results")]
+    links = links_of(kwargs)
     return bool(links) and kwargs.get("citations") == links
 
 
+def links_of(kwargs: dict[str, Any]) -> list[Any]:
+    """Return the links of Perplexity's search results."""
+    return [source.get("url") for source in objects_of(kwargs, "search_results")]
+
+
 def _repeats_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
-    """Return whether the text of the reasoning is that of blocks of the content, or of the details of OpenRouter."""
+    return text_of(kwargs, "reasoning_content") in _texts_of_reasoning(kwargs, body)
+
+
+def _texts_of_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> list[str]:
+    """Return the texts of the details of OpenRouter's reasoning, and of blocks of reasoning in the content."""
     details = [text_of(one, "text") or text_of(one, "summary") for one in objects_of(kwargs, "reasoning_details")]
     blocks = [text_of(one, "reasoning") for one in objects_of(body, "content") if one.get("type") == "reasoning"]
     texts = [between.join(filter(None, listed)) for listed in (details, blocks) for between in ("", "\n\n")]
-    return text_of(kwargs, "reasoning_content") in filter(None, texts)
+    return [text for text in texts if text]
 
 
 def _is_repeated(name: str, kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
@@ -213,13 +222,25 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
                 body[name] = difference["said"]
         elif calls:
             body[name] = [*calls, *(body.get(name) or ())]
-    lifted = {name: body.pop(field) for field, name in LIFTED.items() if field in body and field not in taken}
+    fields = [field for field in LIFTED if field in body and field not in taken]
+    lifted = {LIFTED[field]: body.pop(field) for field in fields}
     if PLAN in body and PLAN not in taken:
         lifted["tool_plan"] = body.pop(PLAN)
         body["content"] = body.get("content") or lifted["tool_plan"]
     if lifted:
-        body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
+        kwargs = {**body.get("additional_kwargs", {}), **lifted}
+        body["additional_kwargs"] = kwargs
+        _edit_repetitions(kwargs, fields, body)
     ending = ENDING.of(message, API)
     metadata = body.get("response_metadata")
     if ending is not None and metadata.__class__ is dict:
         body["response_metadata"] = _renamed(metadata, "finish_reason", ending)
+
+
+def _edit_repetitions(kwargs: dict[str, Any], fields: list[str], body: dict[str, Any]) -> None:
+    """Change the entries of `additional_kwargs` that repeat reasoning or tools if these were edited, in place."""
+    if "tools_again" in fields and not _repeats_tools(kwargs, body):
+        del kwargs["executed_tools"]
+    if "reasoning_again" in fields and not _repeats_reasoning(kwargs, body):
+        texts = _texts_of_reasoning(kwargs, body)
+        kwargs["reasoning_content"] = texts[0] if texts else ""

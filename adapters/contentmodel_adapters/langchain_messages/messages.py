@@ -29,7 +29,14 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
-from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, TAKEN, add_repetitions, without_repetitions
+from contentmodel_adapters.langchain_messages.calls import (
+    LISTS,
+    OLDER,
+    PLAN,
+    TAKEN,
+    add_repetitions,
+    without_repetitions,
+)
 from contentmodel_adapters.langchain_messages.cohere_forms import (
     add_citations,
     is_of_cohere,
@@ -415,10 +422,10 @@ def _issuer_of(message: ChatMessage) -> str:
 
 
 def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message whose new calls are beside its content, if the content is one text or nothing."""
-    texts = [content for content in message.contents[:1] if content.__class__ is TextContent]
-    calls: list[Any] = message.contents[len(texts) :]
-    if not calls or not all(map(_is_plain_text, texts)) or not all(map(_is_plain_call, calls)):
+    """Return a message whose new calls are beside its content, if the content is one text, Cohere's plan or nothing."""
+    first = [content for content in message.contents[:1] if _is_content(content, message)]
+    calls: list[Any] = message.contents[len(first) :]
+    if not calls or not all(map(_is_plain_text, first)) or not all(map(_is_plain_call, calls)):
         return message
     beside = [
         call
@@ -426,7 +433,17 @@ def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         else context.replaced(call, hints.COLUMN.on(call, API, LISTS[is_invalid(call)]))
         for call in calls
     ]
+    texts = [
+        one if one.__class__ is TextContent else context.replaced(one, hints.COLUMN.on(one, API, PLAN)) for one in first
+    ]
     return context.with_contents(message, [*texts, *beside])
+
+
+def _is_content(content: Any, message: ChatMessage) -> bool:
+    """Return whether a content is a text, or a plan of Cohere, which is the content of its message."""
+    is_of_cohere = message.origin is not None and message.origin.api == COHERE
+    is_plan = content.__class__ is ReasoningContent and content.kind == "plan"
+    return content.__class__ is TextContent or (is_plan and is_of_cohere)
 
 
 def _without_older_calls(message: ChatMessage, context: EncodeContext) -> ChatMessage:

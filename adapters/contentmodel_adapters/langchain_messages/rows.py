@@ -48,7 +48,7 @@ from contentmodel_adapters.langchain_messages.blocks import (
 from contentmodel_adapters.langchain_messages.calls import PLAN
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
 from contentmodel_adapters.langchain_messages.contents import RESULT_CONTENT
-from contentmodel_adapters.langchain_messages.dialects import BEDROCK, GOOGLE, LISTS_OF_CHAT, RESPONSES, SPOKEN
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, COHERE, GOOGLE, LISTS_OF_CHAT, RESPONSES, SPOKEN
 from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
@@ -86,6 +86,7 @@ APIS = {
     "mistralai": "mistral-chat",
     "bedrock_converse": BEDROCK.api,
     "ollama": OLLAMA,
+    "cohere": COHERE,
 }
 """The API of the provider-specific blocks of a provider."""
 PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}

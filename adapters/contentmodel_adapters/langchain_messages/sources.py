@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint
+from contentmodel.authoring import DecodeContext, EncodeContext, Hint, object_of
 from contentmodel.content.base import AIContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
+from contentmodel_adapters.langchain_messages.calls import links_of
 from contentmodel_adapters.shared.source_lists import SourceLists, source_union
 
 SOURCE = Hint[Literal["additional_kwargs.citations", "additional_kwargs.search_results"]](
@@ -52,3 +53,9 @@ def _unlisted(content: AIContent, context: EncodeContext) -> AIContent:
 def add_sources(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
     """Write the sources of the contents of a message to the lists of its body, in place."""
     body.update(_LISTS.write(body, message.contents, context))
+    own = (message.extra or {}).get(API, {})
+    kwargs = object_of(body, "additional_kwargs")
+    if "links_again" in own and "links_again" not in body and kwargs.get("citations") == own["links_again"]:
+        links = links_of(kwargs)
+        rest = {key: value for key, value in kwargs.items() if key != "citations"}
+        body["additional_kwargs"] = {**rest, **({"citations": links} if links else {})}
