@@ -195,6 +195,17 @@ def test_signature_of_openrouter_is_sent_to_its_issuer(messages: Any) -> None:
     assert blocks[0] == {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 
 
+def test_details_of_chat_completions_are_written_and_restored() -> None:
+    turns: list[Any] = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", "content": "I look.", "reasoning_details": DETAILS},
+    ]
+    request = {"model": "anthropic/claude-sonnet-4.5", "messages": turns}
+    payload: Any = convert(request, source="openai-chat", target=API, kind="request").payload
+    assert payload[1]["data"]["additional_kwargs"] == {"reasoning_details": DETAILS}
+    assert sent(payload, "openai-chat") == turns
+
+
 def test_text_of_openrouter_is_sent_back() -> None:
     assert sent(OPENROUTER_TEXT, "openai-chat")[1] == {"role": "assistant", "reasoning": "Hm.", "content": "I look."}
 

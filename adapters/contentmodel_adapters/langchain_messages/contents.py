@@ -50,9 +50,12 @@ from contentmodel_adapters.langchain_messages.blocks import (
 from contentmodel_adapters.langchain_messages.dialects import (
     BEDROCK,
     BY_API,
+    CHAT,
+    DETAILS,
     DIALECTS,
     GOOGLE,
     INNER,
+    LISTS_OF_CHAT,
     RESPONSES,
     Dialect,
     Found,
@@ -427,6 +430,8 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     is_hosted = isinstance(content, HostedToolCallContent | HostedToolResultContent) and content.executor == "provider"
     sealed = content.protected
     is_cited = content.__class__ is TextContent and bool(content.annotations)
+    if api == CHAT and hints.COLUMN.of(content, CHAT) == DETAILS:
+        return context.with_fields(content, {**LISTS_OF_CHAT[DETAILS].mark(), **hints.COLUMN.entry(DETAILS)})
     if api == "anthropic-messages" and (is_hosted or is_cited):
         return context.with_fields(content, STANDARD_OF_ANTHROPIC.mark())
     if api == BEDROCK.api and sealed is not None and sealed.kind == "redacted":

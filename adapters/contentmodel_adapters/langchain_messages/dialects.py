@@ -237,8 +237,9 @@ DIALECTS = (
 BEDROCK = Dialect("bedrock-converse", "content block")
 """The blocks of langchain-aws. They have one key, and no type."""
 SPOKEN = BesideContent("audio", "audio", is_list=False)
+DETAILS = "reasoning_details"
 LISTS_OF_CHAT = {
-    "reasoning_details": BesideContent("reasoning_details", "reasoning detail"),
+    DETAILS: BesideContent(DETAILS, "reasoning detail"),
     "executed_tools": ExecutedTools("executed_tools", "executed"),
 }
 """The lists of OpenRouter's reasoning and of Groq's tools, by their name in a message."""

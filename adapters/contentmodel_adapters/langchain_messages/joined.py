@@ -13,12 +13,11 @@ from typing import Any
 from contentmodel.authoring import DecodeContext, Hint, object_of, objects_of, text_of
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.langchain_messages.blocks import API, name_of, parsed
+from contentmodel_adapters.langchain_messages.dialects import DETAILS
 
 JOINED = Hint[dict[str, dict[str, Any]]](
     API, "joined", "the fields of joined blocks, by path: as decoded (`was`) and as they were (`said`)"
 )
-DETAILS = "reasoning_details"
-"""The entry of `additional_kwargs` with the parts of OpenRouter's reasoning."""
 BESIDE = {"reasoning": dict, "tool_outputs": list}
 """The entries of `additional_kwargs` with items of OpenAI, as version 0 has them, and their JSON classes."""
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
