@@ -141,6 +141,11 @@ CITED = {
     "type": "TEXT_CONTENT",
 }
 DOCUMENT = {"id": "d1", "text": "Tall penguins are emperors."}
+DOCUMENTS: list[Any] = [
+    {"id": "d1", "data": DOCUMENT},
+    {"data": {"title": "T", "snippet": "s"}},
+    {"id": "d3", "data": "x"},
+]
 CITED_DOCUMENT = {
     "start": 0,
     "end": 8,
@@ -163,7 +168,7 @@ COHERE = [
     answer(PLAN, **_of_cohere(tool_plan=PLAN, tool_calls=[_RAW_CALL]), tool_calls=[_CALL]),
     result('[{"w": "rain"}]', "c1"),
     answer("It is raining.", **_of_cohere(citations=[CITED])),
-    message("human", "Penguins?"),
+    message("human", "Penguins?", additional_kwargs={"documents": DOCUMENTS}),
     answer(
         [{"type": "reasoning", "id": "a1", "summary": [{"text": "Hm."}]}, {"type": "text", "text": "Emperors."}],
         **_of_cohere(documents=[{"id": "d1", "data": DOCUMENT}], citations=[CITED_DOCUMENT]),

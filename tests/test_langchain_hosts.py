@@ -10,6 +10,7 @@ from msgspec.structs import replace
 import contentmodel
 from contentmodel import audit, convert
 from contentmodel.content.citations import Citation, Span
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import (
     CodeInterpreterToolCallContent,
     CodeInterpreterToolResultContent,
@@ -25,6 +26,7 @@ from langchain_hosts import (
     COHERE,
     CONVERSATIONS,
     DETAILS,
+    DOCUMENTS,
     EXECUTED,
     FOUND,
     GROQ,
@@ -277,6 +279,30 @@ def test_citations_of_cohere_are_on_their_contents() -> None:
     listed = sent(COHERE, "cohere-chat")
     assert listed[3]["citations"] == [CITED]
     assert "content_index" not in listed[5]["citations"][0] or listed[5]["citations"][0]["content_index"] == 1
+
+
+def test_documents_of_a_user_are_documents_of_the_request() -> None:
+    payload: Any = convert(COHERE, source=API, target="cohere-chat", kind="request").payload
+    assert payload["documents"] == DOCUMENTS
+    *documents, text = read(COHERE, 4).contents
+    assert [document.__class__ for document in documents] == [DocumentContent] * 3
+    assert text == TextContent(text="Penguins?")
+    blocks = sent(COHERE, "anthropic-messages")[4]["content"]
+    assert [block["type"] for block in blocks] == ["document"] * 3 + ["text"]
+
+
+def test_edited_documents_are_written_beside_the_content() -> None:
+    document: Any = read(COHERE, 4).contents[0]
+    body = edited(COHERE, 4, c0=replace(document, uri="d9"), c1=None)
+    assert body["content"] == "Penguins?"
+    assert body["additional_kwargs"]["documents"] == [{**DOCUMENTS[0], "id": "d9"}, DOCUMENTS[2]]
+
+
+@pytest.mark.parametrize("documents", [["a"], [{"text": "a"}], [{"data": 1}], [*DOCUMENTS, None], {}, []])
+def test_documents_of_another_form_are_kept(documents: Any) -> None:
+    messages = [message("human", "a", additional_kwargs={"documents": documents})]
+    assert read(messages, 0).contents == [TextContent(text="a")]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(messages)).payload == messages
 
 
 def test_thinking_of_cohere_is_sent_back() -> None:

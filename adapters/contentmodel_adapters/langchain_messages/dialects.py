@@ -16,14 +16,13 @@ from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API
 
-Inner = Literal[
-    "anthropic-messages", "openai-chat", "openai-responses", "bedrock-converse", "mistral-chat", "cohere-chat"
-]
-INNER = Hint[Inner](API, "inner", "the API whose block or citation it is")
+INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses", "bedrock-converse", "mistral-chat"]](
+    API, "inner", "the API whose block it is"
+)
 RESPONSES = "openai-responses"
 GOOGLE = "google-generate-content"
 CHAT = "openai-chat"
-COHERE: Literal["cohere-chat"] = "cohere-chat"
+COHERE = "cohere-chat"
 Place = tuple[Any, Any]
 """The container of a block, and its key in the container."""
 Found = list[tuple[Any, dict[str, Any]]]
@@ -205,14 +204,18 @@ class BesideContent(Dialect):
 
     def encode(self, contents: list[Any], context: EncodeContext) -> list[Any]:
         blocks: list[Any] = []
-        for run, is_faulty in runs(contents, lambda content: INNER.of(content, API) is None):
-            # A block with a fault is a content of this format.
+        for run, is_faulty in runs(contents, _has_fault):
             blocks += [one.block for one in run] if is_faulty else super().encode(run, context)
         return blocks
 
     def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
         values = [message[self._field] for message in list_of(payload, "messages") if self._field in message]
         return [block for value in values for block in value] if self._is_list else values
+
+
+def _has_fault(content: Any) -> bool:
+    """Return whether the block of a content has a fault, and is decoded as one of this format."""
+    return content.__class__ is UnknownContent and INNER.of(content, API) is None
 
 
 class ExecutedTools(BesideContent):

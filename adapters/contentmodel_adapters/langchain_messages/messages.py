@@ -39,10 +39,13 @@ from contentmodel_adapters.langchain_messages.calls import (
 )
 from contentmodel_adapters.langchain_messages.cohere_forms import (
     add_citations,
+    add_documents,
     is_of_cohere,
     with_citations,
+    with_documents,
     with_places_of_sources,
     without_citations,
+    without_documents,
 )
 from contentmodel_adapters.langchain_messages.contents import with_inner
 from contentmodel_adapters.langchain_messages.dialects import (
@@ -61,6 +64,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
     APIS,
     AROUND,
+    ASKED,
     CLASSES,
     MESSAGES,
     OF_GOOGLE,
@@ -211,6 +215,8 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
     if word in ANSWERS:
         decoded = with_sources(with_grounding(decoded, metadata, context), copy, context)
         decoded = with_citations(decoded, copy, context)
+    elif word in ASKED:
+        decoded = with_documents(decoded, copy, context)
     message = _with_origin(decoded, provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
@@ -319,9 +325,10 @@ class _Writer:
             part = context.replace(part, message_id=None, usage=None, finish_reason=None, response_id=None, extra=None)
         if part.role == "tool":
             part = context.replace(part, role="user")
-        listed = part if is_answer and context.native else None
+        listed = part if context.native else None
         if not is_answer:
             context.report_records(part, _HELD_ELSEWHERE)
+            part = without_documents(part, context) if context.native else part
         elif context.native:
             part = without_citations(without_sources(without_grounding(part, context), context), context)
         else:
@@ -339,6 +346,8 @@ class _Writer:
                 add_sources(body, listed, context)
                 add_citations(body, listed, context)
             _tell_format(body, part, context)
+        elif listed is not None and not is_answer:
+            add_documents(body, listed, context)
         return self._spelled(body, part)
 
     def _without_signatures(self, part: ChatMessage) -> tuple[ChatMessage, dict[str, str]]:

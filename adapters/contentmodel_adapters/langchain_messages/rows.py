@@ -65,6 +65,7 @@ CLASSES = {
 """The type of the message of each class."""
 WORDS = frozenset(CLASSES.values())
 ANSWERS = ("ai", "AIMessageChunk")
+ASKED = ("human", "HumanMessageChunk")
 RESULTS_OF = ("tool", "function", "ToolMessageChunk", "FunctionMessageChunk")
 PROVIDERS = {
     "anthropic": "anthropic",
