@@ -107,8 +107,12 @@ def _has_joints(block: dict[str, Any]) -> bool:
 def _with_format(detail: dict[str, Any]) -> dict[str, Any]:
     """Return a detail of OpenRouter's reasoning whose format is not the joined formats of its pieces."""
     name = text_of(detail, "format")
-    once = next((name[:size] for size in range(4, len(name)) if name == name[:size] * (len(name) // size)), name)
-    return detail if once == name else {**detail, "format": once}
+    size = (name + name).find(name, 1)
+    is_joined = _SHORTEST_FORMAT <= size < len(name) and len(name) % size == 0
+    return {**detail, "format": name[:size]} if is_joined else detail
+
+
+_SHORTEST_FORMAT = 4
 
 
 def _without_index(block: dict[str, Any]) -> dict[str, Any]:
