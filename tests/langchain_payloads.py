@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from langchain_hosts import CONVERSATIONS as OF_HOSTS
+from langchain_hosts import answer as _answer
+from langchain_hosts import message as _message
+from langchain_hosts import result as _result
+
 ANTHROPIC = {"model_provider": "anthropic", "model_name": "claude-opus-4-8", "stop_reason": "tool_use", "id": "msg_1"}
 CALL = {"name": "look", "args": {"at": "Oslo"}, "id": "tu_1", "type": "tool_call"}
-
-
-def _message(kind: str, content: Any, **fields: Any) -> dict[str, Any]:
-    common = {"additional_kwargs": {}, "response_metadata": {}, "name": None, "id": None}
-    return {"content": content, **common, "type": kind, **fields}
-
-
-def _answer(content: Any, **fields: Any) -> dict[str, Any]:
-    return _message("ai", content, **{"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None, **fields})
-
-
-def _result(content: Any, call_id: str, **fields: Any) -> dict[str, Any]:
-    return _message("tool", content, **{"tool_call_id": call_id, "artifact": None, "status": "success", **fields})
-
-
 PLAIN = [
     _message("system", "Be brief."),
     _message("human", "Weather in Oslo?", name="ada", id="h1"),
@@ -733,6 +723,7 @@ CONVERSATIONS: list[list[dict[str, Any]]] = [
         RESULTS,
         HOSTED,
         SPOKEN,
+        *OF_HOSTS,
     ),
 ]
 LANGCHAIN: list[Any] = [

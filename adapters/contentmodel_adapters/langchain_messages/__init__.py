@@ -11,7 +11,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.langchain_messages.blocks import API, TABLE
-from contentmodel_adapters.langchain_messages.calls import AGAIN, ENDINGS
+from contentmodel_adapters.langchain_messages.calls import AGAIN, ENDINGS, REPEATING
 from contentmodel_adapters.langchain_messages.messages import Messages, body_key, expanded, only_of_batch, word_of
 from contentmodel_adapters.langchain_messages.rows import WORDS, is_own
 from contentmodel_adapters.langchain_messages.rules import RULES
@@ -74,6 +74,7 @@ class LangChainMessages(documents.ListAdapter):
         **dict.fromkeys(
             ("lc", "id", "index", *AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks")
         ),
+        **dict.fromkeys(REPEATING),
         **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id", "mime_type")),
         "content": "",
         "example": False,

@@ -120,7 +120,34 @@ JSON = [
     Row("json.bare", JsonContent, {"json": "value"}),
 ]
 """JSON in results of tools of Bedrock."""
+
+
+class _OnlySummary(Codec[str]):
+    """The text of a list with one summary, which has no type."""
+
+    classes = (list,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is list and len(value) == 1 and is_untyped(value[0])
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        text: str = value[0]["text"]
+        return text
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> list[dict[str, str]]:
+        return [{"text": value}]
+
+
+def is_untyped(summary: Any) -> bool:
+    """Return whether a summary has only a text, as Cohere's thinking has it: that of OpenAI has a type."""
+    return summary.__class__ is dict and summary.keys() == {"text"} and summary["text"].__class__ is str
+
+
 REASONING = [
+    # Cohere's thinking, with the id of the answer (langchain-cohere 0.6.0, chat_models.py, seen 2026-11-27).
+    row("reasoning", ReasoningContent, {"summary": ("text", _OnlySummary(list))}, form="cohere"),
     # OpenAI's encrypted reasoning is beside the text or, without a text, among the extras.
     row("reasoning", ReasoningContent, {"reasoning": "text", "encrypted_content": ENCRYPTED}, form="encrypted"),
     row("reasoning", ReasoningContent, {"reasoning": "text", "extras.encrypted_content": ENCRYPTED}, form="extras"),
@@ -446,7 +473,9 @@ def name_of(block: dict[str, Any]) -> str | None:
     kind = block.get("type")
     if kind == "text" and ("citations" in block or not _are_standard(block.get("annotations"))):
         return None
-    if kind == "reasoning" and "summary" in block:
+    if is_reference(block):
+        return None
+    if kind == "reasoning" and "summary" in block and not _OnlySummary(list).holds(block["summary"]):
         return None
     if kind == "thinking" and block.get(kind).__class__ is list:
         return None
@@ -454,6 +483,17 @@ def name_of(block: dict[str, Any]) -> str | None:
     if kind == "reasoning_content" and (reasoning.__class__ is not dict or "redacted_content" in reasoning):
         return None
     return _find(block)
+
+
+def is_reference(block: dict[str, Any]) -> bool:
+    """Return whether a block is a reference that langchain-mistralai made an empty text.
+
+    Source: langchain-mistralai 1.1.6 (chat_models.py, `_normalize_mistral_content`, seen 2026-11-27).
+    """
+    own = block.get("reference")
+    if own.__class__ is not dict or block.keys() != {"type", "text", "reference"}:
+        return False
+    return block["type"] == "text" and block["text"] == "" and own.keys().isdisjoint(("type", "text"))
 
 
 def name_in_result(block: dict[str, Any]) -> str | None:

@@ -20,6 +20,10 @@ ENDING = Hint[str](API, "ending", "the name of the field with the finish reason,
 LISTS = ("tool_calls", "invalid_tool_calls")
 AGAIN = {"tool_calls": "calls_again", "invalid_tool_calls": "invalid_again"}
 """The field of a body in which the calls that its content has already are decoded. It has no meaning elsewhere."""
+PLAN = "plan"
+"""The field of a body in which the plan of Cohere's calls is decoded. It is the content and, again, `tool_plan`."""
+_RECORDS = ("id", "finish_reason", "generation_id", "token_count", "documents")
+"""The entries of `additional_kwargs` that Cohere's answers have in their metadata, too."""
 SIGNATURES = "__gemini_function_call_thought_signatures__"
 LIFTED = {
     "refusal": "refusal",
@@ -28,14 +32,23 @@ LIFTED = {
     "older_calls": "tool_calls",
     "older_call": "function_call",
     "call_signatures": SIGNATURES,
+    "links_again": "citations",
+    "reasoning_again": "reasoning_content",
+    "tools_again": "executed_tools",
+    "plan_again": "tool_plan",
+    **{f"{name}_again": name for name in _RECORDS},
 }
 """The entries of `additional_kwargs` that are decoded as fields of the body, by the name of the field.
 
 These are the refusal, the calls as the provider has them, and the signatures of Gemini's calls by their ids. The calls
 of the provider repeat those of the message (`raw_`), except in messages before langchain-core 0.1.46, which have no
-others (`older_`).
+others (`older_`). The links of Perplexity repeat those of its search results, and the text of OpenRouter's reasoning
+repeats that of its details (`_again`). The content of version 1 repeats reasoning and the tools of Groq.
+The content repeats the plan of Cohere's calls, and the metadata repeat its records.
 """
 OLDER = frozenset({"older_calls", "older_call"})
+REPEATING = tuple(field for field in LIFTED if field.endswith("_again"))
+"""The fields of LIFTED that repeat others. They have no meaning elsewhere."""
 ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
 """The names of the finish reason in `response_metadata`."""
 _CALLS = {
@@ -83,7 +96,7 @@ def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tupl
     copy = dict(body)
     moved: list[tuple[str, str]] = []
     fields: dict[str, Any] = {}
-    taken = [name for name in (*AGAIN.values(), *LIFTED) if name in body]
+    taken = [name for name in (*AGAIN.values(), *LIFTED, PLAN) if name in body]
     if taken:
         fields |= TAKEN.entry(taken)
     else:
@@ -132,12 +145,60 @@ def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
         "older_calls": has_list and not has_calls,
         "older_call": has_one and not has_calls and not has_list,
         "call_signatures": kwargs.get(SIGNATURES).__class__ is dict,
+        "links_again": _repeats_links(kwargs),
+        "reasoning_again": _repeats_reasoning(kwargs, body),
+        "tools_again": _repeats_tools(kwargs, body),
+        "plan_again": text_of(kwargs, "tool_plan") != "" and kwargs["tool_plan"] == body.get("content"),
+        **{field: _is_repeated(name, kwargs, body) for field, name in LIFTED.items() if name in _RECORDS},
     }
     moved = {field: name for field, name in LIFTED.items() if lifted[field]}
     if moved:
         copy["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in moved.values()}
         copy |= {field: kwargs[name] for field, name in moved.items()}
-    return [(field, f"additional_kwargs.{name}") for field, name in moved.items()]
+    places = [(field, f"additional_kwargs.{name}") for field, name in moved.items()]
+    if "plan_again" not in moved:
+        return places
+    copy[PLAN] = copy.pop("content")
+    return [*places, (PLAN, "content")]
+
+
+def _repeats_links(kwargs: dict[str, Any]) -> bool:
+    links = links_of(kwargs)
+    return bool(links) and kwargs.get("citations") == links
+
+
+def links_of(kwargs: dict[str, Any]) -> list[Any]:
+    """Return the links of Perplexity's search results."""
+    return [source.get("url") for source in objects_of(kwargs, "search_results")]
+
+
+def _repeats_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
+    return text_of(kwargs, "reasoning_content") in _texts_of_reasoning(kwargs, body)
+
+
+def _texts_of_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> list[str]:
+    """Return the texts of the details of OpenRouter's reasoning, and of blocks of reasoning in the content."""
+    details = [text_of(one, "text") or text_of(one, "summary") for one in objects_of(kwargs, "reasoning_details")]
+    blocks = [text_of(one, "reasoning") for one in objects_of(body, "content") if one.get("type") == "reasoning"]
+    texts = [between.join(filter(None, listed)) for listed in (details, blocks) for between in ("", "\n\n")]
+    return [text for text in texts if text]
+
+
+def _is_repeated(name: str, kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
+    """Return whether the metadata have the same entry."""
+    return kwargs.get(name) is not None and object_of(body, "response_metadata").get(name) == kwargs[name]
+
+
+def _repeats_tools(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
+    """Return whether blocks of the content are the calls and results of all tools that Groq ran.
+
+    Source: langchain-core 1.8.3 (messages/block_translators/groq.py, seen 2026-11-27).
+    """
+    tools, blocks = objects_of(kwargs, "executed_tools"), objects_of(body, "content")
+    calls = [block for block in blocks if block.get("type") == "server_tool_call"]
+    results = [block for block in blocks if block.get("type") == "server_tool_result"]
+    outputs = [tool["output"] for tool in tools if tool.get("output")]
+    return bool(tools) and len(calls) == len(tools) and [result.get("output") for result in results] == outputs
 
 
 def _renamed(fields: dict[str, Any], old: str, new: str) -> dict[str, Any]:
@@ -161,10 +222,25 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
                 body[name] = difference["said"]
         elif calls:
             body[name] = [*calls, *(body.get(name) or ())]
-    lifted = {name: body.pop(field) for field, name in LIFTED.items() if field in body and field not in taken}
+    fields = [field for field in LIFTED if field in body and field not in taken]
+    lifted = {LIFTED[field]: body.pop(field) for field in fields}
+    if PLAN in body and PLAN not in taken:
+        lifted["tool_plan"] = body.pop(PLAN)
+        body["content"] = body.get("content") or lifted["tool_plan"]
     if lifted:
-        body["additional_kwargs"] = {**body.get("additional_kwargs", {}), **lifted}
+        kwargs = {**body.get("additional_kwargs", {}), **lifted}
+        body["additional_kwargs"] = kwargs
+        _edit_repetitions(kwargs, fields, body)
     ending = ENDING.of(message, API)
     metadata = body.get("response_metadata")
     if ending is not None and metadata.__class__ is dict:
         body["response_metadata"] = _renamed(metadata, "finish_reason", ending)
+
+
+def _edit_repetitions(kwargs: dict[str, Any], fields: list[str], body: dict[str, Any]) -> None:
+    """Change the entries of `additional_kwargs` that repeat reasoning or tools if these were edited, in place."""
+    if "tools_again" in fields and not _repeats_tools(kwargs, body):
+        del kwargs["executed_tools"]
+    if "reasoning_again" in fields and not _repeats_reasoning(kwargs, body):
+        texts = _texts_of_reasoning(kwargs, body)
+        kwargs["reasoning_content"] = texts[0] if texts else ""

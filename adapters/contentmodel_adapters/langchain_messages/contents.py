@@ -42,6 +42,7 @@ from contentmodel_adapters.langchain_messages.blocks import (
     RESULT_CLASSES,
     STANDARD_CODE,
     TABLE,
+    is_reference,
     name_in_result,
     name_of,
     usual_row,
@@ -49,9 +50,12 @@ from contentmodel_adapters.langchain_messages.blocks import (
 from contentmodel_adapters.langchain_messages.dialects import (
     BEDROCK,
     BY_API,
+    CHAT,
+    DETAILS,
     DIALECTS,
     GOOGLE,
     INNER,
+    LISTS_OF_CHAT,
     RESPONSES,
     Dialect,
     Found,
@@ -111,6 +115,34 @@ class OfBedrock(Dialect):
 
     def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
         return [package_form(block) for block in super()._blocks_of(payload)]
+
+
+class OfMistral(Dialect):
+    """References that langchain-mistralai made of Mistral's, decoded as those."""
+
+    def knows(self, block: dict[str, Any]) -> bool:
+        return is_reference(block)
+
+    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
+        own_blocks = [{"type": "reference", **block["reference"]} for block in blocks]
+        for own, block in zip(own_blocks, blocks, strict=True):
+            context.copied(own, block)
+            for key in block["reference"]:
+                context.copied(own, block, (key, f"reference.{key}"))
+        return super()._read(own_blocks, places, context)
+
+    def mark(self) -> dict[str, Any]:
+        return {**super().mark(), **STANDARD.entry(True)}
+
+    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
+        return [_as_text(block) for block in super()._blocks_of(payload)]
+
+
+def _as_text(block: dict[str, Any]) -> dict[str, Any]:
+    """Return a reference as a text; a text that was a reference stays one."""
+    if block.get("type") != "reference":
+        return block
+    return {"type": "text", "text": "", "reference": {key: value for key, value in block.items() if key != "type"}}
 
 
 class StandardOfOpenAI(Responses):
@@ -183,6 +215,7 @@ def _rest_of(block: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
 STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
 STANDARD_OF_OPENAI = StandardOfOpenAI(RESPONSES, "item")
 OF_BEDROCK = OfBedrock(BEDROCK.api, "content block")
+OF_MISTRAL = OfMistral("mistral-chat", "part")
 
 
 class ContentBlocks(Union):
@@ -305,6 +338,8 @@ class ContentBlocks(Union):
 
 def _reader_of(block: dict[str, Any], issuer: str) -> Dialect | None:
     """Return the dialect that decodes a block that is no standard block; None if no API has it."""
+    if is_reference(block):
+        return OF_MISTRAL
     return dialect_of(block, issuer) if converse_form(block) is None else OF_BEDROCK
 
 
@@ -313,7 +348,7 @@ def _dialect_of(content: Any) -> Dialect | None:
     api = INNER.of(content, API)
     if api is None:
         return None
-    own = next((one for one in (STANDARD_OF_OPENAI, OF_BEDROCK) if one.api == api), None)
+    own = next((one for one in (STANDARD_OF_OPENAI, OF_BEDROCK, OF_MISTRAL) if one.api == api), None)
     return own if own is not None and STANDARD.of(content, API) is True else BY_API[api]
 
 
@@ -327,7 +362,7 @@ def _in_form(blocks: list[Any], contents: list[Any]) -> list[Any]:
         return blocks
     formed = []
     for block, content in zip(blocks, contents, strict=True):
-        is_standard = STANDARD.of(content, API) and INNER.of(content, API) != BEDROCK.api
+        is_standard = STANDARD.of(content, API) and INNER.of(content, API) == STANDARD_OF_ANTHROPIC.api
         made = standard_form(block) if is_standard else block
         around = WRAPPED.of(content, API)
         formed.append(made if around is None else {**around, "value": made})
@@ -395,6 +430,8 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     is_hosted = isinstance(content, HostedToolCallContent | HostedToolResultContent) and content.executor == "provider"
     sealed = content.protected
     is_cited = content.__class__ is TextContent and bool(content.annotations)
+    if api == CHAT and hints.COLUMN.of(content, CHAT) == DETAILS:
+        return context.with_fields(content, {**LISTS_OF_CHAT[DETAILS].mark(), **hints.COLUMN.entry(DETAILS)})
     if api == "anthropic-messages" and (is_hosted or is_cited):
         return context.with_fields(content, STANDARD_OF_ANTHROPIC.mark())
     if api == BEDROCK.api and sealed is not None and sealed.kind == "redacted":

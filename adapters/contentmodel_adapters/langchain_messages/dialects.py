@@ -10,7 +10,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, hints, list_of
+from contentmodel.authoring import DecodeContext, EncodeContext, Hint, hints, list_of, runs
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
 from contentmodel.message import ChatMessage, Origin, contents_of
 from contentmodel.request import ChatRequest
@@ -21,6 +21,8 @@ INNER = Hint[Literal["anthropic-messages", "openai-chat", "openai-responses", "b
 )
 RESPONSES = "openai-responses"
 GOOGLE = "google-generate-content"
+CHAT = "openai-chat"
+COHERE = "cohere-chat"
 Place = tuple[Any, Any]
 """The container of a block, and its key in the container."""
 Found = list[tuple[Any, dict[str, Any]]]
@@ -60,10 +62,13 @@ class Dialect:
         if trace.has_faults:
             return None
         contents = list(contents_of(request.messages))
-        union = self.adapter.table.unions[self._union]
         for place, content in zip(places, contents, strict=False):
-            context.trace(union, [content], *place, spread=False)
+            context.trace(self._layout_of(content), [content], *place, spread=False)
         return [(content, {}) for content in contents]
+
+    def _layout_of(self, content: Any) -> Any:
+        """Return the union, or the pair of rows, that decodes the block of a content."""
+        return self.adapter.table.unions[self._union]
 
     def _message_of(self, blocks: list[Any]) -> dict[str, Any]:
         """Return a message of the API with these blocks."""
@@ -187,14 +192,42 @@ def _blocks_of_item(item: dict[str, Any]) -> list[Any]:
     return [{**part, "type": tag, **of_item} for part, tag in zip(parts, tags, strict=True)]
 
 
-class SpokenAnswer(Dialect):
-    """The audio of an answer of Chat Completions, which is beside the content."""
+class BesideContent(Dialect):
+    """A field of an answer of Chat Completions beside its content: an object, or a list of objects."""
+
+    def __init__(self, field: str, union: str, *, is_list: bool = True) -> None:
+        super().__init__(CHAT, union)
+        self._field, self._is_list = field, is_list
 
     def _message_of(self, blocks: list[Any]) -> dict[str, Any]:
-        return {"role": "assistant", "content": None, "audio": blocks[0]}
+        return {"role": "assistant", "content": None, self._field: blocks if self._is_list else blocks[0]}
+
+    def encode(self, contents: list[Any], context: EncodeContext) -> list[Any]:
+        blocks: list[Any] = []
+        for run, is_faulty in runs(contents, _has_fault):
+            blocks += [one.block for one in run] if is_faulty else super().encode(run, context)
+        return blocks
 
     def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
-        return [message["audio"] for message in list_of(payload, "messages") if "audio" in message]
+        values = [message[self._field] for message in list_of(payload, "messages") if self._field in message]
+        return [block for value in values for block in value] if self._is_list else values
+
+
+def _has_fault(content: Any) -> bool:
+    """Return whether the block of a content has a fault, and is decoded as one of this format."""
+    return content.__class__ is UnknownContent and INNER.of(content, API) is None
+
+
+class ExecutedTools(BesideContent):
+    """The tools that Groq ran. Each is a call and a result."""
+
+    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
+        found = super()._read(blocks, [place for place in places for _ in range(2)], context)
+        return found if found is not None and len(found) == 2 * len(blocks) else None
+
+    def _layout_of(self, content: Any) -> Any:
+        pairs = [pair for pair in self.adapter.table.pairs if pair.name.startswith(f"{self._union}.")]
+        return next(pair for pair in pairs if content.__class__ in (pair.call.model, pair.result.model))
 
 
 DIALECTS = (
@@ -206,8 +239,13 @@ DIALECTS = (
 """The APIs of the blocks, in the order of preference for blocks that several have."""
 BEDROCK = Dialect("bedrock-converse", "content block")
 """The blocks of langchain-aws. They have one key, and no type."""
-CHAT = "openai-chat"
-SPOKEN = SpokenAnswer(CHAT, "audio")
+SPOKEN = BesideContent("audio", "audio", is_list=False)
+DETAILS = "reasoning_details"
+LISTS_OF_CHAT = {
+    DETAILS: BesideContent(DETAILS, "reasoning detail"),
+    "executed_tools": ExecutedTools("executed_tools", "executed"),
+}
+"""The lists of OpenRouter's reasoning and of Groq's tools, by their name in a message."""
 BY_API = {one.api: one for one in (*DIALECTS, BEDROCK)}
 _OF_BEDROCK = ("text", "image", "document", "video", "audio")
 

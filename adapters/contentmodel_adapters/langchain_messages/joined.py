@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from contentmodel.authoring import DecodeContext, Hint, object_of, objects_of
+from contentmodel.authoring import DecodeContext, Hint, object_of, objects_of, text_of
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.langchain_messages.blocks import API, name_of, parsed
+from contentmodel_adapters.langchain_messages.dialects import DETAILS
 
 JOINED = Hint[dict[str, dict[str, Any]]](
     API, "joined", "the fields of joined blocks, by path: as decoded (`was`) and as they were (`said`)"
@@ -69,16 +70,21 @@ def _mapped(body: dict[str, Any], change: Callable[[str, dict[str, Any]], dict[s
 
     made = {key: changed(value, key) if key == "content" else value for key, value in body.items()}
     beside = object_of(body, "additional_kwargs")
-    if not beside.keys().isdisjoint(BESIDE):
+    if not beside.keys().isdisjoint(_MAPPED):
         made["additional_kwargs"] = {
-            key: changed(value, key) if key in BESIDE else value for key, value in beside.items()
+            key: changed(value, key) if key in _MAPPED else value for key, value in beside.items()
         }
     return made
 
 
+_MAPPED = frozenset((*BESIDE, DETAILS))
+
+
 def _unjoined(block: dict[str, Any], calls: dict[str, Any]) -> dict[str, Any]:
     """Return a block without the keys of a join; the same block if it has none."""
-    if block.get("type").__class__ is not str or (block["type"] != "thinking" and name_of(block) is not None):
+    if text_of(block, "type").startswith("reasoning."):
+        return _with_format(block)
+    if block.get("type").__class__ is not str or (name_of(block) is not None and not _has_joints(block)):
         # The rows of this format decode the keys as fields without a meaning. Anthropic's adapter decodes its thinking.
         return block
     changed = _without_index(block)
@@ -90,6 +96,23 @@ def _unjoined(block: dict[str, Any], calls: dict[str, Any]) -> dict[str, Any]:
         if block.get("toolset_name", "") is None:
             del changed["toolset_name"]
     return block if changed == block else changed
+
+
+def _has_joints(block: dict[str, Any]) -> bool:
+    """Return whether a block may have keys of a join that decide which row decodes it."""
+    field = {"reasoning": "summary", "text": "reference"}.get(block["type"])
+    return block["type"] == "thinking" or field in block
+
+
+def _with_format(detail: dict[str, Any]) -> dict[str, Any]:
+    """Return a detail of OpenRouter's reasoning whose format is not the joined formats of its pieces."""
+    name = text_of(detail, "format")
+    size = (name + name).find(name, 1)
+    is_joined = _SHORTEST_FORMAT <= size < len(name) and len(name) % size == 0
+    return {**detail, "format": name[:size]} if is_joined else detail
+
+
+_SHORTEST_FORMAT = 4
 
 
 def _without_index(block: dict[str, Any]) -> dict[str, Any]:

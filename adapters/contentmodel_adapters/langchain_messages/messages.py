@@ -29,9 +29,34 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.langchain_messages.anthropic_forms import own_tool
 from contentmodel_adapters.langchain_messages.blocks import API, OUTCOMES, is_invalid
-from contentmodel_adapters.langchain_messages.calls import LISTS, OLDER, TAKEN, add_repetitions, without_repetitions
+from contentmodel_adapters.langchain_messages.calls import (
+    LISTS,
+    OLDER,
+    PLAN,
+    TAKEN,
+    add_repetitions,
+    without_repetitions,
+)
+from contentmodel_adapters.langchain_messages.cohere_forms import (
+    add_citations,
+    add_documents,
+    is_of_cohere,
+    with_citations,
+    with_documents,
+    with_places_of_sources,
+    without_citations,
+    without_documents,
+)
 from contentmodel_adapters.langchain_messages.contents import with_inner
-from contentmodel_adapters.langchain_messages.dialects import BEDROCK, CHAT, GOOGLE, INNER, RESPONSES
+from contentmodel_adapters.langchain_messages.dialects import (
+    BEDROCK,
+    CHAT,
+    COHERE,
+    GOOGLE,
+    INNER,
+    LISTS_OF_CHAT,
+    RESPONSES,
+)
 from contentmodel_adapters.langchain_messages.grounding import GROUNDED, with_grounding, without_grounding
 from contentmodel_adapters.langchain_messages.joined import add_joints, without_joints
 from contentmodel_adapters.langchain_messages.result_items import ITEMS, as_function_result, with_item
@@ -39,9 +64,12 @@ from contentmodel_adapters.langchain_messages.rows import (
     ANSWERS,
     APIS,
     AROUND,
+    ASKED,
     CLASSES,
     MESSAGES,
     OF_GOOGLE,
+    OLLAMA,
+    OPENROUTER,
     PROVIDER_OF,
     REMOVE,
     RESULT_MESSAGE,
@@ -51,6 +79,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     issuer_of,
     own_extra,
 )
+from contentmodel_adapters.langchain_messages.sources import add_sources, with_sources, without_sources
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
@@ -97,7 +126,7 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
     else:
-        changed, _ = without_joints(body)
+        changed = with_places_of_sources(without_joints(body)[0])
         if changed.get("content").__class__ is list:
             is_of_openai = object_of(body, "response_metadata").get("model_provider") == "openai"
             content = [_with_own_words(block, is_of_openai=is_of_openai) for block in changed["content"]]
@@ -184,7 +213,10 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
             context.copied(copy, joined, move)
     decoded = MESSAGES.decode(copy, context)
     if word in ANSWERS:
-        decoded = with_grounding(decoded, metadata, context)
+        decoded = with_sources(with_grounding(decoded, metadata, context), copy, context)
+        decoded = with_citations(decoded, copy, context)
+    elif word in ASKED:
+        decoded = with_documents(decoded, copy, context)
     message = _with_origin(decoded, provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
@@ -193,15 +225,22 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
     return context.replace(message, extra={**extra, API: {**extra.get(API, {}), **fields}}) if fields else message
 
 
+_OF_CHAT = frozenset(("audio", *LISTS_OF_CHAT))
+"""The columns of contents that only answers of Chat Completions have."""
+_REASONING = "reasoning_content"
+
+
 def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) -> ChatMessage:
     """Return a message with the API of its provider as its origin if only this API has its contents.
 
     The adapter of the API then sends them unchanged.
     """
-    if message.origin is not None and any(hints.COLUMN.of(one, API) == "audio" for one in message.contents):
-        # A request refers to the audio of an answer.
+    columns = {hints.COLUMN.of(one, API) for one in message.contents}
+    if message.origin is not None and (columns & _OF_CHAT or (provider == OPENROUTER and _REASONING in columns)):
+        # A request refers to the audio of an answer, and has the reasoning of OpenRouter.
         origin = replace(message.origin, api=CHAT, is_answer=True)
-        return context.replace(message, origin=origin, extra=own_extra(message))
+        contents = [_with_chat_column(one, context) if provider == OPENROUTER else one for one in message.contents]
+        return context.replace(message, contents=contents, origin=origin, extra=own_extra(message))
     api = APIS.get(provider) if provider.__class__ is str else _api_of(message)
     if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
         return message
@@ -210,8 +249,21 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
     return context.replace(message, origin=replace(message.origin, api=api), extra=own_extra(message))
 
 
+def _with_chat_column(content: AIContent, context: DecodeContext) -> AIContent:
+    """Return the text of OpenRouter's reasoning with the hint of the column that it has in Chat Completions."""
+    if hints.COLUMN.of(content, API) != _REASONING:
+        return content
+    made: AIContent = context.replaced(content, hints.COLUMN.on(content, CHAT, "reasoning"))
+    return made
+
+
 def _api_of(message: ChatMessage) -> str | None:
-    """Return the API of a message that names no provider: older packages do not name it. Only OpenAI has its items."""
+    """Return the API of a message that names no provider, as those of Cohere and of older packages.
+
+    Only OpenAI has its items.
+    """
+    if any(map(is_of_cohere, message.contents)):
+        return COHERE
     is_of_openai = any(
         one.__class__ is ReasoningContent and INNER.of(one, API) == RESPONSES for one in message.contents
     )
@@ -222,6 +274,10 @@ def _is_of_api(content: Any, of_provider: str) -> bool:
     """Return whether a content is one that only the API of its provider has."""
     if of_provider == GOOGLE:
         return content.__class__ in OF_GOOGLE or GROUNDED.of(content, API) is True
+    if of_provider == COHERE:
+        return is_of_cohere(content)
+    if of_provider == OLLAMA:
+        return content.__class__ is ReasoningContent
     api = INNER.of(content, API)
     if BEDROCK.api in (api, of_provider):
         return api == of_provider and content.__class__ in (TextContent, ReasoningContent)
@@ -269,10 +325,12 @@ class _Writer:
             part = context.replace(part, message_id=None, usage=None, finish_reason=None, response_id=None, extra=None)
         if part.role == "tool":
             part = context.replace(part, role="user")
+        listed = part if context.native else None
         if not is_answer:
             context.report_records(part, _HELD_ELSEWHERE)
+            part = without_documents(part, context) if context.native else part
         elif context.native:
-            part = without_grounding(part, context)
+            part = without_citations(without_sources(without_grounding(part, context), context), context)
         else:
             part = with_inner(part, context)
         part, signatures = self._without_signatures(part)
@@ -284,7 +342,12 @@ class _Writer:
         if is_answer and body.get("type", "ai") in ANSWERS:
             add_repetitions(body, part)
             add_joints(body, part)
+            if listed is not None:
+                add_sources(body, listed, context)
+                add_citations(body, listed, context)
             _tell_format(body, part, context)
+        elif listed is not None and not is_answer:
+            add_documents(body, listed, context)
         return self._spelled(body, part)
 
     def _without_signatures(self, part: ChatMessage) -> tuple[ChatMessage, dict[str, str]]:
@@ -368,10 +431,10 @@ def _issuer_of(message: ChatMessage) -> str:
 
 
 def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message whose new calls are beside its content, if the content is one text or nothing."""
-    texts = [content for content in message.contents[:1] if content.__class__ is TextContent]
-    calls: list[Any] = message.contents[len(texts) :]
-    if not calls or not all(map(_is_plain_text, texts)) or not all(map(_is_plain_call, calls)):
+    """Return a message whose new calls are beside its content, if the content is one text, Cohere's plan or nothing."""
+    first = [content for content in message.contents[:1] if _is_content(content, message)]
+    calls: list[Any] = message.contents[len(first) :]
+    if not calls or not all(map(_is_plain_text, first)) or not all(map(_is_plain_call, calls)):
         return message
     beside = [
         call
@@ -379,7 +442,17 @@ def _with_columns(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         else context.replaced(call, hints.COLUMN.on(call, API, LISTS[is_invalid(call)]))
         for call in calls
     ]
+    texts = [
+        one if one.__class__ is TextContent else context.replaced(one, hints.COLUMN.on(one, API, PLAN)) for one in first
+    ]
     return context.with_contents(message, [*texts, *beside])
+
+
+def _is_content(content: Any, message: ChatMessage) -> bool:
+    """Return whether a content is a text, or a plan of Cohere, which is the content of its message."""
+    is_of_cohere = message.origin is not None and message.origin.api == COHERE
+    is_plan = content.__class__ is ReasoningContent and content.kind == "plan"
+    return content.__class__ is TextContent or (is_plan and is_of_cohere)
 
 
 def _without_older_calls(message: ChatMessage, context: EncodeContext) -> ChatMessage:

@@ -45,9 +45,10 @@ from contentmodel_adapters.langchain_messages.blocks import (
     TABLE,
     USAGE,
 )
+from contentmodel_adapters.langchain_messages.calls import PLAN
 from contentmodel_adapters.langchain_messages.contents import CONTENT as BLOCKS
 from contentmodel_adapters.langchain_messages.contents import RESULT_CONTENT
-from contentmodel_adapters.langchain_messages.dialects import BEDROCK, GOOGLE, RESPONSES, SPOKEN
+from contentmodel_adapters.langchain_messages.dialects import BEDROCK, COHERE, GOOGLE, LISTS_OF_CHAT, RESPONSES, SPOKEN
 from contentmodel_adapters.langchain_messages.joined import BESIDE
 from contentmodel_adapters.shared.usage import UsageRecord
 
@@ -64,6 +65,7 @@ CLASSES = {
 """The type of the message of each class."""
 WORDS = frozenset(CLASSES.values())
 ANSWERS = ("ai", "AIMessageChunk")
+ASKED = ("human", "HumanMessageChunk")
 RESULTS_OF = ("tool", "function", "ToolMessageChunk", "FunctionMessageChunk")
 PROVIDERS = {
     "anthropic": "anthropic",
@@ -77,12 +79,15 @@ PROVIDERS = {
 """The issuer of the messages of a provider in `response_metadata.model_provider`."""
 OF_GOOGLE = frozenset(made.model for made in CODE)
 """The contents of Gemini's code tool."""
+OPENROUTER, OLLAMA = "openrouter", "ollama-chat"
 APIS = {
     "anthropic": "anthropic-messages",
     "openai": RESPONSES,
     "google_genai": GOOGLE,
     "mistralai": "mistral-chat",
     "bedrock_converse": BEDROCK.api,
+    "ollama": OLLAMA,
+    "cohere": COHERE,
 }
 """The API of the provider-specific blocks of a provider."""
 PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_genai", "mistral": "mistralai"}
@@ -150,6 +155,24 @@ class _Audio(_Beside):
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
         blocks = SPOKEN.encode(value, context)
         return blocks[0] if blocks else None
+
+
+class _ListOfChat(_Beside):
+    """A list of an answer of a host of Chat Completions."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(list)
+        self._dialect = LISTS_OF_CHAT[name]
+
+    def holds(self, value: Any) -> bool:
+        return super().holds(value) and all(one.__class__ is dict and one.get("type").__class__ is str for one in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents = self._dialect.decode(value, [*range(len(value))], context)
+        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        return self._dialect.encode(value, context) or None
 
 
 def _beside(codec: _Beside) -> Column:
@@ -242,8 +265,12 @@ def _answer(word: str) -> Row:
                 "additional_kwargs.reasoning_content": Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
                 ),
+                **{f"additional_kwargs.{name}": _beside(_ListOfChat(name)) for name in LISTS_OF_CHAT},
                 **{f"additional_kwargs.{name}": _beside(_Beside(json_class)) for name, json_class in BESIDE.items()},
                 "additional_kwargs.audio": _beside(_Audio()),
+                PLAN: Column(
+                    NonEmptyText(ReasoningContent, "text", between="\n\n", kind="plan"), ReasoningContent, hinted=True
+                ),
                 "content": _CONTENT_COLUMN,
                 "refusal": Column(NonEmptyText(ErrorContent, "message", between="\n\n", code="refusal"), ErrorContent),
                 "tool_calls": Column(Blocks(CALLS), FunctionCallContent, hinted=True),

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import EncodeContext, is_native, reasons
+from contentmodel.authoring import EncodeContext, hints, is_native, reasons
 from contentmodel.message import ChatMessage
 
 
@@ -64,6 +64,9 @@ class Replay:
         for name in dict.fromkeys(lost):
             owner, field, api = _holder(message, name, context.api)
             context.report_loss(owner, field, reasons.ANSWER_FIELDS, api=api, name=name)
+            for content in message.contents:
+                if owner is message and hints.COLUMN.of(content, context.api) == name:
+                    context.report_loss(content, None, reasons.UNSUPPORTED_IN_MESSAGE)
         return fitted
 
     def _fit(self, value: Any, field: str, lost: list[str]) -> Any:
