@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
+    EncodeContext,
     Failure,
     Field,
     Filled,

@@ -412,7 +412,8 @@ class _Writer:
     def _part(self, content: Any, message: ChatMessage) -> None:
         context = self.context
         around = ITEM.of(content, API)
-        if not context.native or message.origin is None or message.origin.api != API:
+        is_own = message.origin is not None and message.origin.api == API and context.native
+        if not is_own and id(content) not in context.kept_hosted:
             content = whole_citations(content, context)
         is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:

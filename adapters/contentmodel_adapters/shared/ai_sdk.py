@@ -6,7 +6,7 @@ Both formats have fields for values of one provider: objects with one key for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import Any
 
@@ -46,6 +46,8 @@ from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import Caller, HostedToolCallContent, HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared import hosted_tools
+from contentmodel_adapters.shared.ai_sdk_openai import RESPONSES
+from contentmodel_adapters.shared.ai_sdk_openai_texts import with_text_items
 from contentmodel_adapters.shared.made_images import is_made_image
 from contentmodel_adapters.shared.provider_state import with_item_ids
 
@@ -355,7 +357,7 @@ def in_base64(content: Any, context: EncodeContext) -> Any:
 
 
 def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api: str, at: str) -> list[ChatMessage]:
-    """Return the messages with the ids of OpenAI's items in the field `at` of reasoning and compactions.
+    """Return the messages with the values of OpenAI's items in the field `at` of reasoning, compactions and texts.
 
     Without an id, the SDK sends no compaction, and only that part of reasoning that has the encrypted content.
     """
@@ -363,13 +365,15 @@ def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api:
 
 
 def _with_ids(message: ChatMessage, context: EncodeContext, api: str, at: str) -> ChatMessage:
-    contents = [
+    contents: Iterable[AIContent] = [
         content
         if item_id is None
         else context.replace(content, extra={**(content.extra or {}), api: {at: {"openai": {"itemId": item_id}}}})
         for content, item_id in with_item_ids(message.contents)
     ]
-    return context.with_contents(message, contents)
+    if message.role == "assistant" and message.origin is not None and message.origin.api == RESPONSES:
+        contents = with_text_items(contents, context, at=at, has_citations=at == "providerMetadata")
+    return context.with_contents(message, list(contents))
 
 
 def usual_compaction(content: Any, rows: list[Row]) -> Row | None:
