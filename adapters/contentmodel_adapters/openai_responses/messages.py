@@ -412,9 +412,8 @@ class _Writer:
     def _part(self, content: Any, message: ChatMessage) -> None:
         context = self.context
         around = ITEM.of(content, API)
-        is_own = message.origin is not None and message.origin.api == API and context.native
-        if not is_own and id(content) not in context.kept_hosted:
-            content = whole_citations(content, context)
+        is_own = context.native and message.origin is not None and message.origin.api == API
+        content = content if is_own or id(content) in context.kept_hosted else whole_citations(content, context)
         is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:
             # Citations require output_text, which only an item of the API's own answer may have.
@@ -428,8 +427,8 @@ class _Writer:
             self._is_given = True
             self._open = item = wire_fields(around)
             item["role"] = self._role(message)
-            plain = STRING.read(around) and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
-            item["content"] = parts[0]["text"] if plain else parts
+            plain = STRING.read(around) and parts[0].keys() <= _PLAIN_TEXT and not parts[0].get("annotations")
+            item["content"] = parts[0]["text"] if plain and content.__class__ is TextContent else parts
             self.items.append(item)
         elif self._continues() and self._open["content"].__class__ is list:  # type: ignore[index]
             self._open["content"].extend(parts)  # type: ignore[index]

@@ -9,6 +9,7 @@ would get the item without the reasoning before it. Source: `convert-to-openai-r
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import groupby
 from typing import Any
 
 from msgspec.structs import replace
@@ -45,62 +46,68 @@ def with_texts_of_openai(request: ChatRequest, context: EncodeContext) -> ChatRe
 
 
 class _Texts:
-    """The texts and the reasoning of one message, in their order."""
+    """The texts and the reasoning of messages of one format."""
 
     def __init__(self, api: str, context: EncodeContext, *, is_stored: bool) -> None:
         self._api, self._context, self._is_stored = api, context, is_stored
-        # A model that does not reason needs no reasoning before a stored item.
-        self._is_complete = context.known.capabilities.thinking == ()
-        self._open: Any = None
-        """The id of the item that the content before has, if more parts may follow."""
 
     def changed(self, message: ChatMessage) -> list[AIContent]:
-        """Return the contents of the message as the API has them."""
-        return [self._changed(content) for content in message.contents]
+        """Return the contents of a message as the API has them."""
+        # A model that does not reason needs no reasoning before a stored item.
+        is_complete = self._context.known.capabilities.thinking == ()
+        has_items = self._is_stored and any(self._key(one)[0] is TextContent for one in message.contents)
+        made: list[AIContent] = []
+        for (kind, item_id), group in groupby(message.contents, self._key):
+            parts: list[Any] = list(group)
+            if kind is ReasoningContent and any(_is_encrypted(part) for part in parts):
+                is_complete = True
+                made += self._reasoning(parts, item_id) if has_items else parts
+            elif kind is TextContent and self._is_stored and is_complete:
+                made += self._texts(parts)
+            else:
+                made += [self._with_phase(part) for part in parts]
+        return made
 
-    def _changed(self, content: Any) -> AIContent:
-        before, self._open = self._open, None
-        kept = self._kept(content) if isinstance(content, TextContent | ReasoningContent) else {}
-        item_id = kept.get("itemId")
-        if isinstance(content, ReasoningContent):
-            return self._reasoning(content, item_id, is_first=before is None or before != item_id)
-        if not isinstance(content, TextContent) or not kept:
-            return content
-        if self._is_stored and self._is_complete and isinstance(item_id, str):
-            return self._text(content, kept, is_first=before is None or before != item_id)
-        return self._with_phase(content, kept.get("phase"))
+    def _key(self, content: Any) -> tuple[type[Any] | None, str | None]:
+        """Return the class of a part of an item, and the id of the item; (None, None) for other contents."""
+        if not isinstance(content, TextContent | ReasoningContent):
+            return None, None
+        item_id = self._kept(content).get("itemId")
+        return (content.__class__, item_id) if isinstance(item_id, str) else (None, None)
 
     def _kept(self, content: Any) -> Fields:
         metadata = object_of((content.extra or {}).get(self._api, {}), _METADATA[self._api])
         return next((object_of(metadata, name) for name in _PROVIDERS if object_of(metadata, name)), {})
 
-    def _reasoning(self, content: ReasoningContent, item_id: Any, *, is_first: bool) -> AIContent:
-        """Return reasoning with the id of its item, if the API can read its state."""
-        state = content.protected
-        if not isinstance(item_id, str) or (state is not None and state.kind != "encrypted"):
-            return content
-        self._open = item_id
-        self._is_complete = self._is_complete or state is not None
-        if not is_first or state is None:
-            return content
-        marked = ITEM.on(content, RESPONSES, {"type": "reasoning", "id": item_id, "summary": []})
-        return self._replaced(content, marked, names=("itemId",))
+    def _reasoning(self, parts: list[Any], item_id: str | None) -> list[AIContent]:
+        """Return the parts of reasoning with the id of the item, which the item of a text after it requires."""
+        marked = ITEM.on(parts[0], RESPONSES, {"type": "reasoning", "id": item_id, "summary": []})
+        return [self._replaced(parts[0], marked, names=("itemId",)), *parts[1:]]
 
-    def _text(self, content: TextContent, kept: Fields, *, is_first: bool) -> AIContent:
-        annotations = kept.get("annotations", [])
-        part = {"type": "output_text", "text": content.text, "annotations": annotations}
+    def _texts(self, parts: list[Any]) -> list[AIContent]:
+        """Return the parts of the item of a text; unchanged if their annotations are malformed."""
+        own = [self._own(part) for part in parts]
+        if None in own:
+            return parts
+        return [self._text(*pair, is_first=at == 0) for at, pair in enumerate(zip(parts, own, strict=True))]
+
+    def _own(self, content: TextContent) -> TextContent | None:
+        kept = self._kept(content)
+        part = {"type": "output_text", "text": content.text, "annotations": kept.get("annotations", [])}
         phase = {"phase": kept["phase"]} if isinstance(kept.get("phase"), str) else {}
         item = {"type": "message", "id": kept["itemId"], "status": "completed", "role": "assistant", **phase}
-        contents = decoded(RESPONSES, {"input": [{**item, "content": [part]}]})
-        own: Any = contents[0] if len(contents) == 1 else None
-        if not isinstance(own, TextContent) or len(own.annotations or ()) != len(objects_of(kept, "annotations")):
-            return content
-        self._open = kept["itemId"]
+        own: Any = next(iter(decoded(RESPONSES, {"input": [{**item, "content": [part]}]})), None)
+        is_whole = isinstance(own, TextContent) and len(own.annotations or ()) == len(objects_of(kept, "annotations"))
+        return own if is_whole else None
+
+    def _text(self, content: TextContent, own: TextContent, *, is_first: bool) -> AIContent:
+        kept = self._kept(content)
         self._report_citations(content, own.annotations or [], objects_of(kept, "annotations"))
-        if is_first:
-            return self._replaced(content, own, names=("annotations", "itemId", *phase))
-        # The first part has the values of the item.
-        return self._replaced(content, replace(own, extra=None), names=("annotations",))
+        if not is_first:
+            # The first part has the values of the item.
+            return self._replaced(content, replace(own, extra=None), names=("annotations",))
+        phase = ["phase"] if isinstance(kept.get("phase"), str) else []
+        return self._replaced(content, own, names=("annotations", "itemId", *phase))
 
     def _report_citations(self, content: TextContent, own: list[Citation], annotations: list[Fields]) -> None:
         """Report the citations that the annotations replace. The SDK has most of them in several places."""
@@ -112,9 +119,10 @@ class _Texts:
             reason = reasons.REPEATED_CITATION if is_repeated else reasons.NO_CITATION_IN_REQUEST
             self._context.report_loss(citation, None, reason)
 
-    def _with_phase(self, content: TextContent, phase: Any) -> AIContent:
+    def _with_phase(self, content: Any) -> AIContent:
+        phase = self._kept(content).get("phase") if isinstance(content, TextContent) else None
         if not isinstance(phase, str):
-            return content
+            return content  # type: ignore[no-any-return]
         item = {"type": "message", "role": "assistant", "phase": phase, "content": content.text}
         contents = decoded(RESPONSES, {"input": [item]})
         if len(contents) != 1 or not isinstance(contents[0], TextContent):
@@ -140,6 +148,10 @@ class _Texts:
         made: Any = replace(own, extra={api: fields for api, fields in extra.items() if fields} or None, **changes)
         self._context.kept_hosted[id(made)] = made
         return self._context.replaced(old, made)  # type: ignore[no-any-return]
+
+
+def _is_encrypted(content: ReasoningContent) -> bool:
+    return content.protected is not None and content.protected.kind == "encrypted"
 
 
 def _source_of(citation: Citation) -> tuple[str | None, str | None]:
