@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from ai_sdk import asked, node, sent
 from conftest import needs_node
-from contentmodel import adapter, check, convert
+from contentmodel import adapter, check, convert, decode_stream
 from contentmodel.auditing import audit
+from contentmodel.interop.vercel_ui import read_message, ui_chunks
 from test_ai_sdk_results import (
     FORMATS,
     MODEL,
@@ -44,7 +45,7 @@ def returned(kept: Any, framework: str, model: str = PLAIN) -> Items:
     back = convert(kept, source=framework, target=RESPONSES, kind="request", model=model)
     assert audit(kept, back) == []
     refused = [one for one in check(back.payload, api=RESPONSES, model=model) if one.severity == "refused"]
-    # The rule does not know that the output of a local shell has the id of its call in another field.
+    # The rule does not read the id of the call from the output of a local shell, which has another field for it.
     assert [one for one in refused if "local_shell_call" not in json.dumps(back.payload)] == []
     items: Items = back.payload["input"]
     return items
@@ -246,6 +247,13 @@ def test_conversion_has_the_approval_that_the_sdk_makes(framework: str) -> None:
     assert without(parts_of(kept_of([ASKED], framework)), *names) == without(parts_of(made), *names)
     user = {"role": "user", **({"content": "Look."} if framework == MODEL else {"id": "u1", "parts": LOOK})}
     assert len(returned([user, *made], framework)) == 1
+
+
+@pytest.mark.parametrize("items", [[ASKED], OF_ANSWERS["shell"], OF_ANSWERS["program"]])
+def test_stream_of_a_ui_message_has_the_parts_of_its_conversion(items: Items) -> None:
+    stream = stream_of(RESPONSES, answer_of(RESPONSES, items)).encode()
+    shown = read_message(ui_chunks(decode_stream([stream], RESPONSES), message_id="m"))
+    assert parts_of([shown]) == parts_of(kept_of(items, UI))
 
 
 @needs_node

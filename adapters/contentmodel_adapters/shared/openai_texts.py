@@ -86,10 +86,10 @@ class _Texts:
 
     def _texts(self, parts: list[Any]) -> list[AIContent]:
         """Return the parts of the item of a text; unchanged if their annotations are malformed."""
-        own = [self._own(part) for part in parts]
-        if None in own:
+        own = [made for made in map(self._own, parts) if made is not None]
+        if len(own) != len(parts):
             return parts
-        return [self._text(*pair, is_first=at == 0) for at, pair in enumerate(zip(parts, own, strict=True))]
+        return [self._text(old, new, is_first=old is parts[0]) for old, new in zip(parts, own, strict=True)]
 
     def _own(self, content: TextContent) -> TextContent | None:
         kept = self._kept(content)
@@ -119,10 +119,10 @@ class _Texts:
             reason = reasons.REPEATED_CITATION if is_repeated else reasons.NO_CITATION_IN_REQUEST
             self._context.report_loss(citation, None, reason)
 
-    def _with_phase(self, content: Any) -> AIContent:
+    def _with_phase(self, content: Any) -> Any:
         phase = self._kept(content).get("phase") if isinstance(content, TextContent) else None
         if not isinstance(phase, str):
-            return content  # type: ignore[no-any-return]
+            return content
         item = {"type": "message", "role": "assistant", "phase": phase, "content": content.text}
         contents = decoded(RESPONSES, {"input": [item]})
         if len(contents) != 1 or not isinstance(contents[0], TextContent):
@@ -134,15 +134,11 @@ class _Texts:
         """Return the content of the API in place of one of the SDK, without the values that the item has."""
         residue = (old.extra or {}).get(self._api, {})
         at = _METADATA[self._api]
-        metadata = {
-            provider: {name: value for name, value in fields.items() if name not in names}
-            if provider in _PROVIDERS and isinstance(fields, dict)
-            else fields
-            for provider, fields in object_of(residue, at).items()
-        }
-        rest = {name: value for name, value in residue.items() if name != at}
-        metadata = {provider: fields for provider, fields in metadata.items() if fields != {}}
-        rest = {**rest, at: metadata} if metadata else rest
+        metadata = dict(object_of(residue, at))
+        provider = next(name for name in _PROVIDERS if object_of(metadata, name))
+        fields = {name: value for name, value in metadata.pop(provider).items() if name not in names}
+        metadata |= {provider: fields} if fields else {}
+        rest = {name: value for name, value in residue.items() if name != at} | ({at: metadata} if metadata else {})
         extra = {**(old.extra or {}), self._api: rest, RESPONSES: (own.extra or {}).get(RESPONSES, {})}
         changes = {name: getattr(old, name) for name in ("protected", "cache_point")}
         made: Any = replace(own, extra={api: fields for api, fields in extra.items() if fields} or None, **changes)
