@@ -340,6 +340,17 @@ def test_model_that_reasons_gets_citations_only_after_its_reasoning(framework: s
 
 
 @pytest.mark.parametrize("framework", FORMATS)
+@pytest.mark.parametrize(("model", "is_item"), [(PLAIN, True), (REASONS, False)])
+def test_text_of_another_item_is_no_part_of_the_item_before(model: str, is_item: bool, framework: str) -> None:
+    kept = kept_of([said(URL, phase="commentary"), said(URL, id="msg_2"), said(URL, id="msg_3")], framework)
+    part = parts_of(kept)[2]
+    part.pop("providerMetadata", None)
+    part.pop("providerOptions", None)
+    back = returned(kept, framework, model)[1:-1]
+    assert [isinstance(item["content"], list) for item in back] == [is_item, is_item, False]
+
+
+@pytest.mark.parametrize("framework", FORMATS)
 def test_citations_are_not_sent_if_nothing_is_stored(framework: str) -> None:
     request = adapter(framework).decode_request(kept_of(TEXTS["url"], framework))
     request = replace(request, options=replace(request.options, store=False))

@@ -57,15 +57,19 @@ class _Texts:
         is_complete = self._context.known.capabilities.thinking == ()
         has_items = self._is_stored and any(self._key(one)[0] is TextContent for one in message.contents)
         made: list[AIContent] = []
+        # If the last content is part of the item of a text, another text would become a part of it, too.
+        is_open = False
         for (kind, item_id), group in groupby(message.contents, self._key):
             parts: list[Any] = list(group)
-            if kind is ReasoningContent and any(_is_encrypted(part) for part in parts):
+            own = self._texts(parts) if kind is TextContent and self._is_stored and is_complete else None
+            if own is not None:
+                made += own
+            elif kind is ReasoningContent and any(_is_encrypted(part) for part in parts):
                 is_complete = True
                 made += self._reasoning(parts, item_id) if has_items else parts
-            elif kind is TextContent and self._is_stored and is_complete:
-                made += self._texts(parts)
             else:
-                made += [self._with_phase(part) for part in parts]
+                made += [self._alone(part, is_open=is_open) for part in parts]
+            is_open = own is not None
         return made
 
     def _key(self, content: Any) -> tuple[type[Any] | None, str | None]:
@@ -84,11 +88,11 @@ class _Texts:
         marked = ITEM.on(parts[0], RESPONSES, {"type": "reasoning", "id": item_id, "summary": []})
         return [self._replaced(parts[0], marked, names=("itemId",)), *parts[1:]]
 
-    def _texts(self, parts: list[Any]) -> list[AIContent]:
-        """Return the parts of the item of a text; unchanged if their annotations are malformed."""
+    def _texts(self, parts: list[Any]) -> list[AIContent] | None:
+        """Return the parts of the item of a text; None if their annotations are malformed."""
         own = [made for made in map(self._own, parts) if made is not None]
         if len(own) != len(parts):
-            return parts
+            return None
         return [self._text(old, new, is_first=old is parts[0]) for old, new in zip(parts, own, strict=True)]
 
     def _own(self, content: TextContent) -> TextContent | None:
@@ -119,24 +123,28 @@ class _Texts:
             reason = reasons.REPEATED_CITATION if is_repeated else reasons.NO_CITATION_IN_REQUEST
             self._context.report_loss(citation, None, reason)
 
-    def _with_phase(self, content: Any) -> Any:
-        phase = self._kept(content).get("phase") if isinstance(content, TextContent) else None
-        if not isinstance(phase, str):
+    def _alone(self, content: Any, *, is_open: bool) -> Any:
+        """Return a text as a message with its phase, and without an id; other contents unchanged."""
+        if not isinstance(content, TextContent):
             return content
-        item = {"type": "message", "role": "assistant", "phase": phase, "content": content.text}
+        phase = self._kept(content).get("phase")
+        given = {"phase": phase} if isinstance(phase, str) else {}
+        if not given and not is_open:
+            return content
+        item = {"type": "message", "role": "assistant", **given, "content": content.text}
         contents = decoded(RESPONSES, {"input": [item]})
         if len(contents) != 1 or not isinstance(contents[0], TextContent):
             return content
         self._report_citations(content, [], [])
-        return self._replaced(content, contents[0], names=("phase",))
+        return self._replaced(content, contents[0], names=given)
 
     def _replaced(self, old: Any, own: Any, names: Collection[str]) -> AIContent:
         """Return the content of the API in place of one of the SDK, without the values that the item has."""
         residue = (old.extra or {}).get(self._api, {})
         at = _METADATA[self._api]
         metadata = dict(object_of(residue, at))
-        provider = next(name for name in _PROVIDERS if object_of(metadata, name))
-        fields = {name: value for name, value in metadata.pop(provider).items() if name not in names}
+        provider = next((name for name in _PROVIDERS if object_of(metadata, name)), "")
+        fields = {name: value for name, value in metadata.pop(provider, {}).items() if name not in names}
         metadata |= {provider: fields} if fields else {}
         rest = {name: value for name, value in residue.items() if name != at} | ({at: metadata} if metadata else {})
         extra = {**(old.extra or {}), self._api: rest, RESPONSES: (own.extra or {}).get(RESPONSES, {})}
