@@ -237,6 +237,14 @@ def test_denied_call_of_a_ui_message_has_no_result(state: str) -> None:
     assert returned(kept, UI)[1:-1] == [REFERENCE, DENIED]
 
 
+def test_result_of_a_denial_in_model_messages_is_not_sent() -> None:
+    kept = kept_of([ASKED, DENIED], MODEL)
+    result = {"type": "tool-result", "toolCallId": "mcpr_1", "toolName": "mcp.get"}
+    kept[2]["content"].append({**result, "output": {"type": "execution-denied", "reason": "No."}})
+    assert returned(kept, MODEL)[1:-1] == [REFERENCE, DENIED]
+    assert ("$[2].content[1]", "repeated-reason") in losses_of(kept, MODEL)
+
+
 @needs_node
 @pytest.mark.slow
 @pytest.mark.parametrize("framework", FORMATS)
