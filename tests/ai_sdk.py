@@ -59,11 +59,16 @@ def generated(api: str) -> Any:
         return node("generate.mjs", [task])[0]
 
 
-def sent(api: str, documents: list[Any]) -> list[Any]:
-    """Return the body that the SDK sends to a provider for each list of model messages, or the error."""
-    options = {"openai": {"store": False}}
-    tasks = [{"api": api, "model": MODELS[api], "messages": messages, "options": options} for messages in documents]
-    return node("generate.mjs", tasks)
+def sent(
+    api: str, documents: list[Any], *, store: bool = False, has_tools: bool = False, model: str | None = None
+) -> list[Any]:
+    """Return the body that the SDK sends to a provider for each list of model messages, or the error.
+
+    `has_tools`: whether the request has the hosted tools whose calls the SDK sends only then.
+    """
+    options = {"openai": {"store": store}}
+    common = {"api": api, "model": model or MODELS[api], "options": options, "has_tools": has_tools}
+    return node("generate.mjs", [{**common, "messages": messages} for messages in documents])
 
 
 OF_OPENAI: dict[str, Any] = {

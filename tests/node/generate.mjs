@@ -50,7 +50,16 @@ const download = async (requests) =>
     isUrlSupportedByModel ? null : { data: new TextEncoder().encode(String(url)), mediaType: undefined },
   );
 
-const sent = async ({ api, model, messages, options }) => {
+// The tools whose items the SDK sends only if the request has them.
+const hosted = {
+  "openai-responses": ({ tools }) => ({
+    shell: tools.shell({ environment: { type: "containerAuto" } }),
+    apply_patch: tools.applyPatch({}),
+    programmatic_tool_calling: tools.programmaticToolCalling(),
+  }),
+};
+
+const sent = async ({ api, model, messages, options, has_tools }) => {
   let body = null;
   const fetch = async (_, init) => {
     body = JSON.parse(init.body);
@@ -62,6 +71,7 @@ const sent = async ({ api, model, messages, options }) => {
     await generateText({
       model: chosen,
       messages: inMemory(messages),
+      tools: has_tools ? hosted[api](createOpenAI({ apiKey: "none" })) : undefined,
       maxRetries: 0,
       providerOptions: options,
       allowSystemInMessages,

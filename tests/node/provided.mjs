@@ -20,6 +20,9 @@ const apis = {
       image_generation: openai.tools.imageGeneration({}),
       mcp: openai.tools.mcp({ serverLabel: "srv", serverUrl: "https://a.example" }),
       tool_search: openai.tools.toolSearch({}),
+      shell: openai.tools.shell({ environment: { type: "containerAuto" } }),
+      apply_patch: openai.tools.applyPatch({}),
+      programmatic_tool_calling: openai.tools.programmaticToolCalling(),
     };
     return { model: openai.responses("gpt-5.2"), tools };
   },

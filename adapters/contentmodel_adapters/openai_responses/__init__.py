@@ -33,6 +33,7 @@ from contentmodel.authoring import (
 from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, ToolApprovalRequestContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -50,9 +51,12 @@ from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
 from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import GOOGLE_FILES
+from contentmodel_adapters.shared.openai_approvals import with_approvals_of_openai
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.openai_results import with_hosted_of_openai
+from contentmodel_adapters.shared.openai_runs import with_runs_of_openai
 from contentmodel_adapters.shared.openai_settings import with_settings_of
+from contentmodel_adapters.shared.openai_texts import with_texts_of_openai
 from contentmodel_adapters.shared.provider_state import reasoning_items, with_state_at_end, with_state_of_items
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
@@ -169,11 +173,14 @@ REQUEST_PASSES = (
     request_pass(_with_separate_added_tools, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(with_approvals_of_openai, needs=(ToolApprovalRequestContent,)),
+    request_pass(with_runs_of_openai, needs=(FunctionCallContent,)),
     request_pass(with_hosted_of_openai, needs=TYPES),
     message_pass(with_state_of_items, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(ReasoningContent,)),
     message_pass(with_state_at_end, needs=(ReasoningContent,)),
+    request_pass(with_texts_of_openai, needs=(TextContent,)),
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),

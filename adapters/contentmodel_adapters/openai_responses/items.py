@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Blocks,
     Column,
     Columns,
+    EncodeContext,
     Failure,
     Field,
     Filled,
@@ -103,10 +104,23 @@ from contentmodel_adapters.shared.hosted import output_columns
 # -- items ---------------------------------------------------------------------------------------------------------
 
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
+
+
+class ProgramCaller(Record[Caller]):
+    """The caller of a call. Of those that other formats keep, only a program that the API gets is sent."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(row, provider_only=True)
+
+    def encode(self, value: Caller, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        is_kept = id(value) in context.kept_hosted
+        return self.row.encode(value, context) if is_kept else super().encode(value, context, owner)
+
+
 CALL: dict[str, Spec] = {
     "call_id": "call_id",
     "status": "status",
-    "caller": ("caller", Record(CALLER, provider_only=True)),
+    "caller": ("caller", ProgramCaller(CALLER)),
 }
 SEARCH: dict[str, Spec] = {**CALL, "call_id": ("call_id", MintedId())}  # Null if the API runs the search.
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
@@ -296,7 +310,7 @@ PROVIDER_CALLS = [
         {**CALL, "action": ("arguments", ArgumentsObject())},
         Silent("name"),
         Implied({"executor": "client"}),
-        Filled(ITEM),
+        Filled(ENDED),
     ),
     named_row(
         "shell_call.container",
@@ -304,7 +318,7 @@ PROVIDER_CALLS = [
         ShellToolCallContent,
         {**CALL, "action": ("arguments", ArgumentsObject())},
         Silent("name"),
-        Filled(ITEM),
+        Filled(ENDED),
         select=("environment.type", ("container_reference",)),
     ),
     named_row(
@@ -320,7 +334,7 @@ PROVIDER_CALLS = [
         ApplyPatchToolCallContent,
         {**CALL, "operation": ("arguments", ArgumentsObject())},
         Silent("name"),
-        Filled(ITEM),
+        Filled(ENDED),
     ),
     *_by_executor(
         "tool_search_call", ToolSearchToolCallContent, {**SEARCH, "arguments": "arguments"}, Silent("name"), fill=ITEM
@@ -360,7 +374,7 @@ RESULTS = [
         ShellToolResultContent,
         {**CALL, "output": ("outputs", ShellOutputs(SHELL_OUTPUTS))},
         Silent("name"),
-        Filled({**ITEM, "output": []}),
+        Filled({**ENDED, "output": []}),
         failure=FAILED,
     ),
     row(

@@ -397,7 +397,8 @@ class _Writer:
         return ITEM.of(content, API) is None and not self._continues()
 
     def _continues(self) -> bool:
-        return self._open is not None and self._open.get("type", "message") == "message"
+        item = self._open or {}
+        return item.get("type", "message") == "message" and item.get("content").__class__ is list
 
     def _pair(self, pair: PairRow, call: Any, result: Any) -> None:
         item = pair.encode(call, result, self.context)
@@ -410,10 +411,9 @@ class _Writer:
         self.items.append(item)
 
     def _part(self, content: Any, message: ChatMessage) -> None:
-        context = self.context
-        around = ITEM.of(content, API)
-        if not context.native or message.origin is None or message.origin.api != API:
-            content = whole_citations(content, context)
+        context, around = self.context, ITEM.of(content, API)
+        is_own = context.native and message.origin is not None and message.origin.api == API
+        content = content if is_own or id(content) in context.kept_hosted else whole_citations(content, context)
         is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:
             # Citations require output_text, which only an item of the API's own answer may have.
@@ -427,10 +427,10 @@ class _Writer:
             self._is_given = True
             self._open = item = wire_fields(around)
             item["role"] = self._role(message)
-            plain = STRING.read(around) and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
-            item["content"] = parts[0]["text"] if plain else parts
+            plain = STRING.read(around) and parts[0].keys() <= _PLAIN_TEXT and not parts[0].get("annotations")
+            item["content"] = parts[0]["text"] if plain and content.__class__ is TextContent else parts
             self.items.append(item)
-        elif self._continues() and self._open["content"].__class__ is list:  # type: ignore[index]
+        elif self._continues():
             self._open["content"].extend(parts)  # type: ignore[index]
         else:
             self._new_message(parts, message)

@@ -6,7 +6,7 @@ Both formats have fields for values of one provider: objects with one key for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import Any
 
@@ -46,6 +46,8 @@ from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import Caller, HostedToolCallContent, HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.shared import hosted_tools
+from contentmodel_adapters.shared.ai_sdk_openai import RESPONSES
+from contentmodel_adapters.shared.ai_sdk_openai_texts import with_text_items
 from contentmodel_adapters.shared.made_images import is_made_image
 from contentmodel_adapters.shared.provider_state import with_item_ids
 
@@ -70,8 +72,8 @@ STATES = {
     "xai.reasoningEncryptedContent": _state("xai", "encrypted"),
 }
 """The fields of opaque state in the object of a provider. Values of other APIs use the first field that fits."""
-CALLER = ".anthropic.caller"
-"""The end of the names of the rows of calls with a caller."""
+CALLERS = {"anthropic": "toolId", "openai": "callerId"}
+"""The providers whose calls have a caller, each with its name for the id of the program."""
 OF_REASONING, OF_GOOGLE = tuple(STATES), tuple(name for name in STATES if name.endswith("thoughtSignature"))
 
 
@@ -82,12 +84,12 @@ def with_states(
     *others: Field,
     at: str,
     states: tuple[str, ...],
-    caller: Row | None = None,
+    callers: Mapping[str, Row] | None = None,
     **options: Any,
 ) -> list[Row]:
     """Return the rows of a part: one for each form of opaque state in its field `at`, and one without state.
 
-    Calls may have a row with the caller of Claude, whose own row is `caller`.
+    Calls may have a row for the caller of each provider of `callers`, which has the row of the caller.
     """
     # A field belongs to one row.
     rows = [
@@ -100,9 +102,9 @@ def with_states(
         )
         for state in states
     ]
-    if caller is not None:
-        called: dict[str, Spec] = {**fields, f"{at}.anthropic.caller": ("caller", Record(caller))}
-        rows.append(Row(f"{name}{CALLER}", model, called, *map(copy, others), **options))
+    for provider, caller in (callers or {}).items():
+        called: dict[str, Spec] = {**fields, f"{at}.{provider}.caller": ("caller", Record(caller))}
+        rows.append(Row(f"{name}.{provider}.caller", model, called, *map(copy, others), **options))
     return [*rows, Row(name, model, fields, *others, **options)]
 
 
@@ -149,8 +151,11 @@ def call_suffix(call: Mapping[str, Any], at: str) -> str:
     """Return the suffix of the row for a call: the first opaque state that it has, or its caller; "" without these."""
     if state := state_suffix(call, at, OF_GOOGLE):
         return state
-    caller = metadata_of(call, at, "anthropic").get("caller") if call.get(at) else None
-    return CALLER if caller.__class__ is dict and caller.get("type").__class__ is str else ""
+    for provider in CALLERS if call.get(at) else ():
+        caller = metadata_of(call, at, provider).get("caller")
+        if caller.__class__ is dict and caller.get("type").__class__ is str:
+            return f".{provider}.caller"
+    return ""
 
 
 def state_suffix(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> str:
@@ -165,8 +170,9 @@ def state_suffix(part: Mapping[str, Any], at: str, states: tuple[str, ...]) -> s
 def row_for_state(content: Any, rows: list[Row]) -> Row:
     """Return the usual row of a content: the first for its opaque state or its caller, or the last without these."""
     protected: Protected | None = content.protected
-    if protected is None and is_of_claude(getattr(content, "caller", None)):
-        return next(one for one in rows if one.name.endswith(CALLER))
+    provider = _provider_of(getattr(content, "caller", None)) if protected is None else None
+    if provider is not None:
+        return next(one for one in rows if one.name.endswith(f".{provider}.caller"))
     if protected is not None:
         for one in rows:
             state = STATES.get(".".join(one.name.rsplit(".", 2)[-2:]))
@@ -175,14 +181,21 @@ def row_for_state(content: Any, rows: list[Row]) -> Row:
     return next(one for one in reversed(rows) if ".".join(one.name.rsplit(".", 2)[-2:]) not in STATES)
 
 
-def callers(table: Table) -> Row:
-    """Return the row of the callers of calls that @ai-sdk/anthropic keeps."""
-    return table.record("caller", Caller, {"type": "kind", "toolId": "call_id"})
+def callers(table: Table) -> dict[str, Row]:
+    """Return the rows of the callers of calls that the SDK keeps, by the provider."""
+    return {
+        provider: table.record(f"caller of {provider}", Caller, {"type": "kind", name: "call_id"})
+        for provider, name in CALLERS.items()
+    }
 
 
-def is_of_claude(caller: Caller | None) -> bool:
-    """Return whether a caller is a program of Claude, or Claude itself."""
-    return caller is not None and (caller.kind == "direct" or caller.kind.startswith("code_execution_"))
+def _provider_of(caller: Caller | None) -> str | None:
+    """Return the provider of a caller: a program, or the model itself; None if no provider has such callers."""
+    if caller is None:
+        return None
+    if caller.kind == "program":
+        return "openai"
+    return "anthropic" if caller.kind == "direct" or caller.kind.startswith("code_execution_") else None
 
 
 def cache_points(table: Table) -> Row:
@@ -211,6 +224,7 @@ TOOLS = {
     "tool_search": "ToolSearch",
     "advisor": "Advisor",
     "shell": "Shell",
+    "programmatic_tool_calling": "Program",
     "google_maps": "Maps",
     "mcp_list_tools": "McpListTools",
     # @ai-sdk/google names the tools that Gemini 3 calls with a type (google-language-model.ts of 4.0, seen 2026-11-27).
@@ -343,7 +357,7 @@ def in_base64(content: Any, context: EncodeContext) -> Any:
 
 
 def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api: str, at: str) -> list[ChatMessage]:
-    """Return the messages with the ids of OpenAI's items in the field `at` of reasoning and compactions.
+    """Return the messages with the values of OpenAI's items in the field `at` of reasoning, compactions and texts.
 
     Without an id, the SDK sends no compaction, and only that part of reasoning that has the encrypted content.
     """
@@ -351,13 +365,15 @@ def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api:
 
 
 def _with_ids(message: ChatMessage, context: EncodeContext, api: str, at: str) -> ChatMessage:
-    contents = [
+    contents: Iterable[AIContent] = [
         content
         if item_id is None
         else context.replace(content, extra={**(content.extra or {}), api: {at: {"openai": {"itemId": item_id}}}})
         for content, item_id in with_item_ids(message.contents)
     ]
-    return context.with_contents(message, contents)
+    if message.role == "assistant" and message.origin is not None and message.origin.api == RESPONSES:
+        contents = with_text_items(contents, context, at=at, has_citations=at == "providerMetadata")
+    return context.with_contents(message, list(contents))
 
 
 def usual_compaction(content: Any, rows: list[Row]) -> Row | None:

@@ -11,18 +11,29 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, list_of, object_of, objects_of
+from contentmodel.authoring import EncodeContext, list_of, object_of, objects_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import ToolSearchToolCallContent, ToolSearchToolResultContent
 from contentmodel.content.text import JsonContent, TextContent
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.content.tools import (
+    Caller,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared import ai_sdk_openai_runs as runs
 from contentmodel_adapters.shared.kept_results import SdkPair, at_result
 
 RESPONSES, ISSUER = "openai-responses", "openai"
-_OF_SERVER, _LIST = "mcp.", "mcp_list_tools"
+OF_SERVER, _LIST = "mcp.", "mcp_list_tools"
 """The beginning of the names of the tools of MCP servers, and a name for lists of them, which the SDK leaves out."""
 _ACTIONS = {"search": "search", "open_page": "openPage", "find_in_page": "findInPage"}
 _ITEM_ACTIONS = {name: kind for kind, name in _ACTIONS.items()}
@@ -39,9 +50,19 @@ _OF_PREFIX = {
 }
 """The tools by the beginning of the ids of their items."""
 _IN_PARTS = frozenset(
-    {"call_id", "container_id", "error", "execution", "id", "output", "outputs", "results", "sources"}
+    {
+        "call_id",
+        "container_id",
+        "error",
+        "execution",
+        "max_output_length",
+        "output",
+        "outputs",
+        "results",
+        "sources",
+    }
 )
-"""The fields of items that are in the parts."""
+"""The fields of items that are in the parts. The id is too, if the part has metadata."""
 Fields = dict[str, Any]
 
 
@@ -68,16 +89,74 @@ def with_items_for_sdk(message: ChatMessage, context: EncodeContext, at: str, er
     keeps its arguments, which the SDK itself leaves out if its result has them.
     """
     contents: list[Any] = message.contents
-    made = list(contents)
-    calls: dict[Any, list[int]] = {}
+    made: list[list[AIContent]] = [[content] for content in contents]
+    calls: dict[Any, list[tuple[int, Any]]] = {}
+    clients: set[Any] = set()
     for index, content in enumerate(contents):
-        if _is_of_api(content, ToolCallContent):
-            calls.setdefault(content.call_id, []).append(index)
-            made[index] = _call(content, context, at)
+        run = _run(content, clients, context, at)
+        if run is not None:
+            made[index] = [run]
+        elif _is_of_api(content, ToolCallContent):
+            call = _call(content, context, at)
+            calls.setdefault(content.call_id, []).append((index, call))
+            made[index] = [call]
         elif _is_of_api(content, ToolResultContent) and calls.get(content.call_id):
-            before = calls[content.call_id].pop(0)
-            made[index] = _result(contents[before], content, made[before].call_id, context, at_result(at), errors)
-    return made
+            before, call = calls[content.call_id].pop(0)
+            made[index] = [_result(contents[before], content, call.call_id, context, at_result(at), errors)]
+        elif isinstance(content, ToolApprovalRequestContent):
+            made[index] = _request(content, context)
+        elif isinstance(content, ToolApprovalResponseContent) and at == "providerOptions":
+            # Without the flag, the SDK does not send the answer.
+            made[index] = [context.with_fields(content, {"providerExecuted": True})]
+        elif isinstance(content, FunctionResultContent) and content.caller is not None and at == at_result(at):
+            made[index] = [_of_program(content, content.caller, context, at)]
+    return [one for some in made for one in some]
+
+
+def _request(request: ToolApprovalRequestContent, context: EncodeContext) -> list[AIContent]:
+    """Return a request for an approval with the call that the SDK makes of it."""
+    name = f"{OF_SERVER}{request.name}"
+    context.report_loss(request, None, reasons.CALL_OF_APPROVAL)
+    context.report_loss(request, "name", reasons.OTHER_VALUE, value=name)
+    call = HostedToolCallContent(call_id=request.request_id, name=name, arguments=request.arguments or {})
+    return [context.replaced(request, call), context.replace(request, name=name)]
+
+
+def _of_program(result: FunctionResultContent, caller: Caller, context: EncodeContext, at: str) -> AIContent:
+    """Return a result with the program that made the call in the values of the provider."""
+    fields = {"type": caller.kind, **({} if caller.call_id is None else {"callerId": caller.call_id})}
+    return context.with_fields(context.replace(result, caller=None), {at: {ISSUER: {"caller": fields}}})
+
+
+def _run(content: Any, clients: set[Any], context: EncodeContext, at: str) -> Any:
+    """Return a call or a result of a shell, a patch or a program in the SDK's form; None for other contents.
+
+    `clients` are the ids of the calls that the application runs.
+    """
+    is_call = isinstance(content, HostedToolCallContent)
+    if not is_call and not isinstance(content, HostedToolResultContent):
+        return None
+    item = next(iter(items_of(content)), {})
+    kept = runs.input_of(item) if is_call else runs.output_of(item)
+    if kept is None:
+        return None
+    name, value = kept
+    has_id = (is_call or name == runs.PROGRAM) and isinstance(item.get("id"), str)
+    marked = _with_ids(content, {"itemId": item["id"]} if has_id else {}, context, at if is_call else at_result(at))
+    changes: Fields = {"status": None} if name in (runs.PATCH, runs.PROGRAM) and not is_call else {}
+    if is_call:
+        changes = {"name": name, "arguments": value, "protected": None}
+        is_client = content.executor == "client"
+        clients.update({content.call_id} if is_client else ())
+    else:
+        changes |= {"outputs": [JsonContent(value=value)], "is_error": None}
+        is_client = content.executor == "client" or content.call_id in clients
+    if not is_client:
+        return context.replace(marked, **changes)
+    model = FunctionCallContent if is_call else FunctionResultContent
+    names = [one for one in model.__struct_fields__ if one in marked.__struct_fields__ and one != "executor"]
+    fields = {one: getattr(marked, one) for one in names} | changes
+    return context.replaced(marked, model(**fields))
 
 
 def _is_of_api(content: Any, kind: type[Any]) -> bool:
@@ -93,7 +172,7 @@ def _call(call: Any, context: EncodeContext, at: str) -> Any:
         changed = context.replace(call, arguments={**arguments, "containerId": item.get("container_id")})
         return _with_ids(changed, {}, context, at)
     if kind == "mcp_call":
-        return context.replace(call, name=f"{_OF_SERVER}{call.name}", server=None)
+        return context.replace(call, name=f"{OF_SERVER}{call.name}", server=None)
     if kind == "mcp_list_tools":
         return context.replace(call, name=_LIST, server=None)
     if kind == "tool_search_call" and item.get("execution") == "server":
@@ -116,7 +195,7 @@ def _result(call: Any, result: Any, call_id: str, context: EncodeContext, at: st
     changes["is_error"] = True if failed else None
     changes |= {name: empty for name, empty in _CLEARED.items() if getattr(result, name, None)}
     ids = {"itemId": item["id"]} if kind in _WITH_ID and "id" in item else {}
-    named = {"name": f"{_OF_SERVER}{call.name}"} if kind == "mcp_call" else {}
+    named = {"name": f"{OF_SERVER}{call.name}"} if kind == "mcp_call" else {}
     return _with_ids(context.replace(result, **changes, **named), ids, context, at)
 
 
@@ -131,7 +210,8 @@ def _with_ids(content: Any, ids: Fields, context: EncodeContext, at: str) -> AIC
     """Return a content with the ids that OpenAI has, instead of the fields of its item that the parts have."""
     extra = {name: residue for name, residue in (content.extra or {}).items() if name != RESPONSES}
     own = (content.extra or {}).get(RESPONSES, {})
-    if rest := {name: field for name, field in own.items() if name[0] != ":" and name not in _IN_PARTS}:
+    used = {*_IN_PARTS, *(["id"] if "itemId" in ids else [])}
+    if rest := {name: field for name, field in own.items() if name[0] != ":" and name not in used}:
         extra[RESPONSES] = rest
     if ids:
         extra[context.api] = {**extra.get(context.api, {}), at: {ISSUER: ids}}
@@ -187,10 +267,11 @@ _CLEARED: Fields = {"tools": [], "status": None}
 
 def items_of_sdk(pair: SdkPair) -> list[Fields]:
     """Return the items of a call and its result that the SDK keeps; [] if they are not those of a tool of OpenAI."""
-    tool = _OF_SERVER if pair.name.startswith(_OF_SERVER) else pair.name
+    tool = OF_SERVER if pair.name.startswith(OF_SERVER) else pair.name
     if tool not in _TO_ITEM:
         # Applications may rename tools. OpenAI's ids begin with the kind of the item.
         tool = _OF_PREFIX.get(pair.call_id.partition("_")[0], "")
+        tool = tool or runs.OF_PREFIX.get(str(item_id_of(pair.of_call)).partition("_")[0], "")
     make = _TO_ITEM.get(tool)
     if make is None or not isinstance(pair.arguments, dict) or not isinstance(pair.value, dict):
         return []
@@ -245,7 +326,7 @@ def _image_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields]
 def _server_item(pair: SdkPair, arguments: Fields, value: Fields) -> list[Fields]:
     if value.get("type") != "call" or not isinstance(value.get("serverLabel"), str):
         return []
-    item = {"type": "mcp_call", "id": _item_id(pair.of_result) or pair.call_id, "server_label": value["serverLabel"]}
+    item = {"type": "mcp_call", "id": item_id_of(pair.of_result) or pair.call_id, "server_label": value["serverLabel"]}
     fields: Fields = {name: value[name] for name in ("name", "arguments", "output", "error") if name in value}
     status = "failed" if value.get("error") is not None else "completed" if "output" in value else None
     return [{**item, **({"status": status} if status else {}), **fields}]
@@ -262,12 +343,18 @@ def _tool_search_items(pair: SdkPair, arguments: Fields, value: Fields) -> list[
     if pair.failed or arguments.keys() != {"arguments", "call_id"} or value.keys() != {"tools"}:
         return []
     common = {"execution": "server", "call_id": arguments["call_id"], "status": "completed"}
-    found = {"type": "tool_search_output", "id": _item_id(pair.of_result) or pair.call_id, "tools": value["tools"]}
-    call = {"type": "tool_search_call", "id": _item_id(pair.of_call) or pair.call_id}
+    found = {"type": "tool_search_output", "id": item_id_of(pair.of_result) or pair.call_id, "tools": value["tools"]}
+    call = {"type": "tool_search_call", "id": item_id_of(pair.of_call) or pair.call_id}
     return [{**call, "arguments": arguments["arguments"], **common}, {**found, **common}]
 
 
-def _item_id(metadata: Fields) -> Any:
+def _run_items(tool: str, pair: SdkPair) -> list[Fields]:
+    of_result = item_id_of(pair.of_result) if tool == runs.PROGRAM else None
+    return runs.items_of_run(tool, pair, item_id_of(pair.of_call), of_result)
+
+
+def item_id_of(metadata: Fields) -> Any:
+    """Return the id of the item that the values of a provider have; None without one."""
     return next((fields["itemId"] for fields in metadata.values() if object_of({"": fields}, "").get("itemId")), None)
 
 
@@ -278,6 +365,8 @@ _TO_ITEM: dict[str, Callable[[SdkPair, Fields, Fields], list[Fields]]] = {
     "code_interpreter": _code_item,
     "image_generation": _image_item,
     "tool_search": _tool_search_items,
-    _OF_SERVER: _server_item,
+    runs.SHELL: lambda pair, arguments, value: _run_items(runs.SHELL, pair),
+    runs.PROGRAM: lambda pair, arguments, value: _run_items(runs.PROGRAM, pair),
+    OF_SERVER: _server_item,
     _LIST: _server_tools_item,
 }

@@ -10,10 +10,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, minted_id, object_of, objects_of, reasons
 from contentmodel.content.base import AIContent
-from contentmodel.content.hosted import ToolSearchToolCallContent, ToolSearchToolResultContent
+from contentmodel.content.hosted import (
+    ShellToolCallContent,
+    ToolSearchToolCallContent,
+    ToolSearchToolResultContent,
+)
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import JsonContent, TextContent
@@ -264,7 +270,7 @@ def with_hosted_of_openai(request: ChatRequest, context: EncodeContext) -> ChatR
 def _pair_of_items(items: list[Fields], call: Any, result: Any, context: EncodeContext) -> list[Any]:
     """Return the call and the result that items are; [] if they are no such pair."""
     contents = decoded(RESPONSES, {"input": items}) if items else []
-    made = [minted_id(c, RESPONSES, call.call_id) if _lacks_id(c) else c for c in contents]
+    made = [minted_id(c, RESPONSES, call.call_id) if _lacks_id(c) else _of_provider(c) for c in contents]
     if len(made) != 2 or not all(map(is_hosted, made, (ToolCallContent, ToolResultContent))):
         return []
     if result.is_error is True:
@@ -272,12 +278,19 @@ def _pair_of_items(items: list[Fields], call: Any, result: Any, context: EncodeC
         context.report_loss(result, "outputs", reasons.IN_STATE)
     if items[0]["type"] == "mcp_call":
         context.report_loss(result, "outputs$.arguments", reasons.REPEATED_CALL)
+        if json_of(call.arguments) != json_of(made[0].arguments):
+            context.report_loss(call, "arguments", reasons.STORED_WITH_ITEM)
     elif items[0]["type"] in ("web_search_call", "file_search_call") and result.is_error is not True:
         context.report_loss(call, "arguments", reasons.REPEATED_CALL)
     for old, item in zip((call, result), (items[0], items[-1]), strict=True):
-        if old.call_id not in (item["id"], item.get("call_id")):
+        if old.call_id not in (item.get("id"), item.get("call_id")):
             context.report_loss(old, "call_id", reasons.NO_FIELD)
     return made
+
+
+def _of_provider(content: Any) -> Any:
+    """Return a call of a shell as one that the provider runs: without its container, an item does not show that."""
+    return replace(content, executor="provider") if isinstance(content, ShellToolCallContent) else content
 
 
 def _lacks_id(content: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import content_pass, media, message_pass, objects_of
+from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, approvals, documents
 from contentmodel_adapters.shared.ai_sdk_results import with_provider_results
@@ -39,7 +40,7 @@ class VercelModelMessages(documents.ListAdapter):
         message_pass(with_provider_results, at=OPTIONS, errors=True),
         documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
-        message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=OPTIONS),
+        message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         content_pass(ai_sdk.with_media_type, needs=ai_sdk.MEDIA),
         documents.WITH_A_TURN,

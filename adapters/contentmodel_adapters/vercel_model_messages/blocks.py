@@ -73,7 +73,7 @@ TABLE = Table(API)
 OPTIONS = "providerOptions"
 CACHE_POINTS = CachePoints(cache_points(TABLE))
 CACHED: dict[str, Spec] = {f"{OPTIONS}.anthropic.cacheControl": ("cache_point", CACHE_POINTS)}
-CALLER = callers(TABLE)
+CALLERS = callers(TABLE)
 STORES = ("openai", "anthropic", "google")
 """The providers whose ids of files have rows."""
 
@@ -320,7 +320,7 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         Silent("status"),
         at=OPTIONS,
         states=OF_GOOGLE,
-        caller=CALLER,
+        callers=CALLERS,
         constants={"type": "tool-call", **constants},
     )
 

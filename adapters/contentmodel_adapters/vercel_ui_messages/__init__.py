@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     message_pass,
     payload_pass,
 )
+from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
@@ -64,7 +65,7 @@ class VercelUIMessages(documents.ListAdapter):
         message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
-        message_pass(ai_sdk.with_openai_ids, needs=OF_ITEMS, api=API, at=METADATA),
+        message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         content_pass(ai_sdk.with_media_type, needs=ai_sdk.MEDIA),
         content_pass(ai_sdk.in_base64, native=True, needs=media.TYPES),

@@ -434,10 +434,10 @@ class _Joining:
         self._parts += SOURCES.encode_list(after, self._context)
 
     def _is_source(self, citation: Citation) -> bool:
-        if hints.ROW.of(citation, API) in _SOURCES:
-            return True
-        if not self._context.completes:
-            return False
+        """Return whether a citation is a part beside its text."""
+        row = hints.ROW.of(citation, API)
+        if row in _SOURCES or not self._context.completes:
+            return row in _SOURCES
         if self._context.policies.get("ai_sdk", "7") != "7":
             return True
-        return citation.span is None and citation.cited_text is None
+        return row is None and citation.span is None and citation.cited_text is None

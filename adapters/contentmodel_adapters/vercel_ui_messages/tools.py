@@ -65,7 +65,7 @@ DENIED = "Tool call execution denied."
 # -- calls -------------------------------------------------------------------------------------------------------------
 
 
-CALLER = callers(TABLE)
+CALLERS = callers(TABLE)
 RAW = "raw."
 """The beginning of the names of rows of failed calls whose only arguments are the text that the model wrote."""
 
@@ -82,7 +82,7 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
         }
         filled, others = Filled({**empty, "toolCallId": "", arguments: {}}), Silent("status")
         name, constant = f"{form}.{kind}", {**own, **constants}
-        states: dict[str, Any] = {"at": METADATA, "states": OF_GOOGLE, "caller": CALLER}
+        states: dict[str, Any] = {"at": METADATA, "states": OF_GOOGLE, "callers": CALLERS}
         return with_states(name, model, fields, filled, others, **states, constants=constant)
 
     return [

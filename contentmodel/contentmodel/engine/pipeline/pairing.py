@@ -20,6 +20,7 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedToolCallContent,
     ToolCallContent,
     ToolResultContent,
 )
@@ -235,7 +236,7 @@ class _Pairing:
             # If the calls of a turn are in several messages, their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
-            self._waiting |= calls_of(number, message)
+            self._waiting |= self._calls_of(number, message)
             return
         if self._waiting and not message.contents and not is_native(message, self._context):
             # An empty turn (of an interrupted answer) does not separate a result from its call.
@@ -247,7 +248,17 @@ class _Pairing:
         self.messages.append(message)
         if message.role == "assistant":
             self._may_answer_stored = False
-            self._waiting = calls_of(number, message)
+            self._waiting = self._calls_of(number, message)
+
+    def _calls_of(self, number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
+        """Return the calls of a message that the application runs, with those of the target's own tools."""
+        kept = self._context.kept_hosted
+        own = {
+            (number, at): content
+            for at, content in enumerate(message.contents if kept else ())
+            if isinstance(content, HostedToolCallContent) and content.executor == "client" and id(content) in kept
+        }
+        return {**calls_of(number, message), **own}
 
     def _continues_turn(self, message: ChatMessage) -> bool:
         last = self.messages[-1]

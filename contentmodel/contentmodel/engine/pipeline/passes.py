@@ -461,7 +461,9 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
 def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
     if isinstance(content, UnknownContent):
         return content.api != context.api
-    return isinstance(content, _SERVER_ONLY) or (context.lacks_approvals and isinstance(content, APPROVALS))
+    if isinstance(content, _SERVER_ONLY):
+        return id(content) not in context.kept_hosted
+    return context.lacks_approvals and isinstance(content, APPROVALS)
 
 
 def _readable(content: AIContent, context: EncodeContext) -> bool:
@@ -472,8 +474,8 @@ def _hosted(
     content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]
 ) -> Iterable[AIContent]:
     policy = context.policies.get("hosted_tools", "function")
-    is_kept = context.keeps_state or id(content) in context.kept_hosted
-    if is_kept and content.executor == "provider" and policy == "function":
+    is_kept = (context.keeps_state and content.executor == "provider") or id(content) in context.kept_hosted
+    if is_kept and policy == "function":
         return (content,)
     if policy == "function" and lowering.crosses_as_function(content, context):
         if isinstance(content, ToolCallContent):

@@ -11,6 +11,7 @@ from typing import Any
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
+from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
@@ -172,9 +173,18 @@ class VercelWriter(BlockWriter):
         if not self._has_approvals:
             return [{"type": "data-approval-request", "id": name, "data": to_builtins(question)}]
         # Front ends find the call by its id. If a provider asks, its request is the only content of the call.
-        call = OpenBlock(block.name, call_of(question))
+        call = OpenBlock(block.name, self._asked_call(question))
         asked = [] if call.call_id in self._calls else [*self.opened(call), *self.ended(call)]
         return [*asked, {"type": "tool-approval-request", "approvalId": name, "toolCallId": call.call_id}]
+
+    def _asked_call(self, question: ToolApprovalRequestContent) -> ToolCallContent:
+        """Return the call that a request asks for. OpenAI runs the tools of an MCP server."""
+        if not self._part(question).get("providerExecuted"):
+            return call_of(question)
+        name, arguments = question.name, question.arguments or {}
+        return McpServerToolCallContent(
+            call_id=question.request_id, name=name, server=question.server, arguments=arguments
+        )
 
     def _link(self, link: UriContent, block: OpenBlock) -> JsonObject:
         if link.media_type:
