@@ -899,3 +899,12 @@ def test_tool_that_reads_pages_is_dropped_if_the_target_has_none() -> None:
     encoded = convert(asked, source=GOOGLE, target=RESPONSES, model="gpt-5.2")
     assert "tools" not in encoded.payload
     assert "no-hosted-tool" in {loss.code for loss in encoded.losses}
+
+
+def test_name_of_a_tool_that_reads_pages_is_reported() -> None:
+    """Found by the law of accounting on recorded requests."""
+    fetch = {"type": "web_fetch_20250910", "name": "web_fetch"}
+    asked = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    encoded = convert({**asked, "tools": [fetch]}, source=ANTHROPIC, target=GOOGLE, model="gemini-3-pro-preview")
+    assert audit({**asked, "tools": [fetch]}, encoded) == []
+    assert "$.tools[0].name" in {loss.path for loss in encoded.losses}

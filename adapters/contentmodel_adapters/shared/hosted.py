@@ -106,7 +106,7 @@ def _as_kindred(tool: Any, context: EncodeContext, current: Current) -> Any:
     if tool.kind in current or context.is_ours(tool) or not any(one.crosses for one in current.get(kindred, ())):
         return tool
     context.report_loss(tool, None, reasons.KINDRED_TOOL, tool=kindred)
-    return context.replace(tool, kind=kindred, name=None)
+    return context.replace(tool, kind=kindred)
 
 
 def _with_fitting_choice(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatRequest:
