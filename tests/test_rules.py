@@ -82,3 +82,13 @@ def test_check_accepts_any_object(api: str, data: st.DataObject) -> None:
     """Any object gives violations, and never an exception."""
     payloads = st.sampled_from([e["breaks"] for e in examples(api)])
     contentmodel.check(data.draw(disturbed(payloads)), api=api)
+
+
+def test_output_of_a_local_shell_names_its_call_by_id() -> None:
+    action = {"type": "exec", "command": ["ls"], "env": {}}
+    call = {"type": "local_shell_call", "id": "lsh_1", "call_id": "call_1", "status": "completed", "action": action}
+    output = {"type": "local_shell_call_output", "id": "call_1", "output": "x"}
+    items = [{"role": "user", "content": "Hi"}, call, output]
+    assert contentmodel.check({"model": "gpt-5.2", "input": items}, api="openai-responses") == []
+    broken = contentmodel.check({"model": "gpt-5.2", "input": items[:2]}, api="openai-responses")
+    assert [one.rule for one in broken] == ["calls-have-results"]

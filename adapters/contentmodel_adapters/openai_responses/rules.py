@@ -105,6 +105,8 @@ def _texts(items: Found, key: str) -> Iterator[Broken]:
 def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
     """Each call that the client runs must have an output with its call_id."""
     answered = {call_id for _, call_id in _texts(_items(request, *_RESULTS), "call_id")}
+    # The id of this output is that of the call (types/responses/response_input_item.py of openai 3.54).
+    answered |= {call_id for _, call_id in _texts(_items(request, "local_shell_call_output"), "id")}
     if not any(_items(request, "item_reference")):
         calls = ((at, call) for at, call in _items(request, *_CALLS) if not _needs_no_result(call))
         for at, call_id in _texts(calls, "call_id"):
