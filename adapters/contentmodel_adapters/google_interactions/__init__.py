@@ -93,7 +93,7 @@ READS = media.MediaSupport(
     media_types=TYPES, links=(*TYPES, "text/csv"), schemes=("http", "https", "gs"), texts=True, in_answers=True
 )
 # The API has only levels of thinking. The lowest level depends on the model.
-FORM = settings.Form(off=None, auto={}, shown=settings.Shown("summary", "auto", "none", ("auto", "none")))
+FORM = settings.Form(off=None, auto={}, shown=settings.Shown("summary", "auto", "none"))
 
 
 def _is_continued(request: ChatRequest) -> bool:

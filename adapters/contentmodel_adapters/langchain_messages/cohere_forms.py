@@ -161,19 +161,6 @@ def _read_documents(listed: list[Any]) -> Any:
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
-def without_citations(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message without the citations of Cohere."""
-    return context.with_contents(message, [_uncited(content, context) for content in message.contents])
-
-
-def _uncited(content: AIContent, context: EncodeContext) -> AIContent:
-    rest = [one for one in content.annotations or () if not BESIDE.of(one, API)]
-    if len(rest) == len(content.annotations or ()):
-        return content
-    made: AIContent = context.replace(content, annotations=rest or None)
-    return made
-
-
 def add_citations(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
     """Write the citations of Cohere to a body, in place."""
     contents = [_as_inner(content, context) for content in _cited(message)]

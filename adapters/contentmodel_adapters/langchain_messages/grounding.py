@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import DecodeContext, EncodeContext, Hint, object_of, objects_of, text_of
-from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.langchain_messages.blocks import API
 from contentmodel_adapters.langchain_messages.dialects import GOOGLE
+from contentmodel_adapters.langchain_messages.sources import without_cited
 
 GROUNDED = Hint[Literal[True]](API, "grounded", "the citation, call or result is in the metadata of the message")
 _NAMES = ("grounding_metadata", "groundingMetadata")
@@ -102,13 +102,5 @@ def _cited(old: Any, new: Any, context: DecodeContext) -> Any:
 
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message without the citations and searches that its metadata have."""
-    kept = [_uncited(content, context) for content in message.contents if GROUNDED.of(content, API) is None]
-    return context.with_contents(message, kept)
-
-
-def _uncited(content: AIContent, context: EncodeContext) -> AIContent:
-    if not content.annotations or all(GROUNDED.of(one, API) is None for one in content.annotations):
-        return content
-    rest = [one for one in content.annotations if GROUNDED.of(one, API) is None]
-    made: AIContent = context.replace(content, annotations=rest or None)
-    return made
+    kept = [content for content in message.contents if GROUNDED.of(content, API) is None]
+    return without_cited(context.with_contents(message, kept), context, GROUNDED)

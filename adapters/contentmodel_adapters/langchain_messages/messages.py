@@ -38,13 +38,13 @@ from contentmodel_adapters.langchain_messages.calls import (
     without_repetitions,
 )
 from contentmodel_adapters.langchain_messages.cohere_forms import (
+    BESIDE,
     add_citations,
     add_documents,
     is_of_cohere,
     with_citations,
     with_documents,
     with_places_of_sources,
-    without_citations,
     without_documents,
 )
 from contentmodel_adapters.langchain_messages.contents import with_inner
@@ -79,7 +79,7 @@ from contentmodel_adapters.langchain_messages.rows import (
     issuer_of,
     own_extra,
 )
-from contentmodel_adapters.langchain_messages.sources import add_sources, with_sources, without_sources
+from contentmodel_adapters.langchain_messages.sources import SOURCE, add_sources, with_sources, without_cited
 from contentmodel_adapters.shared.call_signatures import is_signed, sign, without_signatures
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ class _Writer:
             context.report_records(part, _HELD_ELSEWHERE)
             part = without_documents(part, context) if context.native else part
         elif context.native:
-            part = without_citations(without_sources(without_grounding(part, context), context), context)
+            part = without_cited(without_grounding(part, context), context, SOURCE, BESIDE)
         else:
             part = with_inner(part, context)
         part, signatures = self._without_signatures(part)

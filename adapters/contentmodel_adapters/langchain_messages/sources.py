@@ -6,6 +6,7 @@ both, seen 2026-11-27).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from contentmodel.authoring import DecodeContext, EncodeContext, Hint, object_of
@@ -37,13 +38,13 @@ def with_sources(message: ChatMessage, body: dict[str, Any], context: DecodeCont
     return message if rest is own else context.replace(message, extra={**extra, API: rest})
 
 
-def without_sources(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message without the citations that its body lists."""
-    return context.with_contents(message, [_unlisted(content, context) for content in message.contents])
+def without_cited(message: ChatMessage, context: EncodeContext, *marks: Hint[Any]) -> ChatMessage:
+    """Return a message without the citations that its body has beside the content: those with one of the hints."""
+    return context.with_contents(message, [_uncited(content, context, marks) for content in message.contents])
 
 
-def _unlisted(content: AIContent, context: EncodeContext) -> AIContent:
-    rest = [one for one in content.annotations or () if SOURCE.of(one, API) is None]
+def _uncited(content: AIContent, context: EncodeContext, marks: Sequence[Hint[Any]]) -> AIContent:
+    rest = [one for one in content.annotations or () if all(mark.of(one, API) is None for mark in marks)]
     if len(rest) == len(content.annotations or ()):
         return content
     made: AIContent = context.replace(content, annotations=rest or None)

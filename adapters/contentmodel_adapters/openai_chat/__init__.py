@@ -81,7 +81,7 @@ from contentmodel_adapters.openai_chat.response import (
     is_error_beside,
     with_error_at_top,
 )
-from contentmodel_adapters.openai_chat.rules import AUTHORS, CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.openai_chat.rules import AUTHORS, CALL_IDS, REFUSED_IN_AUTHORS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.sources import with_listed, with_sources
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
@@ -287,7 +287,7 @@ def _with_accepted_author(message: ChatMessage, context: EncodeContext, *, accep
     name = message.author_name
     if name is None or message.role == "tool" or (accepts and AUTHORS.accepts(name)):
         return message
-    accepted = _REFUSED_IN_AUTHORS.sub("_", name)[:64] if accepts and name else None
+    accepted = _REFUSED.sub("_", name)[: AUTHORS.longest] if accepts and name else None
     if accepted is None:
         context.report_lost_attributes(message, ("author_name",))
     else:
@@ -296,7 +296,7 @@ def _with_accepted_author(message: ChatMessage, context: EncodeContext, *, accep
     return renamed
 
 
-_REFUSED_IN_AUTHORS = re.compile(r"[\s<|\\/>]+")
+_REFUSED = re.compile(f"[{REFUSED_IN_AUTHORS}]+")
 
 
 def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> ChatRequest:

@@ -40,7 +40,8 @@ from contentmodel_adapters.shared.rule_helpers import (
 RULES = Rules("openai-chat", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 40)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 64)
-AUTHORS = IdentifierRule(r"[^\s<|\\/>]", 64)
+REFUSED_IN_AUTHORS = r"\s<|\\/>"
+AUTHORS = IdentifierRule(f"[^{REFUSED_IN_AUTHORS}]", 64)
 
 _OPENAI = r"(?:ft:)?(?:gpt-\d|gpt-audio|chatgpt-|o\d(?:-|$)).*"
 _SDK = "openai/types/chat/completion_create_params.py of openai 3.52.0"

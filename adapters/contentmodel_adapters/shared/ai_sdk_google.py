@@ -13,7 +13,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.shared.kept_results import GOOGLE, SdkPair, at_result, block_of, is_hosted
+from contentmodel_adapters.shared.kept_results import GOOGLE, SdkPair, at_result, block_of, is_hosted, provider_in
 
 CODE, OF_SERVER = "code_execution", "server:"
 """The name of the execution of code, and the beginning of the names of other tools."""
@@ -89,7 +89,7 @@ def parts_of_sdk(pair: SdkPair, *, takes_tools: bool) -> list[Fields]:
 
 
 def _ids_of(metadata: Fields) -> Fields:
-    return next((object_of(metadata, name) for name in _PROVIDERS if object_of(metadata, name)), {})
+    return object_of(metadata, provider_in(metadata, _PROVIDERS))
 
 
 def _signature(fields: Fields) -> Fields:

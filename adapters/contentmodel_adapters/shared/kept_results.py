@@ -44,6 +44,15 @@ def has_failed(result: ToolResultContent) -> bool:
 # -- from a framework --------------------------------------------------------------------------------------------------
 
 
+SDK_FORMATS = (UI_MESSAGES, MODEL_MESSAGES)
+"""The formats of the Vercel AI SDK."""
+
+
+def is_kept(message: ChatMessage, formats: Collection[str], context: EncodeContext) -> bool:
+    """Return whether a message came from one of these formats to another API."""
+    return message.origin is not None and message.origin.api in formats and not is_native(message, context)
+
+
 def with_own_contents(request: ChatRequest, context: EncodeContext, formats: Collection[str], own: Own) -> ChatRequest:
     """Return a request whose hosted calls and results in messages of frameworks are the target's own.
 
@@ -54,9 +63,8 @@ def with_own_contents(request: ChatRequest, context: EncodeContext, formats: Col
     changed = [list(message.contents) for message in request.messages]
     calls: dict[Any, tuple[list[Any], int]] = {}
     for message, contents in zip(request.messages, changed, strict=True):
-        origin = message.origin
-        if origin is not None and origin.api in formats and not is_native(message, context):
-            _change(contents, calls, origin, context, own)
+        if message.origin is not None and is_kept(message, formats, context):
+            _change(contents, calls, message.origin, context, own)
     pairs = zip(request.messages, changed, strict=True)
     return context.with_messages(request, [context.with_contents(message, contents) for message, contents in pairs])
 
@@ -88,10 +96,38 @@ def _replaced(kept: tuple[Any, Any], made: list[Any], context: EncodeContext) ->
             context.report_loss(old, "name", reasons.OTHER_VALUE, value=name)
             if isinstance(old, ToolCallContent) and "type" in arguments_of(old):
                 context.report_loss(old, "arguments$.type", reasons.OTHER_VALUE, value=name)
-        extra = {**(old.extra or {}), **(new.extra or {})}
-        own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=extra or None))
-        context.kept_hosted[id(own)] = own
-        yield own
+        yield with_own(old, new, context)
+
+
+def with_own(old: Any, new: Any, context: EncodeContext, residue: dict[str, Any] | None = None, **changes: Any) -> Any:
+    """Return a content of the target in place of one that a framework keeps. It stays hosted.
+
+    `residue` are the fields of the framework that are left, by API. `changes` are other values of attributes.
+    """
+    extra = {**(old.extra or {}), **(new.extra or {}), **(residue or {})}
+    left = {api: fields for api, fields in extra.items() if fields}
+    own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=left or None, **changes))
+    context.kept_hosted[id(own)] = own
+    return own
+
+
+def provider_in(metadata: dict[str, Any], providers: Collection[str]) -> str:
+    """Return the first of some providers that has values; "" if none has."""
+    return next((name for name in providers if object_of(metadata, name)), "")
+
+
+def without_values(residue: dict[str, Any], at: str, names: Collection[str], only: str = "") -> dict[str, Any]:
+    """Return the fields of a part without the values `names` of providers in its field `at`.
+
+    Objects that become empty are left out. If `only` is the name of a provider, the values of others stay.
+    """
+    left: dict[str, Any] = {}
+    for provider, values in object_of(residue, at).items():
+        is_kept_whole = values.__class__ is not dict or provider != (only or provider)
+        rest = values if is_kept_whole else {name: value for name, value in values.items() if name not in names}
+        if rest or not values:
+            left[provider] = rest
+    return {**{name: value for name, value in residue.items() if name != at}, **({at: left} if left else {})}
 
 
 def kept_parts(call: AIContent, result: AIContent, origin: Origin) -> list[dict[str, Any]]:

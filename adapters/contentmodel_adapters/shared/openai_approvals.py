@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import compress
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Reason, is_native, reasons
+from contentmodel.authoring import EncodeContext, Reason, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ReferenceContent
 from contentmodel.content.tools import (
@@ -24,9 +24,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.ai_sdk_openai import OF_SERVER
 from contentmodel_adapters.shared.approvals import APPROVALS
-from contentmodel_adapters.shared.kept_results import MODEL_MESSAGES, UI_MESSAGES, is_hosted
-
-_FORMATS = (UI_MESSAGES, MODEL_MESSAGES)
+from contentmodel_adapters.shared.kept_results import SDK_FORMATS, is_hosted, is_kept
 
 
 def with_approvals_of_openai(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -34,20 +32,14 @@ def with_approvals_of_openai(request: ChatRequest, context: EncodeContext) -> Ch
 
     Each answer follows a reference to its request. A denied call has no result in this API.
     """
-    if not any(isinstance(content, APPROVALS) for message in request.messages for content in message.contents):
-        return request
-    are_kept = [_is_of_sdk(message, context) for message in request.messages]
+    are_kept = [is_kept(message, SDK_FORMATS, context) for message in request.messages]
     kept = list(compress(request.messages, are_kept))
     approvals = _Approvals(kept, context, is_stored=request.options.store is not False)
     messages = [
-        context.with_contents(message, approvals.changed(message.contents)) if is_kept else message
-        for message, is_kept in zip(request.messages, are_kept, strict=True)
+        context.with_contents(message, approvals.changed(message.contents)) if is_changed else message
+        for message, is_changed in zip(request.messages, are_kept, strict=True)
     ]
     return context.with_messages(request, messages)
-
-
-def _is_of_sdk(message: ChatMessage, context: EncodeContext) -> bool:
-    return message.origin is not None and message.origin.api in _FORMATS and not is_native(message, context)
 
 
 class _Approvals:

@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from itertools import compress
 from typing import Any
 
-from msgspec.structs import replace
-
-from contentmodel.authoring import EncodeContext, is_native, object_of, reasons
+from contentmodel.authoring import EncodeContext, object_of, reasons
 from contentmodel.content.tools import (
     Caller,
     FunctionCallContent,
@@ -25,7 +23,17 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared.ai_sdk_openai import RESPONSES, item_id_of
 from contentmodel_adapters.shared.ai_sdk_openai_runs import OF_PREFIX, PATCH, PROGRAM, call_item, result_item
-from contentmodel_adapters.shared.kept_results import MODEL_MESSAGES, UI_MESSAGES, decoded, is_hosted, json_of
+from contentmodel_adapters.shared.kept_results import (
+    MODEL_MESSAGES,
+    SDK_FORMATS,
+    UI_MESSAGES,
+    decoded,
+    is_hosted,
+    is_kept,
+    json_of,
+    with_own,
+    without_values,
+)
 
 _METADATA = {UI_MESSAGES: "callProviderMetadata", MODEL_MESSAGES: "providerOptions"}
 """The field of calls with the values of providers, by format."""
@@ -39,19 +47,15 @@ def with_runs_of_openai(request: ChatRequest, context: EncodeContext) -> ChatReq
     """
     if context.policies.get("hosted_tools", "function") != "function":
         return request
-    are_kept = [_is_of_sdk(message, context) for message in request.messages]
+    are_kept = [is_kept(message, SDK_FORMATS, context) for message in request.messages]
     runs = _Runs(list(compress(request.messages, are_kept)), context)
     messages = [
         context.with_contents(message, [runs.made.get(id(content), content) for content in message.contents])
-        if is_kept and runs.made
+        if is_changed and runs.made
         else message
-        for message, is_kept in zip(request.messages, are_kept, strict=True)
+        for message, is_changed in zip(request.messages, are_kept, strict=True)
     ]
     return context.with_messages(request, messages)
-
-
-def _is_of_sdk(message: ChatMessage, context: EncodeContext) -> bool:
-    return message.origin is not None and message.origin.api in _METADATA and not is_native(message, context)
 
 
 class _Runs:
@@ -109,13 +113,11 @@ class _Runs:
 
     def _make(self, old: Any, item: Any, api: str, **changes: Any) -> None:
         new = decoded(RESPONSES, {"input": [item]})[0]
-        residue = _without_item_id((old.extra or {}).get(api, {}), api) if isinstance(old, ToolCallContent) else None
-        extra = {**(old.extra or {}), **({} if residue is None else {api: residue}), **(new.extra or {})}
+        own = (old.extra or {}).get(api, {})
+        residue = {api: without_values(own, _METADATA[api], ("itemId",))} if isinstance(old, ToolCallContent) else None
         if old.name is not None and new.name != old.name:
             self._context.report_loss(old, "name", reasons.FIXED_NAME)
-        made = self._context.replaced(old, replace(new, extra=extra, cache_point=old.cache_point, **changes))
-        self._context.kept_hosted[id(made)] = made
-        self.made[id(old)] = made
+        self.made[id(old)] = with_own(old, new, self._context, residue, **changes)
 
 
 def _contents_of(messages: list[ChatMessage]) -> Iterator[tuple[Any, str]]:
@@ -126,14 +128,3 @@ def _contents_of(messages: list[ChatMessage]) -> Iterator[tuple[Any, str]]:
 
 def _item_id(call: ToolCallContent, api: str) -> Any:
     return item_id_of(object_of((call.extra or {}).get(api, {}), _METADATA[api]))
-
-
-def _without_item_id(residue: dict[str, Any], api: str) -> dict[str, Any]:
-    """Return the residue of a call without the id of its item, which the item has."""
-    metadata = {
-        provider: {name: value for name, value in fields.items() if name != "itemId"}
-        for provider, fields in object_of(residue, _METADATA[api]).items()
-        if isinstance(fields, dict)
-    }
-    rest = {name: value for name, value in residue.items() if name != _METADATA[api]}
-    return {**rest, _METADATA[api]: metadata} if any(metadata.values()) else rest

@@ -14,14 +14,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, is_native, object_of, objects_of, reasons
+from contentmodel.authoring import EncodeContext, object_of, objects_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.shared.kept_results import MODEL_MESSAGES, UI_MESSAGES, decoded
+from contentmodel_adapters.shared.kept_results import (
+    MODEL_MESSAGES,
+    SDK_FORMATS,
+    UI_MESSAGES,
+    decoded,
+    is_kept,
+    provider_in,
+    with_own,
+    without_values,
+)
 from contentmodel_adapters.shared.provider_state import ITEM, RESPONSES
 
 _METADATA = {UI_MESSAGES: "providerMetadata", MODEL_MESSAGES: "providerOptions"}
@@ -35,10 +44,7 @@ def with_texts_of_openai(request: ChatRequest, context: EncodeContext) -> ChatRe
     is_stored = request.options.store is not False
     messages = [
         context.with_contents(message, _Texts(message.origin.api, context, is_stored=is_stored).changed(message))
-        if message.role == "assistant"
-        and message.origin is not None
-        and message.origin.api in _METADATA
-        and not is_native(message, context)
+        if message.role == "assistant" and message.origin is not None and is_kept(message, SDK_FORMATS, context)
         else message
         for message in request.messages
     ]
@@ -81,7 +87,7 @@ class _Texts:
 
     def _kept(self, content: Any) -> Fields:
         metadata = object_of((content.extra or {}).get(self._api, {}), _METADATA[self._api])
-        return next((object_of(metadata, name) for name in _PROVIDERS if object_of(metadata, name)), {})
+        return object_of(metadata, provider_in(metadata, _PROVIDERS))
 
     def _reasoning(self, parts: list[Any], item_id: str | None) -> list[AIContent]:
         """Return the parts of reasoning with the id of the item, which the item of a text after it requires."""
@@ -142,16 +148,9 @@ class _Texts:
         """Return the content of the API in place of one of the SDK, without the values that the item has."""
         residue = (old.extra or {}).get(self._api, {})
         at = _METADATA[self._api]
-        metadata = dict(object_of(residue, at))
-        provider = next((name for name in _PROVIDERS if object_of(metadata, name)), "")
-        fields = {name: value for name, value in metadata.pop(provider, {}).items() if name not in names}
-        metadata |= {provider: fields} if fields else {}
-        rest = {name: value for name, value in residue.items() if name != at} | ({at: metadata} if metadata else {})
-        extra = {**(old.extra or {}), self._api: rest, RESPONSES: (own.extra or {}).get(RESPONSES, {})}
-        changes = {name: getattr(old, name) for name in ("protected", "cache_point")}
-        made: Any = replace(own, extra={api: fields for api, fields in extra.items() if fields} or None, **changes)
-        self._context.kept_hosted[id(made)] = made
-        return self._context.replaced(old, made)  # type: ignore[no-any-return]
+        provider = provider_in(object_of(residue, at), _PROVIDERS)
+        left = without_values(residue, at, names, provider) if provider else residue
+        return with_own(old, own, self._context, {self._api: left}, protected=old.protected)  # type: ignore[no-any-return]
 
 
 def _is_encrypted(content: ReasoningContent) -> bool:

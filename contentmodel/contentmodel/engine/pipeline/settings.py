@@ -25,14 +25,14 @@ _HIDDEN, _KINDS = ("none", "omitted"), ("concise", "detailed", "updates")
 class Shown(msgspec.Struct, frozen=True):
     """The field of ReasoningOptions with which an API is asked to return the reasoning.
 
-    `values` are the values that the API takes. `yes` asks for the reasoning, `no` for an answer without it. With
+    `yes` asks for the reasoning, `no` for an answer without it. `others` are further values that the API takes. With
     `only_beside_mode`, the API takes the field only beside a mode in which the model thinks.
     """
 
     field: str
     yes: Any
     no: Any = None
-    values: tuple[Any, ...] = ()
+    others: tuple[str, ...] = ()
     only_beside_mode: bool = False
 
 
@@ -66,16 +66,16 @@ ANTHROPIC = Form(
     between_tools={"mode": "between_tools"},
     budget_below_limit=True,
     switched_apart=("anthropic-messages", "bedrock-converse"),
-    shown=Shown("summary", "summarized", "omitted", ("summarized", "omitted", "updates"), only_beside_mode=True),
+    shown=Shown("summary", "summarized", "omitted", ("updates",), only_beside_mode=True),
 )
 OPENAI = Form(off={"effort": "none"}, auto={})
-RESPONSES = msgspec.structs.replace(OPENAI, shown=Shown("summary", "auto", None, ("auto", "concise", "detailed")))
+RESPONSES = msgspec.structs.replace(OPENAI, shown=Shown("summary", "auto", None, ("concise", "detailed")))
 GOOGLE = Form(
     off={"budget_tokens": 0},
     auto={"budget_tokens": -1},
     within={},
     efforts_as_budgets=True,
-    shown=Shown("include", yes=True, no=False, values=(True, False)),
+    shown=Shown("include", yes=True, no=False),
 )
 
 
@@ -210,9 +210,8 @@ def _shown_as(requested: ReasoningOptions, shown: Shown, *, asked: bool) -> Any:
     if shown.only_beside_mode and requested.mode not in ("enabled", "adaptive"):
         return None
     value = getattr(requested, shown.field)
-    if value in shown.values:
-        return value
-    return shown.yes if asked else shown.no
+    is_taken = value is not None and value in (shown.yes, shown.no, *shown.others)
+    return value if is_taken else shown.yes if asked else shown.no
 
 
 def _thinking(requested: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
