@@ -425,3 +425,34 @@ def test_answer_with_calls_is_finished_by_them(api: str) -> None:
     assert fold_stream([*encode_stream(unfold(response), api)], api) == response
     encoded = convert(body, source=api, target="openai-chat", kind="response")
     assert encoded.payload["choices"][0]["finish_reason"] == "tool_calls"
+
+
+EVENT_FIELDS = ("content_block", "data", "delta", "event", "index", "item", "message", "part", "step", "text", "type")
+
+
+@pytest.mark.parametrize("value", ["x", 7, None, {"y": 1}], ids=["text", "number", "null", "object"])
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_fields_of_an_answer_may_have_the_names_of_the_fields_of_events(api: str, value: Any) -> None:
+    answered = PROVIDERS[api].answer("Hi")
+    answered = {**dict.fromkeys(EVENT_FIELDS, value), **answered}
+    response = adapter(api).decode_response(answered)
+    stream = b"".join(encode_stream(unfold(response), api))
+    assert adapter(api).encode_response(fold_stream([stream], api)).payload == answered
+
+
+@pytest.mark.parametrize("error", [None, "x", {"code": 1}])
+def test_a_field_named_error_of_an_answer_of_cohere_is_no_failure_in_a_stream(error: Any) -> None:
+    answered = {**PROVIDERS["cohere-chat"].answer("Hi"), "error": error}
+    response = adapter("cohere-chat").decode_response(answered)
+    stream = b"".join(encode_stream(unfold(response), "cohere-chat"))
+    assert adapter("cohere-chat").encode_response(fold_stream([stream], "cohere-chat")).payload == answered
+
+
+def test_the_type_of_a_message_that_changes_in_a_stream_is_inside_the_delta() -> None:
+    # Beside the delta, it would be the type of the event: a reader would take the event for a whole answer.
+    whole = {**PROVIDERS[ANTHROPIC].answer(""), "content": [], "stop_reason": "tool_use"}
+    twice = sse(*({"type": "message_start", "message": {**whole, "type": kind}} for kind in ("other", "message")))
+    written = b"".join(convert_stream([twice], source=ANTHROPIC, target=ANTHROPIC))
+    changes = [data for data in chunks_of(written) if "usage" in data]
+    assert [data["type"] for data in changes] == ["message_delta"]
+    assert changes[0]["delta"]["type"] == "message"

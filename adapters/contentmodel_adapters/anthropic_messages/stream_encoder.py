@@ -113,7 +113,8 @@ class Encoder(SequentialEncoder):
             if key in IN_DELTA:
                 delta[key] = value
             elif key not in ("content", "usage") and (key not in self._head or self._head[key] != value):
-                beside[key] = value
+                # The event has a type and a delta of its own.
+                (delta if key in ("type", "delta") else beside)[key] = value
         self.put({"type": "message_delta", "delta": delta, **beside}, "message_delta")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:

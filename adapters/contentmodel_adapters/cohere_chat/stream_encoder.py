@@ -158,8 +158,10 @@ class Encoder(StreamEncoder):
 
     def _end_message(self, payload: dict[str, Any], **more: Any) -> None:
         """Write the finish reason, the usage, and the fields that belong to no block."""
-        delta = {key: value for key, value in payload.items() if key not in ("id", "message") and value is not None}
+        # An error in the delta would be a failure.
+        delta = {key: value for key, value in payload.items() if key not in ("id", "message", "error")}
+        around = {"error": payload["error"]} if "error" in payload else {}
         message = object_of(payload, "message")
         rest = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
         beside = {"message": rest} if rest else {}
-        self.put({"type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")
+        self.put({**around, "type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")
