@@ -298,6 +298,24 @@ THOUGHT = {
 }
 
 
+STORED: dict[str, Items] = {
+    "summary": [{"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}],
+    "two parts": [
+        {
+            "type": "reasoning",
+            "id": "rs_1",
+            "summary": [{"type": "summary_text", "text": text} for text in ("Hm.", "So.")],
+        }
+    ],
+    "empty": [{"type": "reasoning", "id": "rs_1", "summary": []}],
+    "two items": [
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "reasoning", "id": "rs_2", "summary": [{"type": "summary_text", "text": "So."}]},
+    ],
+}
+"""Reasoning that OpenAI stores, without encrypted content."""
+
+
 def said(*annotations: dict[str, Any], id: str = "msg_1", **fields: Any) -> dict[str, Any]:
     part = {"type": "output_text", "text": "Fog. More.", "annotations": list(annotations), "logprobs": []}
     return done("message", id, role="assistant", content=[part], **fields)
@@ -321,6 +339,15 @@ TEXTS: dict[str, Items] = {
 def test_citations_survive_conversion_to_the_sdk_and_back(name: str, version: str, framework: str) -> None:
     kept = kept_of(TEXTS[name], framework, policies={"ai_sdk": version})
     assert without(returned(kept, framework)[1:-1], "logprobs") == without(TEXTS[name], "logprobs")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_stream_of_a_ui_message_has_the_texts_of_its_conversion(name: str) -> None:
+    stream = stream_of(RESPONSES, answer_of(RESPONSES, TEXTS[name])).encode()
+    shown = read_message(ui_chunks(decode_stream([stream], RESPONSES), message_id="m"))
+    # The sources of a stream are parts of their own.
+    names = ("state", "citations")
+    assert without(parts_of([shown]), *names) == without(parts_of(kept_of(TEXTS[name], UI)), *names)
 
 
 @pytest.mark.parametrize("framework", FORMATS)
@@ -356,6 +383,27 @@ def test_text_of_another_item_is_no_part_of_the_item_before(model: str, is_item:
     part.pop("providerOptions", None)
     back = returned(kept, framework, model)[1:-1]
     assert [isinstance(item["content"], list) for item in back] == [is_item, is_item, False]
+
+
+@pytest.mark.parametrize("framework", FORMATS)
+@pytest.mark.parametrize("model", [REASONS, PLAIN])
+@pytest.mark.parametrize("name", STORED)
+def test_stored_reasoning_survives_conversion_to_the_sdk_and_back(name: str, model: str, framework: str) -> None:
+    items = [*STORED[name], said(URL)]
+    assert without(returned(kept_of(items, framework), framework, model)[1:-1], "logprobs") == without(
+        items, "logprobs"
+    )
+
+
+@pytest.mark.parametrize("framework", FORMATS)
+@pytest.mark.parametrize("name", STORED)
+def test_stored_reasoning_is_not_sent_to_others_or_if_nothing_is_stored(name: str, framework: str) -> None:
+    request = adapter(framework).decode_request(kept_of(STORED[name], framework))
+    for store, target in ((False, RESPONSES), (None, "openai-chat"), (None, "anthropic-messages")):
+        changed = replace(request, options=replace(request.options, store=store))
+        encoded = adapter(target).encode_request(changed, model=REASONS)
+        assert "rs_1" not in json.dumps(encoded.payload)
+        assert "rs_2" not in json.dumps(encoded.payload)
 
 
 @pytest.mark.parametrize("framework", FORMATS)
@@ -400,13 +448,16 @@ def test_conversion_has_the_texts_that_the_sdk_makes(name: str, framework: str) 
 @pytest.mark.parametrize("model", [REASONS, PLAIN])
 @pytest.mark.parametrize("store", [True, False])
 def test_texts_are_items_where_the_sdk_refers_to_items(model: str, store: bool) -> None:
-    for items in ([THOUGHT, said(URL, phase="final_answer")], [said(URL, phase="final_answer")]):
+    ending = said(URL, phase="final_answer")
+    for items in ([THOUGHT, ending], [ending], *([*thoughts, ending] for thoughts in STORED.values())):
         kept = kept_of(items, MODEL)
         request = adapter(MODEL).decode_request(kept)
         request = replace(request, options=replace(request.options, store=store))
         ours: Any = adapter(RESPONSES).encode_request(request, model=model).payload
         theirs = sent_by_sdk(kept, MODEL, store=store, model=model)
         text = theirs[-2]
+        thoughts = [item["id"] for item in theirs if str(item.get("id")).startswith("rs_")]
+        assert [item.get("id", "rs_1") for item in ours["input"] if item["type"] == "reasoning"] == thoughts
         is_item = text.get("type") == "item_reference"
         assert isinstance(ours["input"][-2]["content"], list) is is_item
         assert ours["input"][-2].get("id") == text.get("id")

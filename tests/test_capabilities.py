@@ -304,13 +304,14 @@ def test_wish_to_see_the_thinking_is_sent_in_the_field_of_each_api(source: str, 
     assert {loss.kind for loss in encoded.losses if loss.what.startswith("options.reasoning.")} <= {"insignificant"}
 
 
-def test_kind_of_summary_that_an_api_lacks_is_reported() -> None:
-    asked = {"model": "gpt-5.2", "input": "Hi", "reasoning": {"effort": "low", "summary": "detailed"}}
+@pytest.mark.parametrize("summary", ["detailed", "poetic"])
+def test_kind_of_summary_that_an_api_lacks_is_reported(summary: str) -> None:
+    asked = {"model": "gpt-5.2", "input": "Hi", "reasoning": {"effort": "low", "summary": summary}}
     encoded = crossed(asked, RESPONSES, ANTHROPIC, "claude-opus-4-8")
     assert encoded.payload["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert lost(encoded)["$.reasoning.summary"] == (
         "degraded",
-        "anthropic-messages has no detailed form of the thinking",
+        f"anthropic-messages has no {summary} form of the thinking",
     )
     encoded = crossed(asked, RESPONSES, ANTHROPIC, "claude-3-5-haiku-latest")
     assert "thinking" not in encoded.payload

@@ -475,6 +475,18 @@ def test_reasoning_has_the_id_of_its_item_and_the_first_part_its_state() -> None
     ]
 
 
+def test_stored_reasoning_returns_to_openai_as_its_item() -> None:
+    """Pydantic AI sends the id of the item, too. Chat has no items: the id is the name of the field there."""
+    summary = [{"type": "summary_text", "text": text} for text in ("One.", "Two.")]
+    payload = {"input": [{"type": "reasoning", "id": "rs_1", "summary": summary}]}
+    kept = convert(payload, source="openai-responses", target=API, kind="request").payload
+    back = convert(kept, source=API, target="openai-responses", kind="request", model="gpt-5.2")
+    assert back.payload["input"] == payload["input"]
+    for changes in ({"id": "reasoning"}, {"provider_name": "groq"}):
+        others = [{**kept[0], "parts": [{**part, **changes} for part in kept[0]["parts"]]}]
+        assert "rs_1" not in str(convert(others, source=API, target="openai-responses", kind="request").payload)
+
+
 def test_call_without_a_name_has_an_empty_one() -> None:
     call = FunctionCallContent(call_id="c1", arguments={})
     payload = written(ChatMessage(role="assistant", contents=[call, FunctionResultContent(call_id="c1")]))

@@ -57,7 +57,12 @@ from contentmodel_adapters.shared.openai_results import with_hosted_of_openai
 from contentmodel_adapters.shared.openai_runs import with_runs_of_openai
 from contentmodel_adapters.shared.openai_settings import with_settings_of
 from contentmodel_adapters.shared.openai_texts import with_texts_of_openai
-from contentmodel_adapters.shared.provider_state import reasoning_items, with_state_at_end, with_state_of_items
+from contentmodel_adapters.shared.provider_state import (
+    reasoning_items,
+    with_state_at_end,
+    with_state_of_items,
+    with_stored_reasoning,
+)
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
 API_ISSUER = "openai"
@@ -177,6 +182,7 @@ REQUEST_PASSES = (
     request_pass(with_runs_of_openai, needs=(FunctionCallContent,)),
     request_pass(with_hosted_of_openai, needs=TYPES),
     message_pass(with_state_of_items, needs=(ReasoningContent,)),
+    request_pass(with_stored_reasoning, needs=(ReasoningContent,)),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(ReasoningContent,)),
     message_pass(with_state_at_end, needs=(ReasoningContent,)),

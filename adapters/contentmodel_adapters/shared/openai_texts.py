@@ -74,9 +74,13 @@ class _Texts:
                 is_complete = True
                 made += self._reasoning(parts, item_id) if has_items else parts
             else:
+                is_complete = is_complete or any(self._is_item(part) for part in parts)
                 made += [self._alone(part, is_open=is_open) for part in parts]
             is_open = own is not None
         return made
+
+    def _is_item(self, content: Any) -> bool:
+        return isinstance(content, ReasoningContent) and id(content) in self._context.kept_hosted
 
     def _key(self, content: Any) -> tuple[type[Any] | None, str | None]:
         """Return the class of a part of an item, and the id of the item; (None, None) for other contents."""

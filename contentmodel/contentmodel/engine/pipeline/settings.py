@@ -18,8 +18,8 @@ from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, Reasoni
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
 _SETTING_NAMES = {name: name.replace("_", " ") for name in ("top_p", "top_k", "frequency_penalty", "presence_penalty")}
 _THINKING = ("mode", "effort", "budget_tokens")
-_HIDDEN, _KINDS = ("none", "omitted"), ("concise", "detailed", "updates")
-"""Values of `summary`: those without a summary, and the kinds that one API alone has."""
+_HIDDEN, _USUAL = ("none", "omitted"), ("auto", "summarized")
+"""Values of `summary`: those without a summary, and those that leave its form to the API. Other values name a form."""
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -198,7 +198,7 @@ def _fit_shown(
         if asked and fields[shown.field] is None:
             why = context.known.why("returns no thinking to this request", "thinking")
             context.report_loss(request, path, reasons.THINKING_UNSUPPORTED, why=why)
-        elif old in _KINDS:
+        elif name == "summary" and old not in (*_HIDDEN, *_USUAL):
             why = f"{context.api} has no {old} form of the thinking"
             context.report_loss(request, path, reasons.THINKING_ADJUSTED, why=why)
         else:

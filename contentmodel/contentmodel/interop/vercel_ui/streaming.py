@@ -14,6 +14,7 @@ from contentmodel.content.citations import Citation
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolCallContent,
@@ -100,7 +101,7 @@ class VercelWriter(BlockWriter):
             part = self._part(content) if is_of_hosted_tool(content) else {"input": arguments_of(content)}
             metadata = _readable(part, "callProviderMetadata")
             return [{"type": "tool-input-available", **self._call(block), "input": part.get("input"), **metadata}]
-        end: JsonObject = {"type": f"{_kind(content)}-end", "id": block.name}
+        end: JsonObject = {"type": f"{_kind(content)}-end", "id": block.name, **self._of_text(content)}
         return [end, *self._cited(content)]
 
     def whole(self, block: OpenBlock) -> Chunks:
@@ -158,6 +159,17 @@ class VercelWriter(BlockWriter):
             return {"type": "tool-output-error", **chunk, "errorText": text}
         output = part.get("output") if is_of_hosted_tool(result) else output_of(result)
         return {"type": "tool-output-available", **chunk, "output": output}
+
+    def _of_text(self, content: AIContent) -> JsonObject:
+        """Return the values of a provider beside a text: the id of its item, the phase and the annotations at OpenAI.
+
+        Reasoning has none: the AI SDK would send the id of an item without the opaque state that it requires.
+        """
+        if not isinstance(content, TextContent) or not content.extra:
+            return {}
+        (message,) = self.listed(API, [content], ai_sdk=self._version) or [{"parts": []}]
+        part = next((part for part in message["parts"] if part.get("type") == "text"), {})
+        return _readable(part, "providerMetadata")
 
     def _part(self, *contents: AIContent) -> JsonObject:
         """Return the tool part of a call, and of its result if there is one, that the adapter writes."""
