@@ -47,8 +47,8 @@ ORDER = {
     "openai-responses": """
         with_settings_of *with_fitting_settings *_with_separate_added_tools *with_known_tools
         with_sendable_tools with_approvals_of_openai with_runs_of_openai with_hosted_of_openai with_state_of_items
-        with_stored_reasoning normalize_foreign *without_unread_state with_state_at_end with_texts_of_openai with_readable_media
-        _with_a_turn _with_fitting_calls with_fitting_schemas;""",
+        with_stored_reasoning normalize_foreign *without_unread_state with_state_at_end with_texts_of_openai
+        with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {

@@ -280,7 +280,7 @@ class EncodeContext:
         self.lacks_approvals = False
         """True if the target has no approvals at all."""
         self.kept_hosted: dict[int, object] = {}
-        """The contents of other formats that are the target's own, by identity: of its hosted tools, and in its store."""
+        """The target's own contents in messages of other formats, by identity: of its tools and of its store."""
         self.keeps_state = False
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None
