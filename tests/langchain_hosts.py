@@ -186,6 +186,16 @@ COHERE = [
         "chunk_position": None,
     },
 ]
+_OF_STREAM = {
+    "finish_reason": "TOOL_CALL",
+    "token_count": {"total_tokens": 7.0, "input_tokens": 3.0, "output_tokens": 4.0},
+    "tool_calls": [_RAW_CALL],
+}
+COHERE_STREAM = [
+    message("human", "Weather?"),
+    answer(PLAN, additional_kwargs=_OF_STREAM, response_metadata=_OF_STREAM, tool_calls=[_CALL]),
+    result('[{"w": "rain"}]', "c1"),
+]
 MISTRAL = [
     message("human", "Who won?"),
     answer(
@@ -206,5 +216,6 @@ OLLAMA = [
     ),
 ]
 CONVERSATIONS = [
-    *(PERPLEXITY, XAI, GROQ, GROQ_V1, OPENROUTER, OPENROUTER_TEXT, OPENROUTER_STREAM, COHERE, MISTRAL, OLLAMA)
+    *(PERPLEXITY, XAI, GROQ, GROQ_V1, OPENROUTER, OPENROUTER_TEXT, OPENROUTER_STREAM, COHERE, COHERE_STREAM, MISTRAL),
+    OLLAMA,
 ]

@@ -24,6 +24,7 @@ from contentmodel.message import ChatMessage
 from langchain_hosts import (
     CITED,
     COHERE,
+    COHERE_STREAM,
     CONVERSATIONS,
     DETAILS,
     DOCUMENTS,
@@ -240,6 +241,15 @@ def test_plan_of_cohere_is_reasoning() -> None:
     assert isinstance(call, contentmodel.FunctionCallContent)
     assert sent(COHERE, "cohere-chat")[1]["tool_plan"] == PLAN
     assert ("dropped", "$[1].content") in lost(COHERE, "openai-chat")
+
+
+def test_streamed_plan_is_the_content_only() -> None:
+    plan: Any = read(COHERE_STREAM).contents[0]
+    assert (plan.kind, plan.text) == ("plan", PLAN)
+    assert sent(COHERE_STREAM, "cohere-chat")[1]["tool_plan"] == PLAN
+    body = edited(COHERE_STREAM, 1, c0=replace(plan, text="No."))
+    assert body["content"] == "No."
+    assert "tool_plan" not in body["additional_kwargs"]
 
 
 def test_edited_plan_is_written_twice() -> None:

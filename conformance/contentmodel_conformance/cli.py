@@ -87,9 +87,9 @@ def serve(
 ) -> None:
     """Serve the scripted answers of a local server, in the format of every API.
 
-    The server has the endpoints of OpenAI Chat Completions and Responses, Anthropic Messages and Gemini
-    generateContent, streaming and not. Each request gets the next turn of the script, in the format of its API. After
-    the last turn, every request gets an error. Ctrl-C stops the server.
+    The server has the endpoints of the API of each provider, streaming and not; at its start, it prints the URLs for
+    their clients. Each request gets the next turn of the script, in the format of its API. After the last turn, every
+    request gets an error. Ctrl-C stops the server.
 
     A turn is a text with optional tool calls, an answer in the format of any API (with "api" if it cannot be detected),
     or a stored contentmodel document. A turn with a fault fails for the first "times" requests (default: 1). Faults:
@@ -152,6 +152,18 @@ def _logging(path: str | None) -> Iterator[Callable[[Recorded], None]]:
         yield keep
 
 
+_CLIENTS = {
+    "openai-chat": 'OpenAI(base_url=URL, api_key="none")',
+    "anthropic-messages": 'Anthropic(base_url=URL, api_key="none")',
+    "google-generate-content": 'genai.Client(http_options={"base_url": URL}, api_key="none")',
+    "bedrock-converse": 'boto3.client("bedrock-runtime", endpoint_url=URL, region_name="us-east-1")',
+    "cohere-chat": 'cohere.ClientV2(base_url=URL, api_key="none")',
+    "mistral-chat": 'Mistral(server_url=URL, api_key="none")',
+    "ollama-chat": "ollama.Client(host=URL)",
+}
+"""How the official client of each API is created, with the base URL."""
+
+
 def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
     """Print the URL, and how to configure each client."""
     console = err() if to_stderr else out()
@@ -159,11 +171,8 @@ def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
         Text.assemble(("listening on ", "bold"), (server.url, "bold green"), f" with {count_of(turns, 'turn')}"),
         soft_wrap=True,
     )
-    for line in (
-        f'OpenAI(base_url="{server.base_url("openai-chat")}", api_key="none")',
-        f'Anthropic(base_url="{server.base_url("anthropic-messages")}", api_key="none")',
-        f'genai.Client(http_options={{"base_url": "{server.base_url("google-generate-content")}"}}, api_key="none")',
-    ):
+    for api, client in _CLIENTS.items():
+        line = client.replace("URL", f'"{server.base_url(api)}"')
         console.print(f"  {line}", style="dim", soft_wrap=True)
     console.print("Ctrl-C stops it", style="dim")
     console.file.flush()

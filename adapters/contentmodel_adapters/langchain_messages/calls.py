@@ -21,7 +21,10 @@ LISTS = ("tool_calls", "invalid_tool_calls")
 AGAIN = {"tool_calls": "calls_again", "invalid_tool_calls": "invalid_again"}
 """The field of a body in which the calls that its content has already are decoded. It has no meaning elsewhere."""
 PLAN = "plan"
-"""The field of a body in which the plan of Cohere's calls is decoded. It is the content and, again, `tool_plan`."""
+"""The field of a body in which the plan of Cohere's calls is decoded. It is the content and, again, `tool_plan`.
+
+A streamed message has it as its content only (langchain-cohere 0.6.0, chat_models.py, seen 2026-11-27).
+"""
 _RECORDS = ("id", "finish_reason", "generation_id", "token_count", "documents")
 """The entries of `additional_kwargs` that Cohere's answers have in their metadata, too."""
 SIGNATURES = "__gemini_function_call_thought_signatures__"
@@ -156,10 +159,17 @@ def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
         copy["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in moved.values()}
         copy |= {field: kwargs[name] for field, name in moved.items()}
     places = [(field, f"additional_kwargs.{name}") for field, name in moved.items()]
-    if "plan_again" not in moved:
+    if "plan_again" not in moved and not (has_calls and _is_streamed_plan(body)):
         return places
     copy[PLAN] = copy.pop("content")
     return [*places, (PLAN, "content")]
+
+
+def _is_streamed_plan(body: dict[str, Any]) -> bool:
+    """Return whether the content beside calls is a plan: only Cohere has this finish reason."""
+    ending = object_of(body, "response_metadata").get("finish_reason")
+    has_plan = "tool_plan" in object_of(body, "additional_kwargs")
+    return ending == "TOOL_CALL" and not has_plan and text_of(body, "content") != ""
 
 
 def _repeats_links(kwargs: dict[str, Any]) -> bool:
@@ -225,8 +235,9 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
     fields = [field for field in LIFTED if field in body and field not in taken]
     lifted = {LIFTED[field]: body.pop(field) for field in fields}
     if PLAN in body and PLAN not in taken:
-        lifted["tool_plan"] = body.pop(PLAN)
-        body["content"] = body.get("content") or lifted["tool_plan"]
+        plan = body.pop(PLAN)
+        body["content"] = body.get("content") or plan
+        lifted |= {"tool_plan": plan} if "plan_again" in fields or not _is_streamed_plan(body) else {}
     if lifted:
         kwargs = {**body.get("additional_kwargs", {}), **lifted}
         body["additional_kwargs"] = kwargs
