@@ -49,8 +49,24 @@ def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Mak
         in_turn = others[number % len(others)]
         for other in others if trial.deep else [in_turn]:
             is_large = trial.deep and other is in_turn
-            tried = partial(_grows_evenly, partial(make, subject.adapter, other), shape, is_large=is_large)
+            restarting = _restarting(trial, partial(make, subject.adapter, other))
+            tried = partial(_grows_evenly, restarting, shape, is_large=is_large)
             trial.once(name, tried, f"{name}, with {other.api}" if other is not None else name)
+
+
+def _restarting(trial: Trial, make: Callable[[Any], Work]) -> Callable[[Any], Work]:
+    """Return a function that makes work that restarts the watchdog: it is measured many times, and traced."""
+
+    def made(value: Any) -> Work:
+        work = make(value)
+
+        def restarting() -> None:
+            trial.restart()
+            work()
+
+        return restarting
+
+    return made
 
 
 def _partners(subject: Subject, kind: str) -> Sequence[Any]:
