@@ -301,6 +301,8 @@ def test_encrypted_reasoning_of_xai_survives_frameworks(framework: str) -> None:
     back = contentmodel.convert(there.payload, source=framework, target=API, kind="request", model="grok-4")
     (item,) = [item for item in back.payload["input"] if item.get("type") == "reasoning"]
     assert item["encrypted_content"] == "c2VhbGVk"
+    openai = contentmodel.convert(there.payload, source=framework, target=API, kind="request", model="gpt-5.2")
+    assert "rs_1" not in str(openai.payload)
 
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "openai-chat"])

@@ -74,7 +74,11 @@ def _with_providers(message: ChatMessage, context: EncodeContext) -> list[AICont
 
 
 def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) -> Iterator[AIContent]:
-    for content, item_id in with_state_first(contents, context):
+    pairs = with_state_first(contents, context)
+    # The id of an item of another maker, such as xAI, means nothing to OpenAI.
+    of_others = {item_id for content, item_id in pairs if content.protected and content.protected.issuer != "openai"}
+    for content, own_id in pairs:
+        item_id = None if own_id in of_others else own_id
         if isinstance(content, ToolResultContent) and any(isinstance(o, HostedFileContent) for o in content.outputs):
             content = context.replace(content, outputs=list(_provided(content.outputs, issuer, context)))
         content = with_standard_base64(content, context)
