@@ -168,8 +168,8 @@ class VercelWriter(BlockWriter):
         if not isinstance(content, TextContent) or not content.extra:
             return {}
         (message,) = self.listed(API, [content], ai_sdk=self._version) or [{"parts": []}]
-        part = next((part for part in message["parts"] if part.get("type") == "text"), {})
-        return _readable(part, "providerMetadata")
+        texts = [part for part in message["parts"] if part.get("type") == "text"]
+        return _readable(texts[0], "providerMetadata") if texts else {}
 
     def _part(self, *contents: AIContent) -> JsonObject:
         """Return the tool part of a call, and of its result if there is one, that the adapter writes."""
