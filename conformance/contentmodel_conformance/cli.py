@@ -161,7 +161,7 @@ _CLIENTS = {
     "mistral-chat": 'Mistral(server_url=URL, api_key="none")',
     "ollama-chat": "ollama.Client(host=URL)",
 }
-"""How the official client of each API is created, with the base URL."""
+"""The call that creates the official client of each API. `URL` is its base URL."""
 
 
 def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
