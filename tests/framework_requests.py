@@ -13,8 +13,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from conftest import records
-from contentmodel import convert
+from contentmodel import adapter, convert
 from contentmodel.auditing import leaves
 from contentmodel.engine.json import value_at
 from contentmodel_conformance.agreement import _unmarked
@@ -196,8 +198,8 @@ def _belongs(item: Any, ids: Collection[str]) -> bool:
 class Comparison:
     """Compare the requests of a framework with ours. `used` has the habits that explained a difference."""
 
-    def __init__(self, source: str, habits: Sequence[Habit]) -> None:
-        self.source, self.habits = source, habits
+    def __init__(self, source: str, habits: Sequence[Habit], *, stores: bool = True) -> None:
+        self.source, self.habits, self.stores = source, habits, stores
         self.used: set[str] = set()
         self.excused: set[tuple[str, str]] = set()
         """The kinds of facts that only the framework sends, each with the code of the loss that reports it."""
@@ -210,7 +212,8 @@ class Comparison:
         hosted = hosted_ids(document)
         made_hosted = hosted | {made_ids[one] for one in hosted if one in made_ids}
         of_theirs = self._facts(api, without(theirs, hosted), is_ours=False)
-        of_ours = self._facts(api, without(encoded.payload, made_hosted), is_ours=True)
+        payload = encoded.payload if self.stores else self._unstored(api, document)
+        of_ours = self._facts(api, without(payload, made_hosted), is_ours=True)
         of_ours = [(kind, originals.get(value, value) if kind.endswith(" id") else value) for kind, value in of_ours]
         lost = _lost(document, encoded.losses)
         found = []
@@ -220,6 +223,12 @@ class Comparison:
             if difference.theirs or difference.ours:
                 found.append(difference)
         return found
+
+    def _unstored(self, api: str, document: Any) -> Any:
+        """Return our request if the provider stores nothing."""
+        request = adapter(self.source).decode_request(document)
+        request = replace(request, options=replace(request.options, store=False))
+        return adapter(api).encode_request(request, model=MODELS[api]).payload
 
     def _facts(self, api: str, payload: dict[str, Any], *, is_ours: bool) -> list[Fact]:
         facts = facts_of(api, payload)
