@@ -31,7 +31,7 @@ from contentmodel_adapters.shared.kept_results import (
     with_own,
     without_values,
 )
-from contentmodel_adapters.shared.provider_state import ITEM, RESPONSES
+from contentmodel_adapters.shared.provider_state import RESPONSES, with_id_of_item
 
 _METADATA = {UI_MESSAGES: "providerMetadata", MODEL_MESSAGES: "providerOptions"}
 """The field of texts with the values of providers, by format."""
@@ -65,14 +65,15 @@ class _Texts:
         made: list[AIContent] = []
         # If the last content is part of the item of a text, another text would become a part of it, too.
         is_open = False
-        for (kind, item_id), group in groupby(message.contents, self._key):
+        for (kind, _), group in groupby(message.contents, self._key):
             parts: list[Any] = list(group)
             own = self._texts(parts) if kind is TextContent and self._is_stored and is_complete else None
             if own is not None:
                 made += own
             elif kind is ReasoningContent and any(_is_encrypted(part) for part in parts):
                 is_complete = True
-                made += self._reasoning(parts, item_id) if has_items else parts
+                # The item of a text after it requires the id.
+                made += [with_id_of_item(parts[0], self._context), *parts[1:]] if has_items else parts
             else:
                 is_complete = is_complete or any(self._is_item(part) for part in parts)
                 made += [self._alone(part, is_open=is_open) for part in parts]
@@ -92,11 +93,6 @@ class _Texts:
     def _kept(self, content: Any) -> Fields:
         metadata = object_of((content.extra or {}).get(self._api, {}), _METADATA[self._api])
         return object_of(metadata, provider_in(metadata, _PROVIDERS))
-
-    def _reasoning(self, parts: list[Any], item_id: str | None) -> list[AIContent]:
-        """Return the parts of reasoning with the id of the item, which the item of a text after it requires."""
-        marked = ITEM.on(parts[0], RESPONSES, {"type": "reasoning", "id": item_id, "summary": []})
-        return [self._replaced(parts[0], marked, names=("itemId",)), *parts[1:]]
 
     def _texts(self, parts: list[Any]) -> list[AIContent] | None:
         """Return the parts of the item of a text; None if their annotations are malformed."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, Hint, is_native, reasons
+from contentmodel.authoring import EncodeContext, Hint, is_native, object_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, standard_base64
 from contentmodel.content.outcomes import CompactionContent
@@ -16,6 +16,8 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.shared.kept_results import MODEL_MESSAGES, PYDANTIC_AI, UI_MESSAGES
+from contentmodel_adapters.shared.paths import at, without
 
 RESPONSES = "openai-responses"
 ITEM = Hint[dict[str, Any]](
@@ -80,40 +82,38 @@ def with_state_first(contents: Iterable[AIContent], context: EncodeContext) -> l
 
 
 _ITEM_IDS = (
-    ("vercel-model-messages", "providerOptions", "openai", "itemId"),
-    ("vercel-model-messages", "providerOptions", "azure", "itemId"),
-    ("vercel-ui-messages", "providerMetadata", "openai", "itemId"),
-    ("vercel-ui-messages", "providerMetadata", "azure", "itemId"),
-    ("pydantic-ai-messages", "id"),
+    (MODEL_MESSAGES, "providerOptions.openai.itemId"),
+    (MODEL_MESSAGES, "providerOptions.azure.itemId"),
+    (UI_MESSAGES, "providerMetadata.openai.itemId"),
+    (UI_MESSAGES, "providerMetadata.azure.itemId"),
+    (PYDANTIC_AI, "id"),
 )
-"""The paths of the id of an item of the Responses API in the residue of reasoning. The first key is the API."""
+"""The paths of the id of an item of the Responses API in the residue of reasoning, each with the API of the residue."""
 _OF_CHAT = ("content", "reasoning", "reasoning_content")
 """The ids of reasoning from Chat in Pydantic AI: the names of its fields (models/openai.py of 2.x, seen 2026-11-27)."""
 
 
 def _item_id(content: AIContent) -> str | None:
     """Return the id of the item that a framework keeps with reasoning; None if it keeps none."""
-    path = _path_of_id(content)
-    return None if path is None else _at(content.extra, path)
+    return _item_of(content)[1]
 
 
-def _path_of_id(content: AIContent) -> tuple[str, ...] | None:
-    if not isinstance(content, ReasoningContent):
-        return None
-    return next((path for path in _ITEM_IDS if _at(content.extra, path).__class__ is str), None)
+def _item_of(content: AIContent) -> tuple[str, str | None]:
+    """Return the path of the id of an item in the residue of reasoning, and the id; ("", None) without one."""
+    extra = content.extra or {}
+    for api, path in _ITEM_IDS if isinstance(content, ReasoningContent) else ():
+        found = at(object_of(extra, api), path)
+        if found.__class__ is str:
+            return f"{api}.{path}", found
+    return "", None
 
 
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        value = value.get(key) if value.__class__ is dict else None
-    return value
-
-
-def _without(value: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-    """Return an object without the value at a path, and without objects that become empty."""
-    key, *rest = path
-    inner = _without(value[key], tuple(rest)) if rest else None
-    return {name: old for name, old in value.items() if name != key} | ({key: inner} if inner else {})
+def with_id_of_item(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return reasoning with the id of its item where the API has it. It is taken from the residue of the framework."""
+    path, item_id = _item_of(content)
+    item: dict[str, Any] = {"type": "reasoning", "id": item_id, "summary": []}
+    bare = replace(content, extra=without(content.extra or {}, path))
+    return context.replace(content, extra=ITEM.on(bare, RESPONSES, item).extra)
 
 
 def with_stored_reasoning(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -131,7 +131,7 @@ def _with_stored(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     for item_id, group in groupby(message.contents, _item_id):
         parts = list(group)
         if item_id is not None and _is_stored(item_id, parts, message):
-            parts = [_stored(parts[0], context), *parts[1:]]
+            parts = [with_id_of_item(parts[0], context), *parts[1:]]
             context.kept_hosted.update({id(part): part for part in parts})
         contents += parts
     return context.with_contents(message, contents)
@@ -139,22 +139,14 @@ def _with_stored(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 def _is_stored(item_id: str, parts: list[AIContent], message: ChatMessage) -> bool:
     """Return whether the parts of an item have only its id, and their message came from OpenAI's Responses API."""
-    path, origin = _path_of_id(parts[0]) or ("",), message.origin
-    if message.role != "assistant" or origin is None or origin.api != path[0]:
+    path, origin = _item_of(parts[0])[0], message.origin
+    if message.role != "assistant" or origin is None or not path.startswith(f"{origin.api}."):
         return False
-    if path[1:] == ("id",):
-        provider = _at(parts[0].extra, (path[0], "provider_name")) or origin.issuer
+    if origin.api == PYDANTIC_AI:
+        provider = at(parts[0].extra or {}, f"{PYDANTIC_AI}.provider_name") or origin.issuer
         if provider not in ("openai", "azure") or item_id in _OF_CHAT:
             return False
     return all(part.protected is None for part in parts)
-
-
-def _stored(content: AIContent, context: EncodeContext) -> AIContent:
-    """Return the first part of an item, with the id of the item where the API has it."""
-    extra, path = content.extra or {}, _path_of_id(content) or ()
-    item = {"type": "reasoning", "id": _at(extra, path), "summary": []}
-    bare = replace(content, extra=_without(extra, path))
-    return context.replace(content, extra=ITEM.on(bare, RESPONSES, item).extra)
 
 
 def with_state_of_items(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -49,24 +49,8 @@ def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Mak
         in_turn = others[number % len(others)]
         for other in others if trial.deep else [in_turn]:
             is_large = trial.deep and other is in_turn
-            restarting = _restarting(trial, partial(make, subject.adapter, other))
-            tried = partial(_grows_evenly, restarting, shape, is_large=is_large)
+            tried = partial(_grows_evenly, trial, partial(make, subject.adapter, other), shape, is_large=is_large)
             trial.once(name, tried, f"{name}, with {other.api}" if other is not None else name)
-
-
-def _restarting(trial: Trial, make: Callable[[Any], Work]) -> Callable[[Any], Work]:
-    """Return a function that makes work that restarts the watchdog: it is measured many times, and traced."""
-
-    def made(value: Any) -> Work:
-        work = make(value)
-
-        def restarting() -> None:
-            trial.restart()
-            work()
-
-        return restarting
-
-    return made
 
 
 def _partners(subject: Subject, kind: str) -> Sequence[Any]:
@@ -76,7 +60,14 @@ def _partners(subject: Subject, kind: str) -> Sequence[Any]:
     return subject.others_by_kind[kind] or [None]
 
 
-def _grows_evenly(make: Callable[[Any], Work], shape: Shape, name: str, *, is_large: bool) -> None:
+def _grows_evenly(trial: Trial, make: Callable[[Any], Work], shape: Shape, name: str, *, is_large: bool) -> None:
     values = [shape(size) for size in law.sizes(large=is_large)]
+    works = [partial(_restarting, trial, work) for work in law.works_of(make, values)]
     # A value that nests deeply has long paths: their texts are quadratic in its depth.
-    law.bounds(law.works_of(make, values), copies=is_large and name not in NESTED)
+    law.bounds(works, copies=is_large and name not in NESTED)
+
+
+def _restarting(trial: Trial, work: Work) -> None:
+    """Do a piece of work that restarts the watchdog: it is measured many times, and traced."""
+    trial.restart()
+    work()

@@ -167,14 +167,16 @@ class VercelWriter(BlockWriter):
         """
         if not isinstance(content, TextContent) or not content.extra:
             return {}
-        (message,) = self.listed(API, [content], ai_sdk=self._version) or [{"parts": []}]
-        texts = [part for part in message["parts"] if part.get("type") == "text"]
-        return _readable(texts[0], "providerMetadata") if texts else {}
+        return _readable(self._first("text", content), "providerMetadata")
 
     def _part(self, *contents: AIContent) -> JsonObject:
         """Return the tool part of a call, and of its result if there is one, that the adapter writes."""
+        return self._first("toolCallId", *contents)
+
+    def _first(self, key: str, *contents: AIContent) -> JsonObject:
+        """Return the first part with a key that the adapter writes for contents; {} if there is none."""
         (message,) = self.listed(API, contents, ai_sdk=self._version) or [{"parts": []}]
-        return next((part for part in message["parts"] if "toolCallId" in part), {})
+        return next((part for part in message["parts"] if key in part), {})
 
     def _hosted_result(self, result: ToolResultContent) -> JsonObject:
         call = self._calls.get(result.call_id or "")
