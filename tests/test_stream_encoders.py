@@ -45,13 +45,14 @@ from contentmodel.events import (
     TurnStart,
     fold,
 )
-from contentmodel.streams import StreamConverter
+from contentmodel.streams import StreamConverter, encode_stream, fold_stream
 from contentmodel.unfolding import unfold
 from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_conformance import streams
 from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import accumulated
+from providers import PROVIDERS
 
 every_api = pytest.mark.parametrize("api", APIS)
 CHAT, RESPONSES, ANTHROPIC, GOOGLE = (
@@ -708,3 +709,11 @@ def test_streamed_call_ids_give_a_result_the_id_of_its_call() -> None:
     assert ids.give(1, FunctionCallContent(name="b")).call_id != call.call_id
     assert ids.give(2, FunctionResultContent(name="a", outputs=[])).call_id == call.call_id
     assert ids.give(0, FunctionCallContent(name="a", arguments={})).call_id == call.call_id
+
+
+@pytest.mark.parametrize("api", PROVIDERS)
+def test_streams_of_answers_with_lone_surrogates_grow(api: str) -> None:
+    contents = [ReasoningContent(text="thought"), TextContent(text="text")]
+    choices = [ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])]
+    answer = ChatResponse(id="half \ud83d", model="half \udfff", choices=choices)
+    assert fold_stream(encode_stream(unfold(answer, size=2), api), api).text == "text"

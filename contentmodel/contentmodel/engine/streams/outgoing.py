@@ -94,8 +94,8 @@ def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
     return grow
 
 
-TEXT_HERE = "\ue000text\ue000"
-"""The place of the text in an event for `growing_event`."""
+TEXT_HERE = "\x02text\x03"
+"""The place of the text in an event for `growing_event`. It is ASCII, which JSON with and without escapes has alike."""
 
 
 def growing_event(stream_format: StreamFormat, event: JsonObject, name: str | None = None) -> Callable[[str], bytes]:
