@@ -146,6 +146,7 @@ CITED = ANSWERED["citations"]
 VARIANTS = {
     "whole": REQUEST,
     "documents as texts": changed(REQUEST, documents=[{"data": "Plain."}, {"data": ""}, {"id": None, "data": {}}]),
+    "a document without data": changed(REQUEST, documents=[{"id": "a"}]),
     "an odd document": changed(REQUEST, documents=["a", 5]),
     "no documents": changed(REQUEST, documents=[]),
     "no messages": {"model": MODEL, "messages": [], "documents": ["a"]},

@@ -539,6 +539,12 @@ def test_tool_response_does_not_depend_on_key_order() -> None:
     fairness.key_order(contentmodel.adapter("google-generate-content"), "request", payload)
 
 
+def test_law_of_key_order_accepts_json_text_with_a_lone_surrogate() -> None:
+    document = {"data": {"_": {"a": None, "b": "\ud83d"}}}
+    payload = {"model": "m", "messages": [{"role": "user", "content": "?"}], "documents": [document]}
+    fairness.key_order(contentmodel.adapter("cohere-chat"), "request", payload)
+
+
 @pytest.mark.parametrize("flag", [True, False])
 @pytest.mark.parametrize("tools", [True, False])
 def test_parallel_tool_calls_flag_is_converted_or_reported(flag: bool, tools: bool) -> None:

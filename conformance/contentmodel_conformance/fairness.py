@@ -24,7 +24,7 @@ from contentmodel import (
 )
 from contentmodel.auditing import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.json import write
+from contentmodel.engine.json import canonical, parse, write
 from contentmodel.engine.lines import write_lines
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.events import fold
@@ -229,8 +229,8 @@ def _facts(value: Any) -> Counter[str]:
 def _spelled(value: Any) -> str:
     """Return a value as JSON. An object that is JSON text gets its keys sorted."""
     if isinstance(value, str) and value[:1] == "{":
-        with suppress(msgspec.DecodeError, ValueError):
-            return msgspec.json.encode(msgspec.json.decode(value), order="deterministic").decode()
+        with suppress(DecodeError):
+            return canonical(parse(value))
     return write(value).decode()
 
 

@@ -67,13 +67,14 @@ from contentmodel.engine.pipeline.toolsets import (
     without_settings_of_tools,
 )
 from contentmodel.engine.requests_only import RequestsOnly
-from contentmodel.engine.streams.amending import AmendingEncoder, SequentialEncoder, citations_of_piece
+from contentmodel.engine.streams.amending import AmendingEncoder, citations_of_piece
+from contentmodel.engine.streams.block_decoder import BlockDecoder, decode_call
+from contentmodel.engine.streams.block_encoder import BlockEncoder, BlockParts, NamedEvent
 from contentmodel.engine.streams.choices import ChoiceOrder
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
     layout_of,
-    merge_entry_pieces,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
@@ -205,6 +206,9 @@ __all__ = [
     "AsSent",
     "BEGUN",
     "BEHIND",
+    "BlockDecoder",
+    "BlockEncoder",
+    "BlockParts",
     "BlockPlace",
     "BlockState",
     "Blocks",
@@ -267,6 +271,7 @@ __all__ = [
     "MintedId",
     "NO_RESULT",
     "Named",
+    "NamedEvent",
     "NonEmpty",
     "NonEmptyText",
     "NonEmptyTextOrBlocks",
@@ -299,7 +304,6 @@ __all__ = [
     "SPELLINGS",
     "SSE",
     "SchemaMap",
-    "SequentialEncoder",
     "Severity",
     "Shape",
     "Sign",
@@ -344,6 +348,7 @@ __all__ = [
     "counted_usage",
     "custom_names",
     "date_of",
+    "decode_call",
     "dotted_key",
     "enum_at",
     "escaped",
@@ -369,7 +374,6 @@ __all__ = [
     "listing",
     "loss_of",
     "media",
-    "merge_entry_pieces",
     "merge_into",
     "message_pass",
     "minted_id",

@@ -11,26 +11,21 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    BlockDecoder,
     BlockState,
-    StreamDecoder,
     kind_of,
     list_of,
     merge_into,
     object_at,
     object_of,
-    object_or_text,
     parse,
     place_at,
     text_of,
 )
-from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ArgumentsDelta,
-    CitationDelta,
-    Layout,
     ReasoningDelta,
-    SignatureDelta,
     TextDelta,
     UnknownDelta,
 )
@@ -77,12 +72,10 @@ _GROWN: dict[type, tuple[str, Any]] = {
 _BEGINNING = b'{"type":"content_block_delta"'
 
 
-class Decoder(StreamDecoder):
+class Decoder(BlockDecoder):
     """Decode one answer event by event. Finished blocks are not kept."""
 
-    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
-        super().__init__(adapter, deltas=deltas)
-        self._open: dict[int, BlockState] = {}
+    blocks, citations, arguments = CONTENT, CITATIONS, "input"
 
     def reads_quickly(self, name: str | None, data: bytes) -> bool:
         if not data.startswith(_BEGINNING):
@@ -91,7 +84,7 @@ class Decoder(StreamDecoder):
             event = _decode_growth(data)
         except (msgspec.MsgspecError, UnicodeError):
             return False
-        block = self._open.get(event.index)
+        block = self.open.get(event.index)
         if block is None:
             return False
         field, kind = _GROWN[event.delta.__class__]
@@ -105,7 +98,7 @@ class Decoder(StreamDecoder):
         elif kind == "content_block_start":
             self._start(place_at(wire, "index", API), object_at(wire, "content_block", API))
         elif kind == "content_block_stop":
-            self._stop(wire)
+            self.end_block(place_at(wire, "index", API))
         elif kind == "message_start":
             self._begin(object_at(wire, "message", API))
         elif kind == "message_delta":
@@ -133,23 +126,18 @@ class Decoder(StreamDecoder):
         for index, block in enumerate(list_of(message, "content")):
             if block.__class__ is dict:
                 self._start(index, block)
-                self._stop({"index": index})
+                self.end_block(index)
 
     def _start(self, place: int, wire: dict[str, Any]) -> None:
-        if place in self._open:
-            self._stop({"index": place})
+        self.end_block(place)
         if wire.get("type") == "fallback":
             # The block names the model that continues; an answer without streaming has that model, too.
             self.answer["model"] = object_of(wire, "to").get("model") or self.answer.get("model")
-        content = self._decode(wire)
-        if wire.get("input") == {} and getattr(content, "arguments", None) == {}:
-            content = msgspec.structs.replace(content, arguments="")
-        # Copied because it grows, and the event that was emitted must not change.
-        self._open[place] = self.start(dict(wire), content)
+        self.begin_block(place, wire)
 
     def _grow(self, wire: dict[str, Any]) -> None:
         place = wire.get("index")
-        block = self._open.get(place) if place.__class__ is int else None
+        block = self.open.get(place) if place.__class__ is int else None
         delta = wire.get("delta")
         if block is None or delta.__class__ is not dict:
             self._refuse(wire)
@@ -180,41 +168,13 @@ class Decoder(StreamDecoder):
         """Merge a delta that is not appended to a text."""
         if kind == "signature_delta" and delta.get("signature").__class__ is str:
             block.wire["signature"] = delta["signature"]
-            protected = self._decode(block.wire).protected
-            if protected is not None:
-                self.emit(SignatureDelta(index=block.index, protected=protected))
+            self.sign(block)
         elif kind == "citations_delta" and delta.get("citation").__class__ is dict:
-            block.wire["citations"] = [*list_of(block.wire, "citations"), delta["citation"]]
-            for citation in CITATIONS.decode_list([delta["citation"]], self.context()):
-                self.emit(CitationDelta(index=block.index, citation=citation))
+            self.cite(block, delta["citation"])
         else:
             # The fields of compaction_delta, and of an unknown delta, belong to the block; those that grow are skipped.
             block.wire.update({key: value for key, value in delta.items() if key != "type" and key not in ADDED_UP})
             self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
-
-    def _stop(self, wire: dict[str, Any], *, is_complete: bool = True) -> None:
-        block = self._open.pop(place_at(wire, "index", API), None)
-        if block is not None:
-            self.stop(block, self._finished(block), is_complete=is_complete)
-
-    def _finished(self, block: BlockState) -> Any:
-        typed = block.pieces.pop("input", None)
-        wire = block.merge_pieces()
-        text = "".join(typed or ())
-        if text:
-            arguments: Any = object_or_text(text)
-            block.joined = wire["input"] = arguments
-        context = self.context()
-        content = self._decode(wire, context)
-        context.finish(wire)
-        if text and wire["input"] is text and isinstance(content, ToolCallContent):
-            # Mostly truncated arguments (max_tokens). An answer without streaming cannot have them.
-            content = self._decode({**wire, "input": {}})
-            return msgspec.structs.replace(content, arguments=text)
-        return content
-
-    def _decode(self, wire: dict[str, Any], context: Any = None) -> Any:
-        return CONTENT.decode_list([wire], context or self.context())[0]
 
     def _change(self, wire: dict[str, Any]) -> None:
         """Merge the fields of message_delta into the answer. Its counters are totals."""
@@ -224,26 +184,12 @@ class Decoder(StreamDecoder):
                 self.answer[key] = value
         usage = self.answer.get("usage")
         merge_into(self.answer, changes)
+        self.begin({**self.answer, "content": []})
         if "usage" in wire and self.answer.get("usage") != usage:
             self.count(USAGE, self.answer["usage"])
 
-    def finish(self) -> None:
-        if not self.answer:
-            raise DecodeError(API, [Fault("$", "the message ends and has not started")])
-        for place in list(self._open):
-            self._stop({"index": place})
-        wire, layout = self.broken()
-        self.complete(self.adapter.read_response(wire), layout)
-
-    def stop_open(self) -> None:
-        for place in list(self._open):
-            block = self._open.pop(place)
-            self.stop(block, self._finished(block), is_complete=False)
-
-    def broken(self) -> tuple[dict[str, Any], Layout]:
-        if not self.answer:
-            return {}, []
-        return {**self.answer, "content": [PLACEHOLDER] * min(self._blocks, 1)}, [[list(range(self._blocks))]]
+    def answer_with(self, is_begun: bool) -> dict[str, Any]:
+        return {**self.answer, "content": [PLACEHOLDER] * is_begun}
 
 
 def _event_in(data: str) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from contentmodel.authoring import (
-    SSE,
-    OutgoingBlock,
-    SequentialEncoder,
-    growing,
+    TEXT_HERE,
+    BlockEncoder,
+    BlockParts,
+    NamedEvent,
     list_of,
     object_of,
     text_of,
@@ -26,7 +26,7 @@ METRICS = "amazon-bedrock-invocationMetrics"
 IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 
 
-class Encoder(SequentialEncoder):
+class Encoder(BlockEncoder):
     """Encode one answer as the events of the Messages API."""
 
     empty_text: ClassVar[dict[str, Any]] = {"type": "text", "text": ""}
@@ -43,59 +43,35 @@ class Encoder(SequentialEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open_block(self, block: OutgoingBlock) -> None:
-        wires = self.encode_start(block.content)
-        if len(wires) != 1:
-            return
-        wire = begun(wires[0])
-        growth = growth_of(wire)
-        if growth is None or (growth[0] == "input" and not _is_object(block.content, wire["input"])):
-            return
-        _, delta, text = growth
-        self.begin_block(wire)
-        block.grow = self._growing(delta, text)
-        self.write_begun(block)
+    def encode_start(self, content: Any) -> list[dict[str, Any]]:
+        # The text that a block grows by may be missing while it is empty.
+        return [
+            {"type": wire["type"], GROWTH[wire["type"]][0]: "", **wire} if text_of(wire, "type") in GROWTH else wire
+            for wire in super().encode_start(content)
+        ]
 
-    def _growing(self, delta: str, text: str) -> Callable[[str], bytes]:
-        """Return a function that writes more text of the block that was just started."""
-        head = b'{"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
-        head %= (self.count, delta.encode(), text.encode())
-        if self.stream_format is SSE:
-            return growing(b"event: content_block_delta\ndata: " + head, b"}}\n\n")
-        grown = growing(head, b"}}")
-        return lambda more: self.stream_format.write(grown(more), "content_block_delta")
+    def parts_of(self, wire: dict[str, Any]) -> BlockParts:
+        citations, growth = list_of(wire, "citations"), growth_of(wire)
+        start = {**wire, "citations": []} if wire.get("citations").__class__ is list else wire
+        rest = [{"type": "citations_delta", "citation": citation} for citation in citations]
+        if growth is None:
+            return BlockParts(start, rest=tuple(rest))
+        field, delta, key = growth
+        if wire.get("signature"):
+            start = {**start, "signature": ""}
+            rest.append({"type": "signature_delta", "signature": wire["signature"]})
+        text = wire[field] if isinstance(wire[field], str) else write(wire[field]).decode() if wire[field] else ""
+        start = {**start, field: {} if field == "input" else ""}
+        return BlockParts(start, {"type": delta, key: TEXT_HERE}, text, tuple(rest))
 
-    def begin_block(self, wire: dict[str, Any]) -> None:
-        growth = growth_of(wire)
-        start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
-        if growth is not None and start.get("signature"):
-            start["signature"] = ""
-        if start.get("citations").__class__ is list:
-            start = {**start, "citations": []}
-        event = {"type": "content_block_start", "index": self.count, "content_block": start}
-        self.put(event, "content_block_start")
+    def start_event(self, start: dict[str, Any]) -> NamedEvent:
+        return {"type": "content_block_start", "index": self.count, "content_block": start}, "content_block_start"
 
-    def end_block(self, wire: dict[str, Any], *, sent: int = 0, is_complete: bool = True) -> None:
-        growth = growth_of(wire)
-        if growth is not None:
-            field, delta, text = growth
-            value = wire[field]
-            if isinstance(value, str):
-                left = value[sent:]
-            else:
-                left = write(value).decode() if value and not sent else ""
-            if left:
-                self._delta({"type": delta, text: left})
-        for citation in list_of(wire, "citations"):
-            self._delta({"type": "citations_delta", "citation": citation})
-        if growth is not None and wire.get("signature"):
-            self._delta({"type": "signature_delta", "signature": wire["signature"]})
-        if is_complete:
-            self.put({"type": "content_block_stop", "index": self.count}, "content_block_stop")
-        self.count += 1
+    def delta_event(self, delta: dict[str, Any]) -> NamedEvent:
+        return {"type": "content_block_delta", "index": self.count, "delta": delta}, "content_block_delta"
 
-    def _delta(self, delta: dict[str, Any]) -> None:
-        self.put({"type": "content_block_delta", "index": self.count, "delta": delta}, "content_block_delta")
+    def stop_event(self) -> NamedEvent:
+        return {"type": "content_block_stop", "index": self.count}, "content_block_stop"
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -128,18 +104,6 @@ class Encoder(SequentialEncoder):
             self.put({"type": "error", **payload}, "error")
         else:
             self.put(*exception_of(payload))
-
-
-def _is_object(content: Any, value: Any) -> bool:
-    """Return whether the input is the call's arguments unchanged. Free text is not: it is inside an object."""
-    arguments = getattr(content, "arguments", None)
-    return bool(value == (arguments or {}))
-
-
-def begun(wire: dict[str, Any]) -> dict[str, Any]:
-    """Return the start of a block with the text that it grows by, which may be missing while it is empty."""
-    growth = GROWTH.get(text_of(wire, "type"))
-    return wire if growth is None else {"type": wire["type"], growth[0]: "", **wire}
 
 
 def growth_of(wire: dict[str, Any]) -> tuple[str, str, str] | None:

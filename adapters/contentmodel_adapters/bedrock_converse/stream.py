@@ -8,27 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import (
     ArgumentsDelta,
+    BlockDecoder,
     BlockState,
-    CitationDelta,
-    Layout,
     ReasoningDelta,
-    SignatureDelta,
-    StreamDecoder,
     TextDelta,
     UnknownDelta,
-    join_base64,
+    list_of,
     merge_into,
     object_at,
     object_of,
-    object_or_text,
     place_at,
 )
-from contentmodel.content.tools import ToolCallContent
-from contentmodel.errors import DecodeError, Fault
 from contentmodel_adapters.bedrock_converse.blocks import API, CITATIONS, CONTENT
 from contentmodel_adapters.bedrock_converse.response import USAGE
 from contentmodel_adapters.shared.aws_errors import wire_of_exception
@@ -40,17 +32,20 @@ EVENTS = frozenset(
         "serviceUnavailableException",
     }
 )
+IMAGE, REDACTED = "image.source.bytes", "reasoningContent.redactedContent"
+"""The fields whose base64 arrives in pieces."""
 PLACEHOLDER = {"text": ""}
 CALL = {"toolUse": {"toolUseId": "", "name": "", "input": {}}}
 """The placeholder of an answer with calls. The finish reason depends on them."""
 
 
-class Decoder(StreamDecoder):
+class Decoder(BlockDecoder):
     """Decode one answer event by event. Finished blocks are not kept, except reasoning of an unknown model."""
+
+    blocks, citations, arguments = CONTENT, CITATIONS, "toolUse.input"
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
-        self._open: dict[int, BlockState] = {}
         self._role: dict[str, Any] = {"role": "assistant"}
         self._has_calls = False
         self._unnamed: list[BlockState] = []
@@ -70,12 +65,12 @@ class Decoder(StreamDecoder):
         elif name == "contentBlockStart":
             self._start(place_at(wire, "contentBlockIndex", API), object_at(wire, "start", API))
         elif name == "contentBlockStop":
-            self._stop(place_at(wire, "contentBlockIndex", API))
+            self.end_block(place_at(wire, "contentBlockIndex", API))
         elif name == "messageStart":
             # The API does not name the model; an application may.
             self.answer |= {key: value for key, value in wire.items() if key == "modelId"}
             self._role |= {key: value for key, value in wire.items() if key != "modelId"}
-            self.begin(self._answer())
+            self.begin(self.answer_with(is_begun=False))
         elif name == "messageStop":
             merge_into(self.answer, wire)
             self._finish_if_known()
@@ -88,8 +83,8 @@ class Decoder(StreamDecoder):
         else:
             self.wire_event(name, wire)
 
-    def _answer(self) -> dict[str, Any]:
-        content = [CALL if self._has_calls else PLACEHOLDER] * min(self._blocks, 1)
+    def answer_with(self, is_begun: bool) -> dict[str, Any]:
+        content = [CALL if self._has_calls else PLACEHOLDER] * is_begun
         return {**self.answer, "output": {"message": {**self._role, "content": content}}}
 
     def _finish_if_known(self) -> None:
@@ -104,22 +99,17 @@ class Decoder(StreamDecoder):
 
     def _start(self, place: int, wire: dict[str, Any]) -> BlockState:
         # Blocks follow each other. Some servers do not stop them.
-        for before in list(self._open):
-            self._stop(before)
-        self.begin(self._answer())
-        wire = dict(wire)
+        for before in list(self.open):
+            self.end_block(before)
+        self.begin(self.answer_with(is_begun=False))
         if wire.get("toolUse").__class__ is dict:
-            wire["toolUse"] = {"input": {}, **wire["toolUse"]}
+            wire = {**wire, "toolUse": {"input": {}, **wire["toolUse"]}}
         elif wire.get("toolResult").__class__ is dict:
-            wire["toolResult"] = {"content": [], **wire["toolResult"]}
-        content = self._decode(wire)
-        if getattr(content, "arguments", None) == {}:
-            content = msgspec.structs.replace(content, arguments="")
-        block = self._open[place] = self.start(wire, content)
-        return block
+            wire = {**wire, "toolResult": {**wire["toolResult"], "content": [*list_of(wire["toolResult"], "content")]}}
+        return self.begin_block(place, wire)
 
     def _grow(self, place: int, delta: dict[str, Any]) -> None:
-        block = self._open.get(place)
+        block = self.open.get(place)
         if block is None:
             block = self._start(place, _beginning(delta))
         for key, value in delta.items():
@@ -132,11 +122,9 @@ class Decoder(StreamDecoder):
         if key == "text" and value.__class__ is str:
             self.more(block, "text", value, TextDelta)
         elif key == "citation" and value.__class__ is dict:
-            block.wire.setdefault("citations", []).append(value)
-            for citation in CITATIONS.decode_list([value], self.context()):
-                self.emit(CitationDelta(index=block.index, citation=citation))
-        elif key == "toolUse" and object_of({key: value}, key).get("input").__class__ is str:
-            self.more(block, "input", value["input"], ArgumentsDelta)
+            self.cite(block, value)
+        elif key == "toolUse" and value.__class__ is dict and value.get("input").__class__ is str:
+            self.more(block, self.arguments, value["input"], ArgumentsDelta)
         elif key == "reasoningContent" and value.__class__ is dict:
             return self._reason(block, value)
         elif key == "toolResult" and value.__class__ is list:
@@ -154,7 +142,7 @@ class Decoder(StreamDecoder):
             before = object_of(image, "source")
             known = {**before, **source}
             if source.get("bytes").__class__ is str:
-                block.grow("bytes", source["bytes"])
+                block.grow(IMAGE, source["bytes"])
                 known["bytes"] = before.get("bytes", "")
             value = {**value, "source": known}
         block.wire["image"] = {**image, **value}
@@ -163,77 +151,41 @@ class Decoder(StreamDecoder):
         reasoning = block.wire.setdefault("reasoningContent", {})
         for key, part in value.items():
             if key == "text" and part.__class__ is str:
-                self.more(block, "reasoning", part, ReasoningDelta)
+                self.more(block, "reasoningContent.reasoningText.text", part, ReasoningDelta)
             elif key == "signature" and part.__class__ is str:
                 text = reasoning.setdefault("reasoningText", {"text": ""})
                 text["signature"] = text.get("signature", "") + part
-                protected = self._decode(block.wire).protected
-                if protected is not None:
-                    self.emit(SignatureDelta(index=block.index, protected=protected))
+                self.sign(block)
             elif key == "redactedContent" and part.__class__ is str:
                 reasoning.setdefault("redactedContent", "")
-                block.grow("redactedContent", part)
+                block.grow(REDACTED, part)
             else:
                 return False
         return True
 
-    def _stop(self, place: int, *, is_complete: bool = True) -> None:
-        block = self._open.pop(place, None)
+    def end_block(self, place: int, *, is_complete: bool = True) -> BlockState | None:
+        block = super().end_block(place, is_complete=is_complete)
         if block is not None:
-            self.stop(block, self._finished(block), is_complete=is_complete)
+            self._has_calls = self._has_calls or getattr(block.emitted, "executor", None) == "client"
             if "reasoningContent" in block.wire and self.origin().model is None:
                 self._unnamed.append(block)
+        return block
 
-    def _finished(self, block: BlockState) -> Any:
-        _join_bytes(block)
-        texts = {field: "".join(pieces) for field, pieces in block.pieces.items()}
-        block.joined = next(iter(texts.values()), "")
-        block.pieces = {}
-        wire, citations = block.wire, block.wire.pop("citations", None)
-        if "text" in texts:
-            wire["text"] = wire.get("text", "") + texts["text"]
-        if citations is not None:
-            text = wire.pop("text", "")
+    def merge(self, block: BlockState) -> dict[str, Any]:
+        wire = block.merge_pieces(base64=(IMAGE, REDACTED))
+        if "citations" in wire:
+            text, citations = wire.pop("text", ""), wire.pop("citations")
             wire["citationsContent"] = {"content": [{"text": text}], "citations": citations}
-        if "reasoning" in texts:
-            reasoning = wire["reasoningContent"].setdefault("reasoningText", {"text": ""})
-            reasoning["text"] += texts["reasoning"]
-        typed = texts.get("input", "")
-        if typed:
-            wire["toolUse"] = {**wire["toolUse"], "input": object_or_text(typed)}
-        context = self.context()
-        is_cut = typed and wire["toolUse"]["input"] is typed
-        content = self._decode({**wire, "toolUse": {**wire["toolUse"], "input": {}}} if is_cut else wire, context)
-        context.finish(wire)
-        self._has_calls = self._has_calls or getattr(content, "executor", None) == "client"
-        if is_cut and isinstance(content, ToolCallContent):
-            # Mostly truncated arguments (max_tokens). An answer without streaming cannot have them.
-            return msgspec.structs.replace(content, arguments=typed)
-        return content
-
-    def _decode(self, wire: dict[str, Any], context: Any = None) -> Any:
-        return CONTENT.decode_list([wire], context or self.context())[0]
+        return wire
 
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        if not self._has_begun:
-            raise DecodeError(API, [Fault("$", "the message ends and has not started")])
-        for place in list(self._open):
-            self._stop(place)
+        for place in list(self.open):
+            self.end_block(place)
         for block in self._unnamed if self.origin().model is not None else ():
-            self.catch_up(block, self._decode(block.wire))
-        wire, layout = self.broken()
-        self.complete(self.adapter.read_response(wire), layout)
-
-    def stop_open(self) -> None:
-        for place in list(self._open):
-            self._stop(place, is_complete=False)
-
-    def broken(self) -> tuple[dict[str, Any], Layout]:
-        if not self._has_begun:
-            return {}, []
-        return self._answer(), [[list(range(self._blocks))]]
+            self.catch_up(block, self.decode_block(block.wire))
+        super().finish()
 
 
 def _beginning(delta: dict[str, Any]) -> dict[str, Any]:
@@ -244,14 +196,6 @@ def _beginning(delta: dict[str, Any]) -> dict[str, Any]:
     if "reasoningContent" in delta:
         return {"reasoningContent": {"reasoningText": {"text": ""}}}
     return {"text": ""} if "text" in delta or "citation" in delta else {}
-
-
-def _join_bytes(block: BlockState) -> None:
-    """Write the pieces of an image or of redacted reasoning into the wire object."""
-    source, reasoning = object_of(object_of(block.wire, "image"), "source"), object_of(block.wire, "reasoningContent")
-    for owner, key in ((source, "bytes"), (reasoning, "redactedContent")):
-        if key in block.pieces:
-            owner[key] = join_base64([owner.get(key) or "", *block.pieces.pop(key)])
 
 
 def _extend(content: list[Any], deltas: list[Any]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from contentmodel.authoring import (
+    TEXT_HERE,
+    BlockEncoder,
+    BlockParts,
     EncodeContext,
+    NamedEvent,
     OutgoingBlock,
-    SequentialEncoder,
     list_of,
     object_of,
     objects_of,
@@ -34,7 +36,7 @@ _WHOLE_ONLY = {
 """The blocks of an answer that a stream cannot have (ContentBlockStart and ContentBlockDelta, botocore 1.43.117)."""
 
 
-class Encoder(SequentialEncoder):
+class Encoder(BlockEncoder):
     """Encode one answer as the events of ConverseStream."""
 
     empty_text: ClassVar[dict[str, Any]] = {"text": ""}
@@ -58,40 +60,18 @@ class Encoder(SequentialEncoder):
             context.report_loss(point or content, None, NOT_STREAMED)
         return kept
 
-    def open_block(self, block: OutgoingBlock) -> None:
-        wires = self.encode_start(block.content)
-        if len(wires) != 1:
-            return
-        growth = growth_of(wires[0])
-        if growth is None or not _is_growing(block.content, wires[0]):
-            return
-        self.begin_block(wires[0])
-        place, make = self.count, growth[1]
-        block.grow = lambda text: self._delta(place, make(text))
-        self.write_begun(block)
+    def parts_of(self, wire: dict[str, Any]) -> BlockParts:
+        parts = _growing_parts(wire)
+        return _whole_parts(wire) if parts is None else parts
 
-    def _delta(self, place: int, delta: dict[str, Any]) -> bytes:
-        data = write({"delta": delta, "contentBlockIndex": place})
-        return self.stream_format.write(data, "contentBlockDelta")
+    def start_event(self, start: dict[str, Any]) -> NamedEvent:
+        return {"start": start, "contentBlockIndex": self.count}, "contentBlockStart"
 
-    def begin_block(self, wire: dict[str, Any]) -> None:
-        growth = growth_of(wire)
-        start = _parts_of(wire)[0] if growth is None else growth[0]
-        if start is not None:
-            self.put({"start": start, "contentBlockIndex": self.count}, "contentBlockStart")
+    def delta_event(self, delta: dict[str, Any]) -> NamedEvent:
+        return {"delta": delta, "contentBlockIndex": self.count}, "contentBlockDelta"
 
-    def end_block(self, wire: dict[str, Any], *, sent: int = 0, is_complete: bool = True) -> None:
-        growth = growth_of(wire)
-        if growth is not None:
-            start, make, text = growth
-            left = text[sent:]
-            if left or (not sent and start is None):
-                self.put_raw(self._delta(self.count, make(left)))
-        for delta in _parts_of(wire)[1] if growth is None else _after_text(wire):
-            self.put_raw(self._delta(self.count, delta))
-        if is_complete:
-            self.put({"contentBlockIndex": self.count}, "contentBlockStop")
-        self.count += 1
+    def stop_event(self) -> NamedEvent:
+        return {"contentBlockIndex": self.count}, "contentBlockStop"
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -118,40 +98,39 @@ class Encoder(SequentialEncoder):
         self.put(*exception_of(payload))
 
 
-Growth = tuple[dict[str, Any] | None, Callable[[str], dict[str, Any]], str]
-"""The start of a block that grows (None if it has none), the delta for more text, and its text."""
-
-
-def growth_of(wire: dict[str, Any]) -> Growth | None:
-    """Return how a block grows; None if its text does not grow."""
+def _growing_parts(wire: dict[str, Any]) -> BlockParts | None:
+    """Return the parts of a block whose text grows; None if it has none. Only calls have a start."""
     cited, reasoning, call = (object_of(wire, key) for key in ("citationsContent", "reasoningContent", "toolUse"))
-    if wire.get("text").__class__ is str and len(wire) == 1:
-        return None, lambda text: {"text": text}, wire["text"]
-    if cited and cited.keys() <= {"content", "citations"} and len(wire) == 1:
-        return None, lambda text: {"text": text}, "".join(part.get("text", "") for part in objects_of(cited, "content"))
-    thought = object_of(reasoning, "reasoningText")
-    if thought.get("text").__class__ is str and thought.keys() <= {"text", "signature"} and len(wire) == 1:
-        return None, lambda text: {"reasoningContent": {"text": text}}, thought["text"]
     if call.get("input").__class__ in (dict, str):
         start = {**wire, "toolUse": {key: value for key, value in call.items() if key != "input"}}
-        typed = call["input"] if call["input"].__class__ is str else write(call["input"]).decode()
-        return start, lambda text: {"toolUse": {"input": text}}, "" if call["input"] == {} else typed
+        text = call["input"] if call["input"].__class__ is str else write(call["input"]).decode()
+        return BlockParts(start, {"toolUse": {"input": TEXT_HERE}}, "" if call["input"] == {} else text)
+    if len(wire) != 1:
+        return None
+    if wire.get("text").__class__ is str:
+        return BlockParts(None, {"text": TEXT_HERE}, wire["text"], needs_text=True)
+    if cited and cited.keys() <= {"content", "citations"}:
+        text = "".join(part.get("text", "") for part in objects_of(cited, "content"))
+        citations = tuple({"citation": citation} for citation in list_of(cited, "citations"))
+        return BlockParts(None, {"text": TEXT_HERE}, text, citations, needs_text=True)
+    thought = object_of(reasoning, "reasoningText")
+    if thought.get("text").__class__ is str and thought.keys() <= {"text", "signature"}:
+        signed = ({"reasoningContent": {"signature": thought["signature"]}},) if "signature" in thought else ()
+        return BlockParts(None, {"reasoningContent": {"text": TEXT_HERE}}, thought["text"], signed, needs_text=True)
     return None
 
 
-def _parts_of(wire: dict[str, Any]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """Return the start of a block whose text does not grow (None if it has none), and its deltas."""
+def _whole_parts(wire: dict[str, Any]) -> BlockParts:
+    """Return the parts of a block whose text does not grow."""
     if object_of(wire, "reasoningContent").keys() == {"redactedContent"} and len(wire) == 1:
-        return None, [wire]
-    if wire.get("toolResult").__class__ is dict:
-        result = dict(wire["toolResult"])
-        content = result.pop("content", None)
-        return {**wire, "toolResult": result}, [{"toolResult": content}] if content else []
-    if wire.get("image").__class__ is dict:
-        parts = {key: value for key, value in wire["image"].items() if key in ("source", "error")}
-        image = {key: value for key, value in wire["image"].items() if key not in parts}
-        return {**wire, "image": image}, [{"image": parts}] if parts else []
-    return wire, []
+        return BlockParts(None, rest=(wire,))
+    key = next((key for key in ("toolResult", "image") if wire.get(key).__class__ is dict), None)
+    if key is None:
+        return BlockParts(wire)
+    sent = {name: value for name, value in wire[key].items() if name in ("content", "source", "error")}
+    start = {**wire, key: {name: value for name, value in wire[key].items() if name not in sent}}
+    delta = sent.get("content") if key == "toolResult" else sent
+    return BlockParts(start, rest=({key: delta},) if delta else ())
 
 
 def _with_streamed_outputs(content: Any, context: EncodeContext) -> Any:
@@ -165,17 +144,3 @@ def _with_streamed_outputs(content: Any, context: EncodeContext) -> Any:
         if not any(output is other for other in kept):
             context.report_loss(output, None, NOT_STREAMED)
     return context.replace(content, outputs=kept)
-
-
-def _after_text(wire: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the deltas after the text of a block that grows: its citations, and its signature."""
-    citations = list_of(object_of(wire, "citationsContent"), "citations")
-    signature = object_of(object_of(wire, "reasoningContent"), "reasoningText").get("signature")
-    signed = [] if signature is None else [{"reasoningContent": {"signature": signature}}]
-    return [{"citation": citation} for citation in citations] + signed
-
-
-def _is_growing(content: Any, wire: dict[str, Any]) -> bool:
-    """Return whether the input is the call's arguments unchanged. Free text is not: it is inside an object."""
-    call = object_of(wire, "toolUse")
-    return not call or bool(call.get("input") == (content.arguments or {}))

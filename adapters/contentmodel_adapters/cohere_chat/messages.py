@@ -276,11 +276,11 @@ class Conversation(Group):
         messages: list[ChatMessage] = []
         turns = sum(message.role == "user" and not all(map(_is_document, message.contents)) for message in value)
         for message in value:
-            if message.role != "user" or not any(map(_is_document, message.contents)):
+            is_beside = context.native and BESIDE.of(message, API) is not None
+            moved = [content for content in message.contents if _is_document(content, unknown=is_beside)]
+            if message.role != "user" or not moved:
                 messages.append(message)
                 continue
-            is_beside = context.native and BESIDE.of(message, API)
-            moved = [content for content in message.contents if _is_document(content, unknown=bool(is_beside))]
             for content in () if is_beside else moved:
                 context.report_loss(content, None, DOCUMENTS_APART)
             documents += moved

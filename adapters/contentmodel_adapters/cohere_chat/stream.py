@@ -19,7 +19,6 @@ from contentmodel.authoring import (
     TextDelta,
     hints,
     list_of,
-    merge_entry_pieces,
     merge_into,
     object_of,
     objects_of,
@@ -187,7 +186,7 @@ class Decoder(StreamDecoder):
     def _stop_call(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
         block = self._calls.get(place_at(wire, "index", API))
         if block is not None:
-            merge_entry_pieces(block)
+            block.merge_pieces()
             self.stop(block, self._decoded("tool_calls", block.wire))
 
     def _object(self, message: dict[str, Any], key: str) -> dict[str, Any]:
@@ -231,7 +230,7 @@ class Decoder(StreamDecoder):
             message["content"] = [self._contents[index].merge_pieces() for index in sorted(self._contents)]
         if self._calls:
             for block in self._calls.values():
-                merge_entry_pieces(block)
+                block.merge_pieces()
             message["tool_calls"] = [self._calls[index].wire for index in sorted(self._calls)]
         if self._citations:
             message["citations"] = self._citations

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from contentmodel.authoring import (
     TEXT_HERE,
+    BlockEncoder,
+    BlockParts,
+    NamedEvent,
     OutgoingBlock,
-    StreamEncoder,
     Written,
-    growing_event,
     list_of,
     object_of,
     objects_of,
     reasons,
     text_of,
 )
-from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.cohere_chat.messages import PLAN, TYPES
 from contentmodel_adapters.cohere_chat.stream import GROWTH, LISTED
@@ -25,8 +25,14 @@ from contentmodel_adapters.cohere_chat.stream import GROWTH, LISTED
 EMPTY: dict[str, Any] = {"role": "assistant", "content": [], PLAN: "", "tool_calls": [], "citations": []}
 
 
-class Encoder(StreamEncoder):
-    """Encode one answer as the events of the API."""
+KINDS = {"content": "content", "tool_calls": "tool-call", PLAN: "tool-plan"}
+"""The first part of the types of events, by the field of the message."""
+
+
+class Encoder(BlockEncoder):
+    """Encode one answer as the events of the API. Contents and calls are numbered apart; a plan has only deltas."""
+
+    empty_text: ClassVar[dict[str, Any]] = {"content": {"type": "text", "text": ""}}
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
@@ -40,107 +46,80 @@ class Encoder(StreamEncoder):
         self._head = {"id": text_of(payload, "id")}
         self.put({**self._head, "type": "message-start", "delta": {"message": EMPTY}}, "message-start")
 
-    def _put(self, kind: str, index: int, message: dict[str, Any] | None = None) -> None:
-        delta = {} if message is None else {"delta": {"message": message}}
-        self.put({"type": kind, "index": index, **delta}, kind)
-
-    def _growing(self, kind: str, index: int | None, *path: str) -> Any:
-        """Return the function that writes more text of a block: the value at a path in the message."""
-        message: Any = TEXT_HERE
-        for key in reversed(path):
-            message = {key: message}
-        place = {} if index is None else {"index": index}
-        return growing_event(self.stream_format, {"type": kind, **place, "delta": {"message": message}}, kind)
-
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open_block(self, block: OutgoingBlock) -> None:
-        message = self.encode_start(block.content)
-        parts, calls = objects_of(message, "content"), objects_of(message, "tool_calls")
-        tag = text_of(parts[0], "type") if len(parts) == 1 else ""
-        if tag in GROWTH:
-            block.place = self._begin_content(parts[0], tag)
-            block.grow = self._growing("content-delta", block.place, "content", tag)
-        elif isinstance(message.get(PLAN), str):
-            block.grow = self._growing("tool-plan-delta", None, PLAN)
-        elif (
-            len(calls) == 1
-            and isinstance(block.content, ToolCallContent)
-            and isinstance(calls[0].get("function"), dict)
-        ):
-            block.place = self._begin_call(calls[0])
-            block.grow = self._growing("tool-call-delta", block.place, "tool_calls", "function", "arguments")
-        else:
-            return
-        self.write_begun(block)
+    def encode(self, contents: list[Any], **options: Any) -> list[dict[str, Any]]:
+        return _blocks_of(super().encode(contents, **options))
 
-    def _begin_content(self, part: dict[str, Any], tag: str) -> int:
-        self._put("content-start", len(self._contents), {"content": {**part, **({tag: ""} if tag in GROWTH else {})}})
-        self._contents.append(tag)
-        return len(self._contents) - 1
+    def parts_of(self, wire: dict[str, Any]) -> BlockParts:
+        cited = tuple({"citations": citation} for citation in list_of(wire, "citations"))
+        if PLAN in wire:
+            return BlockParts(None, {PLAN: TEXT_HERE}, wire[PLAN], cited)
+        if "tool_calls" in wire:
+            function = object_of(wire["tool_calls"], "function")
+            start = {"tool_calls": {**wire["tool_calls"], "function": {**function, "arguments": ""}}}
+            return BlockParts(
+                start, {"tool_calls": {"function": {"arguments": TEXT_HERE}}}, text_of(function, "arguments")
+            )
+        part, tag = wire["content"], text_of(wire["content"], "type")
+        if tag not in GROWTH:
+            return BlockParts({"content": part}, rest=cited)
+        return BlockParts({"content": {**part, tag: ""}}, {"content": {tag: TEXT_HERE}}, text_of(part, tag), cited)
 
-    def _begin_call(self, call: dict[str, Any]) -> int:
-        function = {**object_of(call, "function"), "arguments": ""}
-        self._put("tool-call-start", self._calls, {"tool_calls": {**call, "function": function}})
-        self._calls += 1
-        return self._calls - 1
+    def begin_block(self, wire: dict[str, Any], parts: BlockParts, block: OutgoingBlock | None = None) -> None:
+        if "content" in wire:
+            self.count = len(self._contents)
+            self._contents.append(text_of(wire["content"], "type"))
+        elif "tool_calls" in wire:
+            self.count = self._calls
+            self._calls += 1
+        super().begin_block(wire, parts, block)
 
-    def close_block(self, block: OutgoingBlock) -> None:
-        message = self.encode_block(block)
-        if isinstance(message.get(PLAN), str):
-            block.grow = block.grow or self._growing("tool-plan-delta", None, PLAN)
-            self.write_rest(block, message[PLAN])
-            self._cite(message, None)
-        for part in objects_of(message, "content"):
-            tag = text_of(part, "type")
-            if block.grow is None:
-                block.place = self._begin_content(part, tag)
-                self._write_whole(block, "content-delta", part.get(tag), "content", tag)
-            else:
-                self.write_rest(block, part.get(tag))
-            self._cite(message, block.place)
-            self._put("content-end", block.place)
-        for call in objects_of(message, "tool_calls"):
-            text = object_of(call, "function").get("arguments")
-            if block.grow is None:
-                block.place = self._begin_call(call)
-                self._write_whole(block, "tool-call-delta", text, "tool_calls", "function", "arguments")
-            else:
-                self.write_rest(block, text)
-            self._put("tool-call-end", block.place)
-        block.cited = len(block.content.annotations or ())
+    def start_event(self, start: dict[str, Any]) -> NamedEvent:
+        return self._event("start", start)
 
-    def _write_whole(self, block: OutgoingBlock, kind: str, text: Any, *path: str) -> None:
-        if isinstance(text, str) and text and path[-1] in (*GROWTH, "arguments"):
-            self.put_raw(self._growing(kind, block.place, *path)(text))
+    def delta_event(self, delta: dict[str, Any]) -> NamedEvent:
+        return self._event("delta", delta)
 
-    def _cite(self, message: dict[str, Any], place: int | None, after: int = 0) -> None:
-        """Write the citations of a message with one content, which is at `place` in the stream."""
-        for citation in list_of(message, "citations")[after:]:
-            if place is not None and isinstance(citation, dict):
-                first = self._contents.index(self._contents[place])
-                if "content_index" in citation or first != place:
-                    citation = {**citation, "type": TYPES[self._contents[place]], "content_index": place}
-            self._put("citation-start", self._citations, {"citations": citation})
-            self._put("citation-end", self._citations)
-            self._citations += 1
+    def _event(self, kind: str, message: dict[str, Any]) -> NamedEvent:
+        (key,) = message
+        place = {} if key == PLAN else {"index": self.count}
+        kind = f"{KINDS[key]}-{kind}"
+        return {"type": kind, **place, "delta": {"message": message}}, kind
+
+    def put_delta(self, delta: dict[str, Any]) -> None:
+        # Citations are the only deltas after a text.
+        located = {"citations": self._located(delta["citations"])}
+        self.put({"type": "citation-start", "index": self._citations, "delta": {"message": located}}, "citation-start")
+        self.put({"type": "citation-end", "index": self._citations}, "citation-end")
+        self._citations += 1
+
+    def _located(self, citation: Any) -> Any:
+        """Return a citation of the block that is written, with the block's place if it is not the usual one."""
+        if citation.__class__ is not dict or citation.get("type") == TYPES[PLAN]:
+            return citation
+        tag = self._contents[self.count]
+        if "content_index" not in citation and self._contents.index(tag) == self.count:
+            return citation
+        return {**citation, "type": TYPES[tag], "content_index": self.count}
+
+    def stop_block(self, wire: dict[str, Any], *, is_complete: bool) -> None:
+        if is_complete and PLAN not in wire:
+            kind = "content-end" if "content" in wire else "tool-call-end"
+            self.put({"type": kind, "index": self.count}, kind)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
-        message = self.encode([content], places=[(written.choice, index)])
-        parts = objects_of(message, "content")
         if written.call is not None:
             self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
             return
-        for path, text in [
-            *((("content", text_of(part, "type")), part.get(text_of(part, "type"))) for part in parts),
-            ((PLAN,), message.get(PLAN)),
-        ]:
-            if isinstance(text, str) and text[written.sent :]:
-                is_plan = path == (PLAN,)
-                kind, place = ("tool-plan-delta", None) if is_plan else ("content-delta", written.place)
-                self.put_raw(self._growing(kind, place, *path)(text[written.sent :]))
-                written.sent = len(text)
-        self._cite(message, written.place if parts else None, written.cited)
+        self.count = written.place
+        for wire in self.encode([content], places=[(written.choice, index)]):
+            parts = self.parts_of(wire)
+            if parts.growth is not None and parts.text[written.sent :]:
+                self.put_growth(parts.growth, parts.text[written.sent :])
+                written.sent = len(parts.text)
+            for delta in parts.rest[written.cited :]:
+                self.put_delta(delta)
         written.cited = max(written.cited, len(content.annotations or ()))
 
     # -- the end -----------------------------------------------------------------------------------------------
@@ -165,3 +144,11 @@ class Encoder(StreamEncoder):
         rest = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
         beside = {"message": rest} if rest else {}
         self.put({**around, "type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")
+
+
+def _blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the plan, contents and calls of a message, each as a message of its own. All have its citations."""
+    cited = {"citations": message["citations"]} if "citations" in message else {}
+    plan = [{PLAN: message[PLAN], **cited}] if isinstance(message.get(PLAN), str) else []
+    contents = [{"content": part, **cited} for part in objects_of(message, "content")]
+    return [*plan, *contents, *({"tool_calls": call} for call in objects_of(message, "tool_calls"))]

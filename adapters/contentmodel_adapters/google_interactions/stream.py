@@ -21,19 +21,17 @@ from contentmodel.authoring import (
     TextDelta,
     UnknownDelta,
     contents_of,
+    decode_call,
     extended,
     layout_of,
     list_of,
-    merge_entry_pieces,
     merge_into,
     object_at,
     object_of,
-    object_or_text,
     objects_of,
     place_at,
     text_of,
 )
-from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel_adapters.google_interactions.blocks import API, CITATIONS, TABLE, USAGE
 from contentmodel_adapters.google_interactions.messages import LISTS, STEP, decode_step, is_outputs
@@ -62,7 +60,7 @@ class Step:
     def whole(self) -> dict[str, Any]:
         """Return the wire step with everything that was appended to it."""
         for block in self.blocks:
-            merge_entry_pieces(block)
+            block.merge_pieces()
         parts = [block.wire for block in self.blocks if block.wire]
         if self.field is None:
             return {**self.wire, **(parts[0] if parts else {})}
@@ -201,14 +199,11 @@ class Decoder(StreamDecoder):
         context, typed = self.context(), "".join(p for b in step.blocks for p in b.pieces.get("arguments", ()))
         wire = step.wire = step.whole()
         if typed:
-            wire["arguments"] = object_or_text(typed)
-        is_cut = bool(typed) and wire["arguments"] is typed
-        role, contents = decode_step({**wire, "arguments": {}} if is_cut else wire, [wire], 0, context)
+            role = "assistant"
+            contents = [decode_call(wire, "arguments", typed, lambda call: decode_step(call, [call], 0, context)[1][0])]
+        else:
+            role, contents = decode_step(wire, [wire], 0, context)
         context.finish(wire)
-        if is_cut and isinstance(contents[0], ToolCallContent):
-            # Arguments that are not an object are usually truncated. The wire object cannot have them, the content can.
-            wire["arguments"] = {}
-            contents[0] = msgspec.structs.replace(contents[0], arguments=typed)
         step.decoded = role, contents
         for block, content in zip(step.blocks, contents[: len(step.blocks)], strict=True):
             self.stop(block, content, is_complete=is_complete)

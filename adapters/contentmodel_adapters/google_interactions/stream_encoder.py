@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from contentmodel.authoring import (
-    SSE,
+    TEXT_HERE,
+    BlockEncoder,
+    BlockParts,
     BlockPlace,
+    NamedEvent,
     OutgoingBlock,
-    SequentialEncoder,
     Written,
-    growing,
     list_of,
     object_of,
     objects_of,
@@ -25,13 +26,6 @@ from contentmodel_adapters.google_interactions.messages import LISTS, STEP
 from contentmodel_adapters.google_interactions.stream import GROWING_MEDIA
 from contentmodel_adapters.shared.google import is_signed
 
-# By the type of a step: the start and the end of the JSON of a delta that appends text.
-GROWTH = {
-    "model_output": (b'{"type":"text","text":', b"}"),
-    "thought": (b'{"type":"thought_summary","content":{"type":"text","text":', b"}}"),
-    "function_call": (b'{"type":"arguments_delta","arguments":', b"}"),
-}
-
 GROWING = ("text", *GROWING_MEDIA)
 NO_BORDER = reasons.moved(
     "google-interactions-no-border",
@@ -39,13 +33,11 @@ NO_BORDER = reasons.moved(
 )
 
 
-class Encoder(SequentialEncoder):
+class Encoder(BlockEncoder):
     """Encode one answer as the events of Interactions."""
 
     _unstopped: dict[str, Any] | None = None
     """The last step if it is written but not stopped: citations of its text, or more contents, may still arrive."""
-    _begun: OutgoingBlock | None = None
-    """The block whose first step is written next."""
     _last: int | None = None
     """The number of the last block, if nothing was written after it."""
 
@@ -56,56 +48,53 @@ class Encoder(SequentialEncoder):
     def _put(self, kind: str, **fields: Any) -> None:
         self.put({**fields, "event_type": kind}, kind)
 
-    def _delta(self, delta: dict[str, Any]) -> None:
-        self._put("step.delta", index=self.count, delta=delta)
-
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def is_empty(self, content: Any) -> bool:
         # An empty text with a signature is not empty: the signature is sent in a thought.
         return super().is_empty(content) and not is_signed(content)
 
-    def open_block(self, block: OutgoingBlock) -> None:
-        steps = self.encode_start(block.content)
-        kind = text_of(steps[0], "type") if len(steps) == 1 else ""
-        if kind not in GROWTH or (kind == "function_call" and not _is_object(block.content, steps[0])):
-            return
-        if any(part.get("type") != "text" for part in _parts(steps[0])):
-            return
-        self._begun = block
-        self.begin_block(steps[0])
-        block.grow, block.state = self._growing(kind), kind
-        self.write_begun(block)
+    def parts_of(self, wire: dict[str, Any]) -> BlockParts:
+        kind, parts = text_of(wire, "type"), _parts(wire)
+        start = {key: value for key, value in wire.items() if not _is_in_deltas(key, value, wire)}
+        if kind == "function_call":
+            arguments = wire.get("arguments")
+            text = arguments if isinstance(arguments, str) else write(arguments).decode() if arguments else ""
+            start |= {"arguments": {}} if "arguments" in wire else {}
+            return BlockParts(start, {"type": "arguments_delta", "arguments": TEXT_HERE}, text)
+        if kind not in DELTAS:
+            return BlockParts(start)
+        deltas = [delta for part in parts for delta in DELTAS[kind](part)]
+        if kind == "thought" and isinstance(wire.get("signature"), str):
+            deltas.append({"type": "thought_signature", "signature": wire["signature"]})
+        first = parts[0] if parts else {"type": "text", "text": ""}
+        if not _is_text(first):
+            return BlockParts(start, rest=tuple(deltas))
+        growth, rest = DELTAS[kind]({**first, "text": TEXT_HERE})[0], deltas[1:] if parts else deltas
+        return BlockParts(start, growth, first["text"], tuple(rest), needs_text=bool(parts))
 
-    def _growing(self, kind: str) -> Callable[[str], bytes]:
-        """Return a function that writes more text of the step that was just started."""
-        begin, end = GROWTH[kind]
-        head = b'{"index":%d,"delta":%b' % (self.count, begin)
-        tail = end + b',"event_type":"step.delta"}'
-        if self.stream_format is SSE:
-            return growing(b"event: step.delta\ndata: " + head, tail + b"\n\n")
-        grown = growing(head, tail)
-        return lambda more: self.stream_format.write(grown(more), "step.delta")
+    def start_event(self, start: dict[str, Any]) -> NamedEvent:
+        return {"index": self.count, "step": start, "event_type": "step.start"}, "step.start"
+
+    def delta_event(self, delta: dict[str, Any]) -> NamedEvent:
+        return {"index": self.count, "delta": delta, "event_type": "step.delta"}, "step.delta"
 
     def begun_wire(self, block: OutgoingBlock, wires: list[dict[str, Any]]) -> dict[str, Any]:
         # A signature that arrived after the text is a second step, a thought. Find the step that was started.
-        return next((step for step in wires if step.get("type") == block.state), {"type": block.state})
+        kind = block.state.start["type"]
+        return next((step for step in wires if step.get("type") == kind), {"type": kind})
 
     def close_block(self, block: OutgoingBlock) -> None:
-        self._begun = block if block.grow is None else None
         super().close_block(block)
-        self._begun, self._last = None, block.index
+        self._last = block.index
 
-    def begin_block(self, wire: dict[str, Any]) -> None:
-        block, self._begun, self._last = self._begun, None, None
+    def begin_block(self, wire: dict[str, Any], parts: BlockParts, block: OutgoingBlock | None = None) -> None:
+        self._last = None
         if block is not None and self._continues(block, wire):
             self.count -= 1
             return
         self._stop_last()
-        start = {key: value for key, value in wire.items() if not _is_in_deltas(key, value, wire)}
-        if wire.get("type") == "function_call" and "arguments" in wire:
-            start["arguments"] = {}
-        self._put("step.start", index=self.count, step=start)
+        super().begin_block(wire, parts, block)
 
     def _continues(self, block: OutgoingBlock, wire: dict[str, Any]) -> bool:
         """Return whether a content belongs to the open step. Report it as moved if it cannot be written there."""
@@ -120,11 +109,8 @@ class Encoder(SequentialEncoder):
             return False
         return True
 
-    def end_block(self, wire: dict[str, Any], *, sent: int = 0, is_complete: bool = True) -> None:
-        for delta in _deltas(wire, sent):
-            self._delta(delta)
+    def stop_block(self, wire: dict[str, Any], *, is_complete: bool) -> None:
         self._unstopped = wire if is_complete else None
-        self.count += 1
 
     def _stop_last(self) -> None:
         if self._unstopped is not None:
@@ -182,42 +168,20 @@ def _is_in_deltas(key: str, value: Any, step: dict[str, Any]) -> bool:
     return key == _key_of_parts(step) and bool(_parts(step))
 
 
-def _deltas(step: dict[str, Any], sent: int) -> list[dict[str, Any]]:
-    """Return the deltas of a step, without the first `sent` characters of its text."""
-    kind = step.get("type")
-    if kind == "function_call":
-        arguments = step.get("arguments")
-        text = arguments if isinstance(arguments, str) else write(arguments).decode() if arguments else ""
-        return [{"type": "arguments_delta", "arguments": text[sent:]}] if text[sent:] else []
-    deltas: list[dict[str, Any]] = []
-    for part in _parts(step):
-        deltas += _deltas_of(part, sent) if kind == "model_output" else _deltas_of_summary(part, sent)
-        sent = 0
-    if kind == "thought" and isinstance(step.get("signature"), str):
-        deltas.append({"type": "thought_signature", "signature": step["signature"]})
-    return deltas
+def _is_text(part: dict[str, Any]) -> bool:
+    return part.get("type") == "text" and isinstance(part.get("text"), str)
 
 
-def _deltas_of(part: dict[str, Any], sent: int) -> list[dict[str, Any]]:
+def _outputs(part: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the deltas of a content of the output. The citations of a text have their own."""
-    if part.get("type") != "text" or not isinstance(part.get("text"), str):
+    if not _is_text(part) or not part.get("annotations"):
         return [part]
     rest = {key: value for key, value in part.items() if key != "annotations"}
-    text = part["text"][sent:]
-    deltas = [{**rest, "text": text}] if len(rest) > 2 or text or not sent else []
-    cited = [{"type": "text_annotation_delta", "annotations": part["annotations"]}] if part.get("annotations") else []
-    return [*deltas, *cited]
+    return [rest, {"type": "text_annotation_delta", "annotations": part["annotations"]}]
 
 
-def _deltas_of_summary(part: dict[str, Any], sent: int) -> list[dict[str, Any]]:
-    """Return the deltas of a part of a thought's summary."""
-    if part.get("type") != "text" or not isinstance(part.get("text"), str):
-        return [{"type": "thought_summary", "content": part}]
-    text = part["text"][sent:]
-    is_news = len(part) > 2 or text or not sent
-    return [{"type": "thought_summary", "content": {**part, "text": text}}] if is_news else []
-
-
-def _is_object(content: Any, step: dict[str, Any]) -> bool:
-    """Return whether a step has the arguments of its call unchanged. Free text is changed: it is put into an object."""
-    return bool(step.get("arguments") == (content.arguments or {}))
+DELTAS: dict[str, Callable[[dict[str, Any]], list[dict[str, Any]]]] = {
+    "model_output": _outputs,
+    "thought": lambda part: [{"type": "thought_summary", "content": part}],
+}
+"""By the type of a step, the deltas of one of its contents."""

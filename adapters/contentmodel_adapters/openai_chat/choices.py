@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import BlockState, merge_entry_pieces, object_of
+from contentmodel.authoring import BlockState, object_of
 from contentmodel_adapters.openai_chat.messages import row_of_wire
 from contentmodel_adapters.shared.streamed_calls import GROWN, StreamedCalls, is_named
 
@@ -49,7 +49,7 @@ class Choice:
         for column in list(self.texts):
             self.text(column)
         for block in self.blocks.values():
-            merge_entry_pieces(block)
+            block.merge_pieces()
         if self.calls:
             self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
         # Every answer is an assistant's, but some hosts send no role in a stream.
@@ -102,7 +102,7 @@ class Choice:
 
 def _missing_of(number: int, block: BlockState, call: Any) -> dict[str, Any]:
     """Return the delta from the call of a block to the whole call."""
-    merge_entry_pieces(block)
+    block.merge_pieces()
     delta: dict[str, Any] = {"index": number}
     for kind, grown in GROWN.items():
         text = object_of(call, kind).get(grown) if call.__class__ is dict else None

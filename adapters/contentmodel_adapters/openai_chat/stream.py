@@ -23,7 +23,6 @@ from contentmodel.authoring import (
     hints,
     kind_of,
     layout_of,
-    merge_entry_pieces,
     merge_into,
     object_of,
 )
@@ -319,7 +318,7 @@ class Decoder(StreamDecoder):
     def _stop_early(self, choice: Choice, key: Key) -> None:
         column, _ = key
         block = choice.blocks[key]
-        merge_entry_pieces(block)
+        block.merge_pieces()
         if is_summary(block.wire):
             self.stop(block, self._decode_summary(block.wire))
             choice.stopped.add(key)

@@ -7,7 +7,17 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.pipeline import passes
-from contentmodel.engine.streams import amending, choices, decoder, framing, joined_texts, merging, outgoing
+from contentmodel.engine.streams import (
+    amending,
+    block_decoder,
+    block_encoder,
+    choices,
+    decoder,
+    framing,
+    joined_texts,
+    merging,
+    outgoing,
+)
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.event_stream import EventStreamParser
@@ -149,6 +159,17 @@ def keeps_the_last_piece(original: Any, self: Any) -> Any:
     """Keep only the last piece of a block."""
     self.pieces = {field: pieces[-1:] for field, pieces in self.pieces.items()}
     return original(self)
+
+
+@change(block_decoder.BlockDecoder, "merge", ANTHROPIC, "stream-deltas/written")
+def stops_blocks_without_their_deltas(original: Any, self: Any, block: Any) -> Any:
+    """Stop each block with the content that it began with."""
+    return block.wire
+
+
+@change(block_encoder.BlockEncoder, "put_delta", ANTHROPIC, "stream-crossing/foreign")
+def drops_the_deltas_after_a_text(original: Any, self: Any, delta: Any) -> None:
+    """Do not write the citations and signatures of a block."""
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------

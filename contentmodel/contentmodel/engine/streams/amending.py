@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
@@ -12,14 +12,13 @@ from contentmodel.content.text import SpanConverter, TextContent, moved_citation
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import EncodedContents
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
+from contentmodel.engine.streams.outgoing import Written
 from contentmodel.engine.streams.places import Place
-from contentmodel.events import TextDelta
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
-    from contentmodel.engine.json import Json, JsonObject
+    from contentmodel.engine.json import Json
 
 TEXTS = (TextContent, ReasoningContent)
 """Contents whose text grows."""
@@ -97,63 +96,3 @@ def citations_of_piece(
     kept = [citation for citation in ended if citation is not None]
     begun = iter(moved_citations(kept, cut, cut[start:], 0, start))
     return [(old, None if new is None else next(begun)) for old, new in zip(listed, ended, strict=True)]
-
-
-class SequentialEncoder(AmendingEncoder):
-    """A stream encoder for an API whose blocks have a start, deltas and a stop, one block after the other."""
-
-    empty_text: ClassVar[JsonObject]
-    """The wire value of a text that was started and became nothing, because blank texts are dropped."""
-
-    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
-        super().__init__(adapter, policies)
-        self.count = 0
-        """The number of blocks that were written. It is the index of the next one."""
-
-    def is_deferred(self, block: OutgoingBlock) -> bool:
-        """Postpone a blank text of another API, too: it is dropped if nothing follows."""
-        is_from_this_api = self._origin is not None and self._origin.api == self.api
-        if is_from_this_api or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
-            return super().is_deferred(block)
-        known, block.state = block.state or 0, len(block.deltas)
-        return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
-
-    def break_off(self, block: OutgoingBlock) -> None:
-        super().break_off(block)
-        self.count += block.grow is not None
-
-    def close_block(self, block: OutgoingBlock) -> None:
-        wires = self.encode_block(block)
-        own = None if block.grow is None else self.begun_wire(block, wires)
-        if own is not None:
-            self._end_of(block, own, sent=block.sent)
-        for wire in wires:
-            if wire is not own:
-                self.begin_block(wire)
-                self._end_of(block, wire)
-        block.cited = len(block.content.annotations or ())
-
-    def _end_of(self, block: OutgoingBlock, wire: JsonObject, *, sent: int = 0) -> None:
-        block.place = self.count
-        self.end_block(wire, sent=sent, is_complete=block.is_complete)
-
-    def begun_wire(self, block: OutgoingBlock, wires: list[JsonObject]) -> JsonObject:
-        """Return the wire value that a live block was started for, among those of the finished block."""
-        return wires[0] if wires else self.empty_text
-
-    def write_more(self, place: Place, wire: Any) -> None:
-        for block in wire:
-            self.begin_block(block)
-            self.end_block(block)
-
-    def begin_block(self, wire: JsonObject) -> None:
-        """Write the start of a block, without what its deltas send."""
-        raise NotImplementedError
-
-    def end_block(self, wire: JsonObject, *, sent: int = 0, is_complete: bool = True) -> None:
-        """Write what a block has beside the first `sent` characters of its text, and its stop if it is complete."""
-        raise NotImplementedError
-
-
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()

@@ -6,7 +6,7 @@ reads one stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject, kind_of, parse, write
 from contentmodel.engine.streams.framing import DONE, Frame
-from contentmodel.engine.streams.merging import append_text, join_base64
+from contentmodel.engine.streams.merging import append_text, join_base64, owner_at
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ENDED,
@@ -79,11 +79,16 @@ class BlockState:
         else:
             pieces.append(text)
 
-    def merge_pieces(self) -> JsonObject:
-        """Merge all pieces into the wire object and return it."""
+    def merge_pieces(self, base64: Collection[str] = ("data",)) -> JsonObject:
+        """Merge all pieces into the wire object and return it. The field `a.b` is a nested one.
+
+        `base64` names the fields whose pieces are base64, each encoded by itself.
+        """
         for field, pieces in self.pieces.items():
-            existing = self.wire.get(field)
-            self.joined = self.wire[field] = "".join([existing if existing.__class__ is str else "", *pieces])
+            owner, name = owner_at(self.wire, field)
+            existing = owner.get(name)
+            join = join_base64 if field in base64 else "".join
+            self.joined = owner[name] = join([existing if existing.__class__ is str else "", *pieces])
         self.pieces = {}
         return self.wire
 
@@ -521,14 +526,3 @@ def layout_of(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout
         remaining = iter(indices)
         layout.append([list(islice(remaining, len(message.contents))) for message in choice.messages])
     return layout
-
-
-def merge_entry_pieces(block: BlockState) -> None:
-    """Merge the pieces of a call, a reasoning detail or audio into the wire object. The field `a.b` is a nested one."""
-    for field, pieces in block.pieces.items():
-        outer, _, inner = field.rpartition(".")
-        owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
-        existing = owner.get(name)
-        join = join_base64 if field == "data" else "".join
-        block.joined = owner[name] = join([existing if existing.__class__ is str else "", *pieces])
-    block.pieces = {}

@@ -21,6 +21,7 @@ class StreamFormat:
     - `write`: returns the bytes of one event, given its data and its name (or None).
     - `split`: splits the bytes of a whole stream after each event.
     - `begins`: returns whether bytes are the start of a stream in this format; None if they are too few to decide.
+    - `is_text`: whether the bytes of an event are its data with other bytes around them that do not depend on the data.
     """
 
     media_type: str
@@ -28,6 +29,7 @@ class StreamFormat:
     write: Callable[[bytes, str | None], bytes]
     split: Callable[[bytes], list[bytes]]
     begins: Callable[[bytes], bool | None]
+    is_text: bool = True
 
     def is_type(self, content_type: str) -> bool:
         """Return whether the content type of a body is that of this format. Parameters are ignored."""
@@ -70,11 +72,16 @@ LINES = StreamFormat("application/x-ndjson", LineParser, write_line, _split_afte
 """JSON Lines: one event per line, without names."""
 
 EVENT_STREAM = StreamFormat(
-    "application/vnd.amazon.eventstream", AnyFraming, write_event_stream, split_event_stream, _begins_with_length
+    "application/vnd.amazon.eventstream",
+    AnyFraming,
+    write_event_stream,
+    split_event_stream,
+    _begins_with_length,
+    is_text=False,
 )
 """Binary frames with names and checksums."""
 
 INVOKE_STREAM = StreamFormat(
-    EVENT_STREAM.media_type, AnyFraming, write_invoke_stream, split_event_stream, _begins_with_length
+    EVENT_STREAM.media_type, AnyFraming, write_invoke_stream, split_event_stream, _begins_with_length, is_text=False
 )
 """The binary frames of InvokeModelWithResponseStream: each contains an event of the model's own API."""

@@ -50,6 +50,14 @@ def extended_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> J
     return merged
 
 
+def owner_at(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
+    """Return the object that has the field at a dotted path, and the field's name. Missing objects are created."""
+    *outer, name = path.split(".")
+    for key in outer:
+        wire = wire.setdefault(key, {})
+    return wire, name
+
+
 def append_text(owner: JsonObject, key: str, more: str) -> None:
     """Append to the string at `key`. A string with a single reference grows in place, so take it out of its owner."""
     text, owner[key] = owner[key], None

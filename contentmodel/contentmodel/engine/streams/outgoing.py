@@ -96,14 +96,19 @@ def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
 
 TEXT_HERE = "\x02text\x03"
 """The place of the text in an event for `growing_event`. It is ASCII, which JSON with and without escapes has alike."""
+_HERE = write(TEXT_HERE)
 
 
 def growing_event(stream_format: StreamFormat, event: JsonObject, name: str | None = None) -> Callable[[str], bytes]:
     """Return a function that writes an event with more text of a block, where the event has `TEXT_HERE`.
 
-    Use it for formats of text, and put no value of the caller after `TEXT_HERE`.
+    Put no value of the caller after `TEXT_HERE`.
     """
-    head, _, tail = stream_format.write(write(event), name).rpartition(write(TEXT_HERE))
+    data = write(event)
+    if not stream_format.is_text:
+        head, _, tail = data.rpartition(_HERE)
+        return lambda text: stream_format.write(head + write(text) + tail, name)
+    head, _, tail = stream_format.write(data, name).rpartition(_HERE)
     return growing(head, tail)
 
 

@@ -1,0 +1,158 @@
+"""Encoders of streams whose blocks follow each other: each has a start, deltas and a stop.
+
+An adapter says in which parts a whole block is sent (`parts_of`), and what the events are. From this, the encoder
+writes a block as it grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from contentmodel.content.text import TextContent
+from contentmodel.engine.streams.amending import AmendingEncoder
+from contentmodel.engine.streams.outgoing import OutgoingBlock, growing_event
+from contentmodel.engine.streams.places import Place
+from contentmodel.events import TextDelta
+
+if TYPE_CHECKING:
+    from contentmodel.engine.json import JsonObject
+
+NamedEvent = tuple["JsonObject", str | None]
+"""An event of an API, and its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockParts:
+    """The parts of a whole block in a stream."""
+
+    start: JsonObject | None
+    """The block as it starts; None if its first delta starts it."""
+    growth: JsonObject | None = None
+    """The delta that appends text, with `TEXT_HERE` in place of the text; None if the block has no text that grows."""
+    text: str = ""
+    """The whole text."""
+    rest: tuple[JsonObject, ...] = ()
+    """The deltas after the text: citations, a signature."""
+    needs_text: bool = False
+    """True if an empty text has a delta, too, because nothing else shows that the block has a text."""
+
+
+class BlockEncoder(AmendingEncoder):
+    """A stream encoder for an API whose blocks have a start, deltas and a stop, one block after the other.
+
+    A block is live if its parts have a text that grows, and this text is the text of the content unchanged.
+    """
+
+    empty_text: ClassVar[JsonObject]
+    """The wire value of a text that was started and became nothing, because blank texts are dropped."""
+
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
+        self.count = 0
+        """The number of blocks that were written. It is the index of the next one."""
+
+    # -- implemented by the encoder of each API ----------------------------------------------------------------
+
+    def parts_of(self, wire: JsonObject) -> BlockParts:
+        """Return the parts in which a whole block is sent."""
+        raise NotImplementedError
+
+    def start_event(self, start: JsonObject) -> NamedEvent:
+        """Return the event that starts the block with the number `count`."""
+        raise NotImplementedError
+
+    def delta_event(self, delta: JsonObject) -> NamedEvent:
+        """Return the event for a delta of the block with the number `count`."""
+        raise NotImplementedError
+
+    def stop_event(self) -> NamedEvent:
+        """Return the event that stops the block with the number `count`."""
+        raise NotImplementedError
+
+    def begun_wire(self, block: OutgoingBlock, wires: list[JsonObject]) -> JsonObject:
+        """Return the wire value that a live block was started for, among those of the finished block."""
+        return wires[0] if wires else self.empty_text
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def is_deferred(self, block: OutgoingBlock) -> bool:
+        """Postpone a blank text of another API, too: it is dropped if nothing follows."""
+        is_from_this_api = self._origin is not None and self._origin.api == self.api
+        if is_from_this_api or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
+            return super().is_deferred(block)
+        known, block.state = block.state or 0, len(block.deltas)
+        return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
+
+    def open_block(self, block: OutgoingBlock) -> None:
+        wires = self.encode_start(block.content)
+        if len(wires) != 1:
+            return
+        parts = self.parts_of(wires[0])
+        if parts.growth is None or parts.text != self.begun_text(block):
+            return
+        self.begin_block(wires[0], parts, block)
+        block.grow = growing_event(self.stream_format, *self.delta_event(parts.growth))
+        block.state = parts
+        self.write_begun(block)
+
+    def close_block(self, block: OutgoingBlock) -> None:
+        wires = self.encode_block(block)
+        own = None if block.grow is None else self.begun_wire(block, wires)
+        if own is not None:
+            self._end_block(own, self.parts_of(own), block, is_live=True)
+        for wire in wires:
+            if wire is not own:
+                self._write_block(wire, block)
+        block.cited = len(block.content.annotations or ())
+
+    def write_more(self, place: Place, wire: Any) -> None:
+        for block in wire:
+            self._write_block(block)
+
+    def _write_block(self, wire: JsonObject, block: OutgoingBlock | None = None) -> None:
+        parts = self.parts_of(wire)
+        self.begin_block(wire, parts, block)
+        self._end_block(wire, parts, block)
+
+    def begin_block(self, wire: JsonObject, parts: BlockParts, block: OutgoingBlock | None = None) -> None:
+        """Write the start of a block. `block` has its content; None if it is more of an earlier one."""
+        if parts.start is not None:
+            self.put(*self.start_event(parts.start))
+
+    def _end_block(
+        self, wire: JsonObject, parts: BlockParts, block: OutgoingBlock | None, *, is_live: bool = False
+    ) -> None:
+        """Write what is left of a block: the text that is not written yet, the other deltas, and the stop."""
+        sent, growth = (block.sent, block.state.growth) if block is not None and is_live else (0, parts.growth)
+        left = parts.text[sent:]
+        if parts.growth is not None and (left or parts.growth != growth or (parts.needs_text and not sent)):
+            self.put_growth(parts.growth, left)
+        for delta in parts.rest:
+            self.put_delta(delta)
+        self.stop_block(wire, is_complete=block is None or block.is_complete)
+        if block is not None:
+            block.place = self.count
+        self.count += 1
+
+    def put_growth(self, growth: JsonObject, text: str) -> None:
+        """Write a delta that appends text to the block with the number `count`."""
+        self.put_raw(growing_event(self.stream_format, *self.delta_event(growth))(text))
+
+    def put_delta(self, delta: JsonObject) -> None:
+        """Write a delta of the block with the number `count`."""
+        self.put(*self.delta_event(delta))
+
+    def stop_block(self, wire: JsonObject, *, is_complete: bool) -> None:
+        """Write the stop of a block. One that broke off stays open."""
+        if is_complete:
+            self.put(*self.stop_event())
+
+    def break_off(self, block: OutgoingBlock) -> None:
+        super().break_off(block)
+        self.count += block.grow is not None
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
