@@ -66,7 +66,7 @@ from contentmodel_adapters.bedrock_converse.dialects import (
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages, with_fitting_results, with_readable_reasoning
-from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks, with_error
+from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks
 from contentmodel_adapters.bedrock_converse.rules import (
     CALL_IDS,
     DOCUMENT_NAME,
@@ -411,8 +411,6 @@ class BedrockConverse(TableAdapter):
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)
-        if row is RESPONSE:
-            return with_error(wire, context, decode)
         value = without_fields_of_model(wire, context, decode) if row is REQUEST else decode(wire)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 

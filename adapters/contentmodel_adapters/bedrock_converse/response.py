@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from contentmodel.authoring import (
     Aliases,
-    DecodeContext,
     EncodeContext,
     ErrorBody,
-    Fields,
+    ErrorFields,
     FinishReasons,
     Hint,
     Implied,
     ProtobufJson,
     Record,
-    Row,
     Silent,
-    finished_by_calls,
-    object_of,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import ChatMessage, contents_of
@@ -28,8 +24,9 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.bedrock_converse.blocks import API, TABLE
 from contentmodel_adapters.bedrock_converse.messages import BLOCKS
 from contentmodel_adapters.shared import aws_errors
-from contentmodel_adapters.shared.answer import OnlyChoice, misfits
+from contentmodel_adapters.shared.answer import OnlyAnswer, SpelledAnswer
 from contentmodel_adapters.shared.aws_errors import ERRORS, TYPE
+from contentmodel_adapters.shared.role import SpelledRole
 
 FINISH = FinishReasons(
     {
@@ -88,104 +85,43 @@ TABLE.keep("error", "originalStatusCode", "originalMessage", "resourceName")
 TABLE.known_values("error.__type", *ERRORS.types)
 
 
-_ERROR = ErrorBody(ERROR, ERRORS)
+class ErrorAtTop(ErrorFields):
+    """An exception, whose fields are at the top of the body. An answer may have such fields, too."""
 
+    def __init__(self) -> None:
+        super().__init__(ErrorBody(ERROR, ERRORS), *aws_errors.FIELDS)
+        self.keys = aws_errors.FIELDS
 
-def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
-    """Return a decoded response. The fields of an error are at the top of the body."""
-    if "output" in wire or not aws_errors.is_error(wire):
-        return decode(wire)
-    return aws_errors.with_error(wire, context, decode, _ERROR)
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        is_error = "output" not in wire and aws_errors.is_error(wire)
+        return [key for key in self.keys if key in wire] if is_error else ()
 
 
 # -- answers -------------------------------------------------------------------------------------------------------
 
-ENDED = Hint[dict[str, Any]](API, "ending", "the stop reason of the answer, and its output without blocks")
-ENDING = Fields({"finish_reason": "stopReason", "messages": "output.message"})
-
-
-class Answer(OnlyChoice):
-    """The message and the stop reason: the one message of the only choice, and its finish reason."""
-
-    keys = ("output", "stopReason")
-    parts = {"output": "choices.messages", "stopReason": "choices.finish_reason"}
-
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        if not any(key in wire for key in self.keys):
-            return []
-        output, stop = wire.get("output"), wire.get("stopReason")
-        outer = _objects_at(wire, "output", context)
-        inner = _objects_at(outer, "message", context)
-        blocks = inner.get("content")
-        if blocks is not None and blocks.__class__ is not list:
-            context.expected(inner, "content", "array", blocks)
-        contents = BLOCKS.decode(blocks, context, inner, "content") if blocks and blocks.__class__ is list else []
-        message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
-        context.trace(_BLOCKS, [message], outer, "message", spread=False)
-        finish = FINISH.decode(stop, context, wire, "stopReason") if stop.__class__ is str else None
-        # Known fields are in a hint, so that they are not reported as lost.
-        kept = {"stopReason": stop} if "stopReason" in wire else {}
-        if "output" in wire:
-            kept["output"] = output if output.__class__ is not dict else _known(output, has_blocks=bool(contents))
-        rest = _rest(outer, inner)
-        extra = {API: {**ENDED.entry(kept), **misfits(wire, stopReason=str), **({"output": rest} if rest else {})}}
-        # gpt-oss and Claude end some answers with calls with "end_turn".
-        choice = finished_by_calls(ChatChoice(messages=[message], finish_reason=finish, extra=extra))
-        context.trace(ENDING, [choice], wire, None, spread=False)
-        return [choice]
-
-    def encode(
-        self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
-    ) -> None:
-        super().encode(value, wire, context, owner)
-        if owner.error is not None:
-            wire.update(_ERROR.encode_object(owner.error, context, owner))
-
-    def write_choice(
-        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
-    ) -> None:
-        blocks = encode_blocks(choice.messages, context)
-        ended = ENDED.read(own)
-        wire.update({"output": {"message": {"role": "assistant", "content": []}}} if ended is None else ended)
-        output, rest = object_of(wire, "output"), object_of(own, "output")
-        message = {
-            **object_of(rest, "message"),
-            **object_of(output, "message"),
-            **({"content": blocks} if blocks else {}),
-        }
-        if blocks or rest:
-            wire["output"] = {**rest, **output, **({"message": message} if message else {})}
-        if choice.finish_reason is not None:
-            wire["stopReason"] = FINISH.encode(choice.finish_reason, context, choice)
-
-
-_BLOCKS = Row("message", ChatMessage, {"content": ("contents", BLOCKS)}, Silent("role", "message_id", "author_name"))
-
-
-def _objects_at(wire: dict[str, Any], key: str, context: DecodeContext) -> dict[str, Any]:
-    """Return the object at a key; an empty one if there is none. Any other value is a fault."""
-    value = wire.get(key)
-    if value is not None and value.__class__ is not dict:
-        context.expected(wire, key, "object", value)
-    return object_of(wire, key)
-
-
-def _known(output: dict[str, Any], *, has_blocks: bool) -> dict[str, Any]:
-    """Return the fields of the output that every answer has, without the blocks."""
-    message = output.get("message")
-    if message.__class__ is dict:
-        names = ("role",) if has_blocks else ("role", "content")
-        message = {name: message[name] for name in names if name in message}
-    return {"message": message} if "message" in output else {}
-
-
-def _rest(output: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
-    """Return the other fields of the output, as residue."""
-    inner = {name: value for name, value in message.items() if name not in ("role", "content")} | misfits(
-        message, role=str
-    )
-    outer = {name: value for name, value in output.items() if name != "message"}
-    return {**outer, "message": inner} if inner else outer
+ANSWER = TABLE.record(
+    "answer",
+    ChatMessage,
+    {"content": ("contents", BLOCKS)},
+    Implied({"role": "assistant"}),
+    Silent("message_id"),
+    constants={"role": "assistant"},
+)
+ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
+CHOICE = TABLE.record(
+    "choice",
+    ChatChoice,
+    {"output.message": ("messages", SpelledAnswer(ANSWER, ROLE)), "stopReason": ("finish_reason", FINISH)},
+    Silent("index"),
+)
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    # An answer of the API does not name its model. The client and the application may add it.
+    {"modelId": "model", "usage": ("usage", Record(USAGE))},
+    OnlyAnswer("choices", CHOICE, one_of_list=True),
+    ErrorAtTop(),
+)
 
 
 def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
@@ -194,13 +130,3 @@ def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[d
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     return BLOCKS.encode(list(contents_of(messages)), context, None) or []
-
-
-RESPONSE = TABLE.record(
-    "response",
-    ChatResponse,
-    # An answer of the API does not name its model. The client and the application may add it.
-    {"modelId": "model", "usage": ("usage", Record(USAGE))},
-    Answer(),
-    Silent("error"),
-)

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import (
-    AnswerMessage,
-    DecodeContext,
     EncodeContext,
     ErrorBody,
     ErrorFields,
@@ -22,12 +18,11 @@ from contentmodel.authoring import (
     Silent,
     reasons,
 )
-from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.cohere_chat.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.cohere_chat.messages import ASSISTANT
-from contentmodel_adapters.shared.answer import misfits
-from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
+from contentmodel_adapters.shared.answer import SpelledAnswer
+from contentmodel_adapters.shared.role import SpelledRole
 
 FINISH = FinishReasons(
     {
@@ -47,29 +42,7 @@ ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if 
 ERRORS = ErrorTypes((), {"server": {}}, {})
 
 
-class Answer(AnswerMessage):
-    """The message of an answer. If its role is not the usual one, a hint keeps it."""
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        if value.get("role") == "assistant":
-            return super().decode(value, context, container, key)
-        copy = {**value, "role": "assistant"}
-        context.copied(copy, value)
-        (message,) = super().decode(copy, context, container, key)
-        own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(value)), **misfits(value, role=str)}
-        spelled = msgspec.structs.replace(message, extra={API: own})
-        context.replaced(message, spelled)
-        return [spelled]
-
-    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
-        wire = super().encode(value, context, owner)
-        spelled = ROLE.of(value[0], API) if context.native else None
-        if spelled is not None:
-            restore_role(wire, spelled)
-        return wire
-
-
-ANSWER = Answer(ASSISTANT)
+ANSWER = SpelledAnswer(ASSISTANT, ROLE)
 CHOICE = TABLE.record(
     "choice",
     ChatChoice,

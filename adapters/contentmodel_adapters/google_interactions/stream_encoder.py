@@ -174,10 +174,10 @@ def _is_text(part: dict[str, Any]) -> bool:
 
 def _outputs(part: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the deltas of a content of the output. The citations of a text have their own."""
-    if not _is_text(part) or not part.get("annotations"):
+    if not _is_text(part):
         return [part]
-    rest = {key: value for key, value in part.items() if key != "annotations"}
-    return [rest, {"type": "text_annotation_delta", "annotations": part["annotations"]}]
+    rest, citations = {key: value for key, value in part.items() if key != "annotations"}, part.get("annotations")
+    return [rest, {"type": "text_annotation_delta", "annotations": citations}] if citations else [rest]
 
 
 DELTAS: dict[str, Callable[[dict[str, Any]], list[dict[str, Any]]]] = {

@@ -12,7 +12,6 @@ from contentmodel.authoring import (
     Inlined,
     ProviderOnly,
     Silent,
-    finished_by_calls,
     reasons,
 )
 from contentmodel.content.outcomes import ErrorContent
@@ -21,6 +20,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.ollama_chat.blocks import TABLE
 from contentmodel_adapters.ollama_chat.messages import ANSWER
+from contentmodel_adapters.shared.answer import OnlyAnswer
 
 # "stop" also ends an answer with calls. "load" and "unload" answer requests without messages (server/routes.go).
 FINISH = FinishReasons(
@@ -71,20 +71,6 @@ class ErrorText(Codec[ErrorContent]):
             context.report_loss(value, "code", reasons.NO_ERROR_TYPE)
         context.leave_residue(value)
         return value.message or value.code or ""
-
-
-class OnlyAnswer(Inlined):
-    """The only choice of an answer. The API also finishes answers with calls with the reason "stop"."""
-
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
-        return [_finished(choice, context) for choice in super().decode(wire, context)]
-
-
-def _finished(choice: ChatChoice, context: DecodeContext) -> ChatChoice:
-    finished = finished_by_calls(choice)
-    if finished is not choice:
-        context.replaced(choice, finished)
-    return finished
 
 
 RESPONSE = TABLE.record(

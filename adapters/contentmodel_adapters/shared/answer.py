@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Group, reasons
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    AnswerMessage,
+    DecodeContext,
+    EncodeContext,
+    Group,
+    Hint,
+    Inlined,
+    Row,
+    finished_by_calls,
+    reasons,
+)
+from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 
 def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
@@ -43,3 +57,47 @@ class OnlyChoice(Group):
     ) -> None:
         """Write the choice into `wire`. `own` is its residue of this API."""
         raise TypeError(f"{type(self).__name__} does not encode")
+
+
+class SpelledAnswer(AnswerMessage):
+    """The message of an answer. If its role is not the usual one, a hint keeps it."""
+
+    def __init__(self, assistant: Row, role: Hint[SpelledRole]) -> None:
+        super().__init__(assistant)
+        self._role = role
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        if value.get("role") == "assistant":
+            return super().decode(value, context, container, key)
+        copy = {**value, "role": "assistant"}
+        context.copied(copy, value)
+        (message,) = super().decode(copy, context, container, key)
+        own = {
+            **(message.extra or {}).get(context.api, {}),
+            **self._role.entry(role_of(value)),
+            **misfits(value, role=str),
+        }
+        spelled = replace(message, extra={context.api: own})
+        context.replaced(message, spelled)
+        return [spelled]
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
+        wire = super().encode(value, context, owner)
+        spelled = self._role.of(value[0], context.api) if context.native else None
+        if spelled is not None:
+            restore_role(wire, spelled)
+        return wire
+
+
+class OnlyAnswer(Inlined):
+    """The one choice of an envelope that has its fields. Some models end an answer with calls like any other one."""
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
+        return [_finished(choice, context) for choice in super().decode(wire, context)]
+
+
+def _finished(choice: ChatChoice, context: DecodeContext) -> ChatChoice:
+    finished = finished_by_calls(choice)
+    if finished is not choice:
+        context.replaced(choice, finished)
+    return finished

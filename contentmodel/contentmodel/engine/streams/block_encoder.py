@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.streams.amending import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, growing_event
 from contentmodel.engine.streams.places import Place
@@ -90,12 +91,18 @@ class BlockEncoder(AmendingEncoder):
         if len(wires) != 1:
             return
         parts = self.parts_of(wires[0])
-        if parts.growth is None or parts.text != self.begun_text(block):
+        if parts.growth is None or not self._is_begun_with(block, parts.text):
             return
         self.begin_block(wires[0], parts, block)
         block.grow = growing_event(self.stream_format, *self.delta_event(parts.growth))
         block.state = parts
         self.write_begun(block)
+
+    def _is_begun_with(self, block: OutgoingBlock, text: str) -> bool:
+        """Return whether the text of a block that has just started is the text of its content."""
+        begun = self.begun_text(block)
+        # Where arguments are text, those of a call that has just started are an empty object.
+        return text == begun or (text == "{}" and not begun and isinstance(block.content, ToolCallContent))
 
     def close_block(self, block: OutgoingBlock) -> None:
         wires = self.encode_block(block)
