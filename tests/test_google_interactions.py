@@ -717,3 +717,28 @@ def test_service_tier_is_the_same_in_both_apis_of_google() -> None:
     assert convert(contents, source=OTHER, target=API).payload["service_tier"] == "flex"
     other = {**contents, "serviceTier": "FLEX"}
     assert adapter(OTHER).encode_request(adapter(OTHER).decode_request(other)).payload == other
+
+
+def test_safety_settings_and_cached_contents_are_the_same_in_both_apis_of_google() -> None:
+    settings = [
+        {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"},
+        {"category": "HARM_CATEGORY_HATE_SPEECH", "threshold": "OFF", "method": "SEVERITY"},
+    ]
+    fields = {"cachedContent": "cachedContents/1", "labels": {"team": "a"}, "safetySettings": settings}
+    request = {"contents": [{"role": "user", "parts": [{"text": "?"}]}], **fields}
+    there = convert(request, source=OTHER, target=API, model="gemini-3-pro")
+    assert there.payload["cached_content"] == "cachedContents/1"
+    assert there.payload["safety_settings"] == [
+        {"type": "harassment", "threshold": "block_none"},
+        {"type": "hate_speech", "threshold": "off", "method": "severity"},
+    ]
+    assert [(loss.code, loss.path) for loss in there.losses] == [("google-safety-settings", "$.safetySettings")]
+    back = convert(there.payload, source=API, target=OTHER)
+    assert {name: back.payload[name] for name in fields} == fields
+
+
+def test_safety_settings_of_another_form_are_reported() -> None:
+    payload = {"model": "gemini-3-pro", "input": "?", "safety_settings": [{"type": "harassment", "level": 3}]}
+    converted = convert(payload, source=API, target=OTHER)
+    assert "safetySettings" not in converted.payload
+    assert ("provider-field", "$.safety_settings") in [(loss.code, loss.path) for loss in converted.losses]

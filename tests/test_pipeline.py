@@ -30,13 +30,14 @@ ORDER = {
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
     "google-generate-content": """
-        *report_url *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin
+        *report_url *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini
         normalize_foreign join_results join_assistant without_citations with_readable_media _with_fitting_calls
         with_fitting_schemas with_names_of_results with_failures with_begun with_a_turn with_signed_parts
         _with_signed_calls; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
-        *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_sendable_tools
+        *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_fields_of_kin
+        with_sendable_tools
         hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
         _with_fitting_calls instructions_as_text with_fitting_schemas with_names_of_results; with_model""",
     "openai-chat": """

@@ -76,7 +76,14 @@ from contentmodel_adapters.google_generate_content.tools import (
 )
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.gemini_results import with_hosted_of_gemini
-from contentmodel_adapters.shared.google import ISSUER, SKIP, with_signed_calls, with_signed_parts, with_tools_of_kin
+from contentmodel_adapters.shared.google import (
+    ISSUER,
+    SKIP,
+    with_fields_of_kin,
+    with_signed_calls,
+    with_signed_parts,
+    with_tools_of_kin,
+)
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.modalities import Modalities
@@ -195,6 +202,7 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_counted_calls),
     request_pass(with_tools_of_kin),
+    request_pass(with_fields_of_kin),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     request_pass(with_media_type),

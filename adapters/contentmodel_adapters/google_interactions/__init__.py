@@ -40,7 +40,7 @@ from contentmodel_adapters.google_interactions.rules import CALL_IDS, RULES, TOO
 from contentmodel_adapters.google_interactions.stream import Decoder
 from contentmodel_adapters.google_interactions.stream_encoder import Encoder
 from contentmodel_adapters.google_interactions.tools import CURRENT, TOOL_CHOICE, TOOLS, Format
-from contentmodel_adapters.shared.google import ISSUER, with_signed_thoughts, with_tools_of_kin
+from contentmodel_adapters.shared.google import ISSUER, with_fields_of_kin, with_signed_thoughts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
 from contentmodel_adapters.shared.modalities import Modalities
@@ -122,6 +122,7 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_counted_calls),
     request_pass(with_tools_of_kin),
+    request_pass(with_fields_of_kin),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     message_pass(with_signed_thoughts),

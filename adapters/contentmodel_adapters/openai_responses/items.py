@@ -113,7 +113,7 @@ class ProgramCaller(Record[Caller]):
         super().__init__(row, provider_only=True)
 
     def encode(self, value: Caller, context: EncodeContext, owner: object) -> dict[str, Any] | None:
-        is_kept = id(value) in context.kept_hosted
+        is_kept = id(value) in context.own_contents
         return self.row.encode(value, context) if is_kept else super().encode(value, context, owner)
 
 

@@ -413,7 +413,7 @@ class _Writer:
     def _part(self, content: Any, message: ChatMessage) -> None:
         context, around = self.context, ITEM.of(content, API)
         is_own = context.native and message.origin is not None and message.origin.api == API
-        content = content if is_own or id(content) in context.kept_hosted else whole_citations(content, context)
+        content = content if is_own or id(content) in context.own_contents else whole_citations(content, context)
         is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:
             # Citations require output_text, which only an item of the API's own answer may have.

@@ -114,7 +114,7 @@ def _program(content: Any, waiting: Collection[Any], context: EncodeContext) -> 
     made = context.replaced(content, decoded(ANTHROPIC, {"messages": [{"role": "assistant", "content": [block]}]})[0])
     if "type" in arguments:
         context.report_loss(content, "arguments$.type", reasons.FIXED_NAME)
-    context.kept_hosted[id(made)] = made
+    context.own_contents[id(made)] = made
     return made
 
 

@@ -183,3 +183,50 @@ def _respelled(tool: Any, context: EncodeContext) -> Any:
         settings["environment"] = where.removeprefix(_PREFIX).lower() if is_snake else f"{_PREFIX}{where.upper()}"
         context.report_loss(tool, "settings.environment", SPELLING)
     return context.replace(tool, settings=settings, extra={**(tool.extra or {}), context.api: {}})
+
+
+# -- fields of requests --------------------------------------------------------------------------------------------
+
+_CATEGORY = "HARM_CATEGORY_"
+SAFETY = reasons.insignificant("google-safety-settings", "{target} spells safety settings in another way")
+
+
+def with_fields_of_kin(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with the cached content, the labels and the safety settings of the other API."""
+    origin = context.origin
+    if origin is None or origin.api not in APIS or context.native:
+        return request
+    extra, is_snake = request.extra or {}, context.api == "google-interactions"
+    left, same = dict(extra.get(origin.api, {})), {}
+    for key, value in extra.get(origin.api, {}).items():
+        name = camel_name(key)
+        if name == "safetySettings" and _are_settings(value, is_snake=is_snake):
+            context.report_loss(request, key, SAFETY, api=origin.api)
+            value = [_respelled_setting(setting, is_snake=is_snake) for setting in value]
+        elif name not in ("cachedContent", "labels"):
+            continue
+        same[snake_name(name) if is_snake else name] = value
+        del left[key]
+    if not same:
+        return request
+    own = {**same, **extra.get(context.api, {})}
+    return context.replace(request, extra={**extra, origin.api: left, context.api: own})
+
+
+def _are_settings(value: Any, *, is_snake: bool) -> bool:
+    """Return whether these are safety settings of the other API, with no other fields."""
+    known = {"category" if is_snake else "type", "threshold", "method"}
+    return value.__class__ is list and all(
+        item.__class__ is dict and item.keys() <= known and all(text.__class__ is str for text in item.values())
+        for item in value
+    )
+
+
+def _respelled_setting(setting: dict[str, str], *, is_snake: bool) -> dict[str, str]:
+    """Return a safety setting of the other API in the spelling of this one."""
+    if is_snake:
+        names = {"category": "type"}
+        return {names.get(key, key): text.removeprefix(_CATEGORY).lower() for key, text in setting.items()}
+    texts = {key: text.upper() for key, text in setting.items()}
+    category = {"category": f"{_CATEGORY}{texts.pop('type')}"} if "type" in texts else {}
+    return {**category, **texts}

@@ -107,7 +107,7 @@ def with_own(old: Any, new: Any, context: EncodeContext, residue: dict[str, Any]
     extra = {**(old.extra or {}), **(new.extra or {}), **(residue or {})}
     left = {api: fields for api, fields in extra.items() if fields}
     own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=left or None, **changes))
-    context.kept_hosted[id(own)] = own
+    context.own_contents[id(own)] = own
     return own
 
 

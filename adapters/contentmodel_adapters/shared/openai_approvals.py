@@ -102,7 +102,7 @@ class _Approvals:
             return []
         self._referred.add(request_id)
         made = ReferenceContent(item_id=request_id)
-        self._context.kept_hosted[id(made)] = made
+        self._context.own_contents[id(made)] = made
         return [self._context.replaced(request, made)]
 
 

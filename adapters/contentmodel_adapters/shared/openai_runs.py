@@ -85,7 +85,7 @@ class _Runs:
                 done.add(content.call_id)
         for caller in callers.values():
             if caller.call_id in programs and self._is_sent(*programs[caller.call_id], is_done=caller.call_id in done):
-                context.kept_hosted[id(caller)] = caller
+                context.own_contents[id(caller)] = caller
 
     def _pair(self, call: FunctionCallContent, api: str, result: FunctionResultContent) -> None:
         item_id = _item_id(call, api)

@@ -132,7 +132,7 @@ def _with_stored(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         parts = list(group)
         if item_id is not None and _is_stored(item_id, parts, message):
             parts = [with_id_of_item(parts[0], context), *parts[1:]]
-            context.kept_hosted.update({id(part): part for part in parts})
+            context.own_contents.update({id(part): part for part in parts})
         contents += parts
     return context.with_contents(message, contents)
 

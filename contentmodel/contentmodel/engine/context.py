@@ -221,7 +221,6 @@ class EncodeContext:
         "issuers",
         "keeps_approvals",
         "keeps_state",
-        "kept_hosted",
         "kind",
         "known",
         "lacks_approvals",
@@ -229,6 +228,7 @@ class EncodeContext:
         "model",
         "native",
         "origin",
+        "own_contents",
         "pending_losses",
         "policies",
         "reasoning_fields",
@@ -279,7 +279,7 @@ class EncodeContext:
         """True if the target stores approvals of the application's own calls."""
         self.lacks_approvals = False
         """True if the target has no approvals at all."""
-        self.kept_hosted: dict[int, object] = {}
+        self.own_contents: dict[int, object] = {}
         """The target's own contents in messages of other formats, by identity: of its tools and of its store."""
         self.keeps_state = False
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""

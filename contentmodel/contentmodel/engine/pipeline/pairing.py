@@ -252,7 +252,7 @@ class _Pairing:
 
     def _calls_of(self, number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
         """Return the calls of a message that the application runs, with those of the target's own tools."""
-        kept = self._context.kept_hosted
+        kept = self._context.own_contents
         own = {
             (number, at): content
             for at, content in enumerate(message.contents if kept else ())

@@ -397,7 +397,7 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
         return set()
     places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
     # A call that stays hosted may have its result in a later message.
-    return {at for at in places if id(message.contents[at]) not in context.kept_hosted}
+    return {at for at in places if id(message.contents[at]) not in context.own_contents}
 
 
 def is_one_text(result: Any) -> bool:
@@ -462,7 +462,7 @@ def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
     if isinstance(content, UnknownContent):
         return content.api != context.api
     if isinstance(content, _SERVER_ONLY):
-        return id(content) not in context.kept_hosted
+        return id(content) not in context.own_contents
     return context.lacks_approvals and isinstance(content, APPROVALS)
 
 
@@ -474,7 +474,7 @@ def _hosted(
     content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]
 ) -> Iterable[AIContent]:
     policy = context.policies.get("hosted_tools", "function")
-    is_kept = (context.keeps_state and content.executor == "provider") or id(content) in context.kept_hosted
+    is_kept = (context.keeps_state and content.executor == "provider") or id(content) in context.own_contents
     if is_kept and policy == "function":
         return (content,)
     if policy == "function" and lowering.crosses_as_function(content, context):
