@@ -515,12 +515,36 @@ def test_citations_that_follow_a_text_reach_its_step() -> None:
     [
         (request(CALL, RESULT), "request"),
         ({"model": "gemini-3-pro", "input": "Hi", "generation_config": {"seed": 1}}, "request"),
+        ({"model": "gemini-3-pro", "input": "Hi"}, "request"),
+        (
+            {"model": "gemini-3-pro", "input": [{"type": "text", "text": "?"}, {"type": "image", "data": "aQ=="}]},
+            "request",
+        ),
+        ({"model": "gemini-3-pro", "input": {"type": "text", "text": "Hi"}}, "request"),
+        ({"model": "m", "input": "Hi", "tools": [{"type": "google_search"}]}, "request"),
+        (
+            {"model": "m", "input": "Hi", "response_format": {"type": "text", "mime_type": "application/json"}},
+            "request",
+        ),
         (answer(said("Hi")), "response"),
         ({"status": "completed", "steps": [THOUGHT]}, "response"),
     ],
 )
 def test_payloads_are_detected(payload: dict[str, Any], kind: str) -> None:
     assert contentmodel.detect(payload)[:2] == (API, kind)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"model": "gemini-3-pro", "input": "Hi", "max_output_tokens": 9},
+        {"model": "gemini-3-pro", "input": "Hi", "instructions": "Be short."},
+        {"model": "gemini-3-pro", "input": [{"role": "user", "content": "Hi"}]},
+        {"model": "gpt-6", "input": "Hi"},
+    ],
+)
+def test_requests_of_responses_are_not_those_of_interactions(payload: dict[str, Any]) -> None:
+    assert contentmodel.detect(payload)[:2] == ("openai-responses", "request")
 
 
 def test_hosted_search_has_its_queries() -> None:

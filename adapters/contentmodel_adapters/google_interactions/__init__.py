@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     instructions_as_text,
     media,
     message_pass,
+    objects_of,
     passes,
     payload_pass,
     reasons,
@@ -32,14 +33,14 @@ from contentmodel.authoring import (
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.google_interactions.blocks import API, TABLE
+from contentmodel_adapters.google_interactions.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.google_interactions.http import HTTP
 from contentmodel_adapters.google_interactions.messages import Steps, encode_steps
 from contentmodel_adapters.google_interactions.response import ERRORS, RESPONSE, completed
 from contentmodel_adapters.google_interactions.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.google_interactions.stream import Decoder
 from contentmodel_adapters.google_interactions.stream_encoder import Encoder
-from contentmodel_adapters.google_interactions.tools import CURRENT, TOOL_CHOICE, TOOLS, Format
+from contentmodel_adapters.google_interactions.tools import CURRENT, HOSTED_KINDS, TOOL_CHOICE, TOOLS, Format
 from contentmodel_adapters.shared.google import ISSUER, with_fields_of_kin, with_signed_thoughts, with_tools_of_kin
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
@@ -181,17 +182,42 @@ class GoogleInteractions(TableAdapter):
             return {"stream": 1.0}
         if payload.get("object") == "interaction" or (isinstance(payload.get("steps"), list) and "status" in payload):
             return {"response": 1.0}
-        if not isinstance(payload.get("input"), str | list | dict):
+        given = payload.get("input")
+        if not isinstance(given, str | list | dict) or (isinstance(given, dict) and "type" not in given):
             return {}
-        own = ("agent", "generation_config", "previous_interaction_id", "system_instruction", "response_modalities")
-        if isinstance(payload["input"], dict) and "type" not in payload["input"]:
-            return {}
-        items = payload["input"] if isinstance(payload["input"], list) else []
-        if any(key in payload for key in own) or self.recognises_list(items):
+        if (
+            _has_own_fields(payload)
+            or _are_contents(given)
+            or (isinstance(given, list) and self.recognises_list(given))
+        ):
             return {"request": 0.95}
         if not may_be_request(payload, _FIELDS):
             return {}
-        return {"request": 0.5 if str(payload.get("model")).startswith("gemini") else 0.1}
+        if not str(payload.get("model")).startswith("gemini"):
+            return {"request": 0.1}
+        # Hosts of the Responses API have such models, too.
+        return {"request": 0.95 if isinstance(given, str) and payload.keys() <= _FIELDS else 0.5}
+
+
+OWN_FIELDS = (
+    *("agent", "cached_content", "generation_config", "previous_interaction_id", "response_modalities"),
+    *("safety_settings", "system_instruction"),
+)
+"""Fields that the Responses API, whose requests have an `input`, does not have."""
+OWN_TOOLS = HOSTED_KINDS.keys() - {"file_search", "mcp_server", "tool_search"}
+
+
+def _has_own_fields(payload: dict[str, Any]) -> bool:
+    # The field `response_format` of the speech API is a string.
+    has_format = isinstance(payload.get("response_format"), dict | list)
+    tools = objects_of(payload, "tools")
+    return has_format or any(key in payload for key in OWN_FIELDS) or any(t.get("type") in OWN_TOOLS for t in tools)
+
+
+def _are_contents(given: Any) -> bool:
+    """Return whether an input is a content or a list of contents. Other APIs have messages there."""
+    contents = given if isinstance(given, list) else [given]
+    return bool(contents) and all(isinstance(content, dict) and CONTENT.knows(content) for content in contents)
 
 
 _FIELDS = fields_of(REQUEST, TABLE)
