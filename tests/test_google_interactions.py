@@ -262,8 +262,34 @@ def test_signatures_go_to_no_other_issuer(target: str) -> None:
 def test_placeholder_signatures_are_not_thoughts() -> None:
     unsigned = convert(request(CALL, RESULT), source=API, target=OTHER)
     assert "skip_thought_signature_validator" in json.dumps(unsigned.payload)
-    back = convert(unsigned.payload, source=OTHER, target=API)
+    back = convert(unsigned.payload, source=OTHER, target=API, model="gemini-2.5-flash")
     assert back.payload["input"] == request(CALL, RESULT)["input"]
+
+
+def test_calls_of_other_apis_follow_a_placeholder_at_models_that_require_it() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+    ]
+    made = convert({"messages": messages}, source="openai-chat", target=API, model="gemini-3-pro")
+    placeholder = {"type": "thought", "signature": "skip_thought_signature_validator"}
+    assert [step["type"] for step in made.payload["input"]] == [
+        *("user_input", "thought", "model_output", "function_call", "function_result"),
+    ]
+    assert made.payload["input"][1] == placeholder
+    assert "placeholder-signature" in {loss.code for loss in made.losses}
+    assert contentmodel.check(made.payload, api=API) == []
+    older = convert({"messages": messages}, source="openai-chat", target=API, model="gemini-2.5-flash")
+    assert placeholder not in older.payload["input"]
+
+
+def test_empty_signatures_are_not_sent_to_generate_content() -> None:
+    thought = {"type": "thought", "signature": "", "summary": [{"type": "text", "text": "Hm."}]}
+    made = convert(request(thought, CALL, RESULT), source=API, target=OTHER, model="gemini-3-pro")
+    (call,) = [part for content in made.payload["contents"] for part in content["parts"] if "functionCall" in part]
+    assert call["thoughtSignature"] == "skip_thought_signature_validator"
 
 
 def test_answers_of_generate_content_keep_signatures_in_thoughts() -> None:

@@ -37,9 +37,9 @@ ORDER = {
         _with_signed_calls; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
         *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_fields_of_kin
-        with_sendable_tools
-        hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
-        _with_fitting_calls instructions_as_text with_fitting_schemas with_names_of_results; with_model""",
+        with_sendable_tools hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
+        _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas with_names_of_results;
+        with_model""",
     "openai-chat": """
         with_settings_of with_fields_of_mistral *with_fitting_settings *with_known_tools *place_instructions
         normalize_foreign *without_unread_state with_state_of_host with_placeholders with_accepted_authors

@@ -41,7 +41,13 @@ from contentmodel_adapters.google_interactions.rules import CALL_IDS, RULES, TOO
 from contentmodel_adapters.google_interactions.stream import Decoder
 from contentmodel_adapters.google_interactions.stream_encoder import Encoder
 from contentmodel_adapters.google_interactions.tools import CURRENT, HOSTED_KINDS, TOOL_CHOICE, TOOLS, Format
-from contentmodel_adapters.shared.google import ISSUER, with_fields_of_kin, with_signed_thoughts, with_tools_of_kin
+from contentmodel_adapters.shared.google import (
+    ISSUER,
+    with_fields_of_kin,
+    with_signed_thoughts,
+    with_signed_turns,
+    with_tools_of_kin,
+)
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
 from contentmodel_adapters.shared.modalities import Modalities
@@ -110,6 +116,10 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
 
 
+def _with_signed_turns(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    return with_signed_turns(messages, context) if context.known.capabilities.signed_calls else messages
+
+
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return the payload of a request with a model or an agent. A missing model becomes "", with a loss."""
     if payload.keys() & {"model", "agent"}:
@@ -131,6 +141,7 @@ REQUEST_PASSES = (
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),
+    message_pass(_with_signed_turns),
     message_pass(instructions_as_text),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
     message_pass(passes.with_names_of_results),

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, IdentifierRule, Rules, objects
+from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, objects
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.google_interactions.blocks import API, KINDS
 from contentmodel_adapters.google_interactions.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.rule_helpers import declares, table
+from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, table
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
@@ -24,6 +24,7 @@ _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _OF_MODELS = ("cached_content", "generation_config")
 
 _rule = declares(RULES, seen="2026-11-26")
+_by_model = declares_by_model(RULES, seen="2026-11-28")
 
 
 @_rule("refused", fix="name a model or an agent", source=_SDK)
@@ -109,3 +110,20 @@ def allowed_functions_are_defined(request: Request) -> Iterator[Broken]:
     for index, name in enumerate(names if isinstance(names, list) else ()):
         if isinstance(name, str) and name not in defined:
             yield f"$.generation_config.tool_choice.allowed_tools.tools[{index}]", f"{name!r:.60} is not defined"
+
+
+@_by_model(
+    "refused",
+    fix='send its thought, or one with the signature "skip_thought_signature_validator"',
+    source="earendil-works/pi#2172, googleapis/js-genai#1735",
+)
+def calls_are_signed(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
+    """For Gemini 3, a thought with a signature must precede the function calls of each step since the last input."""
+    steps = [*objects(request, "input")] if capabilities.signed_calls else []
+    starts = [number for number, (_, step) in enumerate(steps) if step.get("type") == "user_input"]
+    is_signed = False
+    for at, step in steps[starts[-1] if starts else len(steps) :]:
+        kind = step.get("type")
+        if kind == "function_call" and not is_signed:
+            yield at, "no signature before it"
+        is_signed = kind == "function_call" or (is_signed and kind != "function_result") or bool(step.get("signature"))

@@ -33,14 +33,20 @@ seen 2026-11-21).
 """
 
 
+PLACEHOLDER = Protected(issuer=ISSUER, kind="signature", data=SKIP)
+
+
 class Signature(Opaque):
-    """A signature. The placeholder is not a signature: it stays in the residue, and is not sent to other APIs."""
+    """A signature. The placeholder and an empty text are none: they stay in the residue.
+
+    A thought with a summary may have an empty one, which the API then refuses (googleapis/js-genai#1735).
+    """
 
     def __init__(self) -> None:
         super().__init__(ISSUER, "signature")
 
     def holds(self, value: object) -> bool:
-        return value.__class__ is str and value != SKIP
+        return value.__class__ is str and value not in ("", SKIP)
 
 
 class Unread(Codec[str]):
@@ -62,7 +68,7 @@ class Unread(Codec[str]):
 
 def is_signed(content: Any) -> bool:
     """Return whether a content has a signature of Google."""
-    protected = content.protected
+    protected = getattr(content, "protected", None)
     return protected is not None and protected.issuer == ISSUER and protected.kind == "signature"
 
 
@@ -140,8 +146,22 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
 
 def _signed(call: Any, context: EncodeContext) -> Any:
     context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
-    sealed = Protected(issuer=ISSUER, kind="signature", data=SKIP)
-    return context.replace(call, protected=sealed)
+    return context.replace(call, protected=PLACEHOLDER)
+
+
+def with_signed_turns(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with a thought with the placeholder before each turn of another API with calls, if it has none.
+
+    Interactions refuses calls of Gemini 3 without a signed thought (earendil-works/pi#2172, seen 2026-11-28).
+    """
+    signed = []
+    for message in messages:
+        call = next((content for content in message.contents if content.__class__ is FunctionCallContent), None)
+        if call is not None and not is_native(message, context) and not any(map(is_signed, message.contents)):
+            context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
+            message = context.with_contents(message, [ReasoningContent(protected=PLACEHOLDER), *message.contents])
+        signed.append(message)
+    return signed
 
 
 # -- hosted tools --------------------------------------------------------------------------------------------------
