@@ -132,6 +132,8 @@ TOO_LONG = [
         },
     ),
     ("bedrock-converse", {"__type": "ValidationException", "message": "Input is too long for requested model."}),
+    ("cohere-chat", {"message": "too many tokens: total number of tokens in the prompt cannot exceed 9000"}),
+    ("cohere-chat", {"id": "a", "message": "too many tokens: size limit exceeded by 9 tokens."}),
     (
         CHAT,
         {
@@ -175,6 +177,10 @@ def test_message_shows_that_a_request_is_too_long(api: str, body: dict[str, Any]
         "invalid params, context window exceeds limit",
         "Your request exceeded model token limit: 262144 (requested: 300000)",
         "Range of input length should be [1, 129024]",
+        "the model is loaded with context length of only 4096 tokens, which is not enough.",
+        "Prompt exceeds max length",
+        "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193",
     ],
 )
 def test_claude_code_recognizes_requests_that_are_too_long_for_a_model_of_a_host(message: str) -> None:
@@ -203,7 +209,15 @@ def test_message_with_the_words_of_the_api_stays_as_it_is() -> None:
     assert encoded.payload["error"]["message"] == "prompt is too long"
 
 
-@pytest.mark.parametrize("message", ["Rate limit reached for the context window", "prompt: is it too long?", None])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Rate limit reached for the context window",
+        "prompt: is it too long?",
+        "too many tokens: max tokens must be less than or equal to 4096",
+        None,
+    ],
+)
 def test_other_messages_do_not_change_the_kind_of_an_error(message: str | None) -> None:
     body = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
     response = adapter(ANTHROPIC).decode_response(body)

@@ -49,7 +49,8 @@ def kind_of_status(status: int) -> str | None:
 # Only OpenAI has a code for this. Agents need it to shorten a conversation: Codex looks for OpenAI's code, Claude Code
 # for Anthropic's words. The messages of Anthropic, Gemini (google-gemini/gemini-cli#4118), Bedrock, OpenAI, Mistral,
 # llama.cpp and xAI; of Groq, OpenRouter, Together, Copilot, LM Studio, MiniMax, Kimi, Ollama and DashScope as agents
-# have recorded them (earendil-works/pi, packages/ai; musistudio/claude-code-router#1799 for vLLM). Seen 2026-11-27.
+# have recorded them (earendil-works/pi, packages/ai; musistudio/claude-code-router#1799 for vLLM); of Cohere
+# (docs.cohere.com/reference/errors), Z.ai and text-generation-inference. Seen 2026-11-28.
 _TOO_LONG = re.compile(
     r"prompt is too long"
     r"|prompt too long; exceeded"
@@ -68,7 +69,13 @@ _TOO_LONG = re.compile(
     r"|exceeded model token limit"
     r"|maximum prompt length is"
     r"|reduce the length of the messages"
-    r"|range of input length should be",
+    r"|range of input length should be"
+    r"|number of tokens in the prompt cannot exceed"
+    r"|too many tokens: size limit exceeded by"
+    r"|model is loaded with context length of only"
+    r"|prompt exceeds max length"
+    r"|`inputs` must have less than"
+    r"|`inputs` tokens \+ `max_new_tokens` must be",
     re.IGNORECASE,
 )
 
