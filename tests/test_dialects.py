@@ -778,3 +778,24 @@ def test_finish_reasons_of_zai_have_their_meaning(reason: str, expected: str) ->
     made = convert(payload, source="openai-chat", target=ANTHROPIC, kind="response")
     assert made.payload["stop_reason"] == expected
     assert convert(payload, source="openai-chat", target="openai-chat", kind="response").payload == payload
+
+
+@pytest.mark.parametrize(
+    ("usage", "reasoning", "is_inside"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 20, "total_tokens": 29, "reasoning_tokens": 5}, 5, True),
+        ({"prompt_tokens": 9, "completion_tokens": 20, "total_tokens": 29, "reasoning_tokens": 900}, 900, False),
+    ],
+    ids=["SGLang", "Perplexity"],
+)
+def test_reasoning_tokens_beside_the_output_are_counted(usage: dict[str, Any], reasoning: int, is_inside: bool) -> None:
+    message = {"role": "assistant", "content": "A"}
+    answer = {"id": "a", "object": "chat.completion", "created": 1, "model": "m", "usage": usage}
+    answer |= {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    decoded = contentmodel.adapter("openai-chat").decode_response(answer)
+    assert decoded.usage is not None
+    assert (decoded.usage.reasoning_tokens, decoded.usage.reasoning_inside) == (reasoning, is_inside)
+    assert contentmodel.adapter("openai-chat").encode_response(decoded).payload == answer
+    made = contentmodel.convert(answer, source="openai-chat", target="openai-responses")
+    assert made.payload["usage"]["output_tokens_details"] == {"reasoning_tokens": reasoning}
+    assert made.payload["usage"]["output_tokens"] == (20 if is_inside else 920)

@@ -405,7 +405,6 @@ RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="rol
 
 _TOKEN_DETAILS: dict[str, Spec] = {
     "prompt_tokens_details.audio_tokens": "input_audio_tokens",
-    "completion_tokens_details.reasoning_tokens": "reasoning_tokens",
     "completion_tokens_details.audio_tokens": "output_audio_tokens",
     "completion_tokens_details.accepted_prediction_tokens": "accepted_prediction_tokens",
     "completion_tokens_details.rejected_prediction_tokens": "rejected_prediction_tokens",
@@ -421,7 +420,14 @@ CACHED_TOKENS = ("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens
 WRITTEN_TOKENS = ("cache_write_tokens", "cache_creation_input_tokens", "cache_creation_tokens")
 
 
-def _usage_row(name: str, cached: str, written: str) -> Row:
+# Hosts with another counter of reasoning: SGLang and Perplexity (recorded traffic of SGLang;
+# docs.perplexity.ai/api-reference/chat-completions-post, seen 2026-11-28).
+REASONING_TOKENS = ("completion_tokens_details.reasoning_tokens", "reasoning_tokens")
+
+
+def _usage_row(
+    name: str, cached: str = CACHED_TOKENS[0], written: str = WRITTEN_TOKENS[0], reasoning: str = REASONING_TOKENS[0]
+) -> Row:
     return Row(
         f"usage.{name}",
         Usage,
@@ -431,6 +437,7 @@ def _usage_row(name: str, cached: str, written: str) -> Row:
             "total_tokens": "total_tokens",
             cached: "cache_read_tokens",
             f"prompt_tokens_details.{written}": "cache_write_tokens",
+            reasoning: "reasoning_tokens",
             **_TOKEN_DETAILS,
         },
         ReasoningInside("prompt_tokens", "completion_tokens"),
@@ -440,17 +447,20 @@ def _usage_row(name: str, cached: str, written: str) -> Row:
 
 def _usage_rows() -> list[Row]:
     """Return the rows of usage. The first is OpenAI's; each other one has one other field."""
-    rows = [_usage_row(cached, cached, WRITTEN_TOKENS[0]) for cached in CACHED_TOKENS]
-    return rows + [_usage_row(written, CACHED_TOKENS[0], written) for written in WRITTEN_TOKENS[1:]]
+    rows = [_usage_row(cached, cached=cached) for cached in CACHED_TOKENS]
+    rows += [_usage_row(written, written=written) for written in WRITTEN_TOKENS[1:]]
+    return rows + [_usage_row(reasoning, reasoning=reasoning) for reasoning in REASONING_TOKENS[1:]]
 
 
 def _form_of_usage(usage: dict[str, Any]) -> str:
-    """Return the row of a usage: that of its counter of tokens written to a cache, or read from it; else OpenAI's."""
+    """Return the row of a usage: that of its counter of tokens of a cache, or of reasoning; else OpenAI's."""
     usual, *others = CACHED_TOKENS
     details = object_of(usage, "prompt_tokens_details")
     written = next((name for name in WRITTEN_TOKENS if details.get(name).__class__ is int), WRITTEN_TOKENS[0])
     if written != WRITTEN_TOKENS[0]:
         return f"usage.{written}"
+    if usage.get("reasoning_tokens").__class__ is int and usage.get("completion_tokens_details").__class__ is not dict:
+        return "usage.reasoning_tokens"
     if details.get("cached_tokens").__class__ is int:
         return f"usage.{usual}"
     return f"usage.{next((name for name in others if usage.get(name).__class__ is int), usual)}"
