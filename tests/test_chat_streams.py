@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import FinishReason, ReasoningContent, UnknownContent
+from contentmodel import FinishReason, ReasoningContent, TextContent, UnknownContent
 from contentmodel.events import BlockDelta, BlockStart, StreamEvent, TurnComplete, TurnError, fold
 from test_events import call, calls, chunk, lawful, sse, summary
 
@@ -339,3 +339,53 @@ def test_streamed_audio_after_its_transcript_is_one_member_of_a_gemini_part() ->
     raw = sse(*map(chunk, deltas), chunk(finish="stop")) + b"data: [DONE]\n\n"
     converted = contentmodel.convert(raw, source="openai-chat", target="google-generate-content", kind="stream").payload
     assert b'{"inlineData":{"data":"AAAA"}}' in converted
+
+
+FLAG = {"extra_content": {"google": {"thought": True}}}
+# By the content and its pieces: the pieces of a thought have the flag.
+THOUGHTS: dict[str, tuple[list[dict[str, Any]], list[tuple[str, str]]]] = {
+    "a thought and an answer": (
+        [
+            {"content": "<thought>Plan. ", **FLAG},
+            {"content": "Go.", **FLAG},
+            {"content": "</thought>Hi"},
+            {"content": "!"},
+        ],
+        [("reasoning", "Plan. Go."), ("text", "Hi!")],
+    ),
+    "tags that are cut": (
+        [{"content": "<thou", **FLAG}, {"content": "ght>a</b</thou", **FLAG}, {"content": "ght>Hi"}],
+        [("reasoning", "a</b"), ("text", "Hi")],
+    ),
+    "all at once": ([{"content": "<thought>a</thought>Hi", **FLAG}], [("reasoning", "a"), ("text", "Hi")]),
+    "an empty answer": ([{"content": "<thought>a</thought>", **FLAG}], [("reasoning", "a"), ("text", "")]),
+    "a thought without an end": ([{"content": "<thought>a</th", **FLAG}], [("reasoning", "a</th")]),
+    "an empty thought": (
+        [{"content": "<thought>", **FLAG}, {"content": "</thought>Hi"}],
+        [("text", "<thought></thought>Hi")],
+    ),
+    "no tags": ([{"content": "Hi", **FLAG}], [("text", "Hi")]),
+    "a late flag": ([{"content": "Hi"}, {"content": "!", **FLAG}], [("text", "Hi!")]),
+    "no flag": ([{"content": "<thought>a</thought>Hi"}], [("text", "<thought>a</thought>Hi")]),
+}
+
+
+@pytest.mark.parametrize("case", THOUGHTS)
+def test_thoughts_of_gemini_in_the_content_are_reasoning(case: str) -> None:
+    deltas, expected = THOUGHTS[case]
+    events = chat(*deltas)
+    response = fold(events)
+    contents = response.messages[0].contents
+    kinds = {ReasoningContent: "reasoning", TextContent: "text"}
+    assert [(kinds[content.__class__], content.text) for content in contents] == expected  # type: ignore[attr-defined, index]
+    encoded = contentmodel.adapter("openai-chat").encode_response(response)
+    content = "".join(delta["content"] for delta in deltas)
+    assert encoded.payload["choices"][0]["message"]["content"] == content
+    assert encoded.losses == ()
+    again = contentmodel.adapter("openai-chat").decode_response(encoded.payload)
+    assert again.messages[0].contents == contents
+    made = contentmodel.convert(encoded.payload, source="openai-chat", target="anthropic-messages")
+    assert made.payload["content"] == [
+        {"type": "text", "text": text} for kind, text in expected if kind == "text" and text
+    ]
+    assert contentmodel.audit(encoded.payload, made) == []

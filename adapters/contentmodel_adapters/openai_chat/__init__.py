@@ -85,6 +85,7 @@ from contentmodel_adapters.openai_chat.rules import AUTHORS, CALL_IDS, REFUSED_I
 from contentmodel_adapters.openai_chat.sources import with_listed, with_sources
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
+from contentmodel_adapters.openai_chat.thoughts import FLAG, expanded
 from contentmodel_adapters.openai_chat.tools import (
     FUNCTIONS,
     RESPONSE_FORMAT,
@@ -396,7 +397,7 @@ class OpenAIChat(TableAdapter):
     errors = ERRORS
     http = HTTP
     limit_headers = LIMIT_HEADERS
-    meaningless = {"object": "chat.completion", "extra_content": {"google": {"thought_signature": SKIP}}}
+    meaningless = {"object": "chat.completion", "extra_content": ({"google": {"thought_signature": SKIP}}, FLAG)}
     reasoning_fields = REASONING_FIELDS
     dialects = tuple(DIALECTS)
     request_passes = REQUEST_PASSES
@@ -431,6 +432,8 @@ class OpenAIChat(TableAdapter):
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         return host_of(model, policies)
+
+    expanded = staticmethod(expanded)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return encode_answer(messages, context)

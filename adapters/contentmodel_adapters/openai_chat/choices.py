@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import BlockState, object_of
+from contentmodel.events import ReasoningDelta, TextDelta
 from contentmodel_adapters.openai_chat.messages import row_of_wire
+from contentmodel_adapters.openai_chat.parts import TEXT_PART
+from contentmodel_adapters.openai_chat.thoughts import Divider, is_flagged
 from contentmodel_adapters.shared.streamed_calls import GROWN, StreamedCalls, is_named
 
 Key = tuple[str, int]
@@ -35,6 +38,8 @@ class Choice:
         self.repeats = False
         self.has_deltas = False
         self.has_message = False
+        self.divider: Divider | None = None
+        """Divides the content, if it begins with a thought."""
 
     def text(self, column: str) -> str:
         """Return the text of a column so far."""
@@ -43,6 +48,17 @@ class Choice:
             [existing if existing.__class__ is str else "", *self.texts.pop(column, ())]
         )
         return text
+
+    def clashes(self, column: str, value: Any) -> bool:
+        """Return whether a text column already has a value of another type."""
+        existing = self.message.get(column)
+        return column in self.texts or (existing is not None and existing.__class__ is not value.__class__)
+
+    def begin_thought(self, delta: dict[str, Any]) -> None:
+        """Divide the content from now on, if it begins with the thought that a delta has."""
+        has_content = self.texts.get("content") or self.message.get("content")
+        if self.divider is None and not has_content and is_flagged(delta):
+            self.divider = Divider()
 
     def merge_pieces(self) -> dict[str, Any]:
         """Return the wire choice with everything that was appended to it."""
@@ -114,3 +130,20 @@ def _missing_of(number: int, block: BlockState, call: Any) -> dict[str, Any]:
 def _rest_of(whole: Any, begun: Any) -> str:
     """Return the rest of a text; an empty text if it does not begin so."""
     return whole[len(begun) :] if whole.__class__ is begun.__class__ is str and whole.startswith(begun) else ""
+
+
+def place_of_thinking(blocks: list[Any], entry: dict[str, Any]) -> int | None:
+    """Return the index of the last block if a block continues it: it has no signature yet. Blocks have no numbers."""
+    last = blocks[-1] if blocks else None
+    if not isinstance(last, dict) or last.get("signature"):
+        return None
+    return len(blocks) - 1 if last.get("type") == entry.get("type") == "thinking" else None
+
+
+def text_of(part: Any) -> tuple[Any, str]:
+    """Return the event for more text of a part, and its text; None and "" for a part that has more than a text."""
+    if part.__class__ is dict and part.keys() == {"type", "text"} and TEXT_PART.is_part(part):
+        return TextDelta, part["text"]
+    if part.__class__ is dict and part.keys() == {"type", "thinking"} and TEXT_PART.holds(part["thinking"]):
+        return ReasoningDelta, TEXT_PART.text_of(part["thinking"])
+    return None, ""

@@ -72,6 +72,7 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.openai_chat.parts import CONTENT
 from contentmodel_adapters.openai_chat.sources import CONTEXT, SOURCE, context_of, with_context
+from contentmodel_adapters.openai_chat.thoughts import THOUGHT, with_thought_apart, with_thought_inside
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
@@ -183,6 +184,7 @@ COLUMNS = {
     "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
     "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),
     "provider_specific_fields": Column(One(SIGNATURE_IN_LIST), ReasoningContent, hinted=True),
+    THOUGHT: Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
     "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
@@ -262,6 +264,8 @@ def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
 
 def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Decode an assistant's message: its columns in a fixed order, its citations on the text."""
+    if "extra_content" in wire:
+        wire = with_thought_apart(wire, context)
     message: ChatMessage = row_of_wire(wire).decode(wire, context)
     if "annotations" in wire:
         message = _attach_citations(message, wire, context)
@@ -330,7 +334,7 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
             if context.native:
                 wire = context_of(message, wire, context)
             break
-    return wire
+    return with_thought_inside(wire) if THOUGHT in wire else wire
 
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:

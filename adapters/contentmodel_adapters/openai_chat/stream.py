@@ -7,6 +7,7 @@ the decoder emits a BlockCatchUp.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -49,7 +50,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     detail_names,
     usage_of_host,
 )
-from contentmodel_adapters.openai_chat.choices import Choice, Key
+from contentmodel_adapters.openai_chat.choices import Choice, Key, place_of_thinking, text_of
 from contentmodel_adapters.openai_chat.messages import (
     REASONING_LISTS,
     REASONING_TEXTS,
@@ -57,8 +58,9 @@ from contentmodel_adapters.openai_chat.messages import (
     decode_assistant,
     repeats_reasoning,
 )
-from contentmodel_adapters.openai_chat.parts import CONTENT, TEXT_PART, is_summarized, is_summary
+from contentmodel_adapters.openai_chat.parts import CONTENT, is_summarized, is_summary
 from contentmodel_adapters.openai_chat.response import error_body, is_error_beside
+from contentmodel_adapters.openai_chat.thoughts import THOUGHT
 from contentmodel_adapters.shared.streamed_calls import (
     is_another,
     is_complete_call,
@@ -76,11 +78,12 @@ OWN = ("choices", "object", "obfuscation")
 TEXTS: dict[str, Any] = {
     "content": TextDelta,
     "refusal": TextDelta,
-    **dict.fromkeys(REASONING_TEXTS, ReasoningDelta),
+    **dict.fromkeys((*REASONING_TEXTS, THOUGHT), ReasoningDelta),
 }
 TABLE.known_values(
     "stream delta",
-    *("role", *TEXTS, *REASONING_LISTS, "audio", "tool_calls", "function_call", "annotations", "extra_content"),
+    *("role", "content", "refusal", *REASONING_TEXTS, *REASONING_LISTS),
+    *("audio", "tool_calls", "function_call", "annotations", "extra_content"),
 )
 
 
@@ -167,9 +170,14 @@ class Decoder(StreamDecoder):
                 choice.is_detailed = True
             if REPEATED in delta and repeats_reasoning(delta):
                 choice.repeats = True
+            if "extra_content" in delta:
+                choice.begin_thought(delta)
             for key, value in delta.items():
                 if value.__class__ is str and key in TEXTS:
-                    self._grow_text(choice, key, value)
+                    if key == "content" and choice.divider is not None:
+                        self._grow_divided(choice, choice.divider.divide(value))
+                    else:
+                        self._grow_text(choice, key, value)
                 elif value is not None or key not in choice.message:
                     self._read_field(choice, key, value)
         if wire.keys() != _ONLY_DELTA:
@@ -193,6 +201,14 @@ class Decoder(StreamDecoder):
             if block is not None:
                 self.grew(block, pieces, text, TEXTS[column])
 
+    def _grow_divided(self, choice: Choice, pieces: Iterable[tuple[str, str]]) -> None:
+        """Append to the thought, and to the answer after it."""
+        for column, text in pieces:
+            self._grow_text(choice, column, text)
+        if choice.divider is not None and not choice.divider.is_over:
+            # A template would not see the next tag.
+            self._grown = None
+
     def _emit_unknown(self, choice: Choice, column: str, value: Any) -> None:
         """Emit a value that is not text, in a field that holds text, as an unknown delta or event."""
         block = choice.blocks.get((column, 0))
@@ -214,11 +230,11 @@ class Decoder(StreamDecoder):
             if is_summarized(part):
                 self._grow_summary(choice, column, part)
                 continue
-            kind, text = _text_of(part)
+            kind, text = text_of(part)
             if kind is None:
                 existing.append(part)
                 continue
-            if not existing or _text_of(existing[-1])[0] is not kind:
+            if not existing or text_of(existing[-1])[0] is not kind:
                 inner = {"type": "text", "text": ""}
                 existing.append(inner if kind is TextDelta else {"type": "thinking", "thinking": [inner]})
                 blank = _blank(column) if kind is TextDelta else ReasoningContent(extra=hints.COLUMN.extra(API, column))
@@ -285,7 +301,7 @@ class Decoder(StreamDecoder):
             self._cite(choice, value)
         elif key == "content" and value.__class__ is list:
             self._grow_parts(choice, key, value)
-        elif key in TEXTS and value is not None and _clashes(choice, key, value):
+        elif key in TEXTS and value is not None and choice.clashes(key, value):
             self._emit_unknown(choice, key, value)
         elif key == "role":
             if value or "role" not in message:
@@ -387,7 +403,7 @@ class Decoder(StreamDecoder):
             parts.append(entry)
             return
         names = detail_names(entry)
-        place = _place_of_thinking(parts, entry) if column == "thinking_blocks" else None
+        place = place_of_thinking(parts, entry) if column == "thinking_blocks" else None
         if column == "reasoning_details" and names:
             place = choice.details.get(names["id" in entry])
         if place is None:
@@ -477,6 +493,12 @@ class Decoder(StreamDecoder):
                 return _with_text(block.emitted, choice.text(column))
         return super().remains(block)
 
+    def finish(self) -> None:
+        for choice in self._choices.values():
+            if choice.divider is not None:
+                self._grow_divided(choice, choice.divider.rest())
+        super().finish()
+
     def merged(self) -> dict[str, Any]:
         choices = [choice.merge_pieces() for choice in self._choices.values()]
         return {"object": "chat.completion", **self.answer, "choices": choices}
@@ -512,29 +534,6 @@ class Decoder(StreamDecoder):
 
 _ONLY_DELTA = {"index", "delta"}
 _PART_TEXTS = ("text", "summary", "data", "thinking")
-
-
-def _place_of_thinking(blocks: list[Any], entry: dict[str, Any]) -> int | None:
-    """Return the index of the last block if a block continues it: it has no signature yet. Blocks have no numbers."""
-    last = blocks[-1] if blocks else None
-    if not isinstance(last, dict) or last.get("signature"):
-        return None
-    return len(blocks) - 1 if last.get("type") == entry.get("type") == "thinking" else None
-
-
-def _clashes(choice: Choice, column: str, value: Any) -> bool:
-    """Return whether a text column already has a value of another type."""
-    existing = choice.message.get(column)
-    return column in choice.texts or (existing is not None and existing.__class__ is not value.__class__)
-
-
-def _text_of(part: Any) -> tuple[Any, str]:
-    """Return the event for more text of a part, and its text; None and "" for a part that has more than a text."""
-    if part.__class__ is dict and part.keys() == {"type", "text"} and TEXT_PART.is_part(part):
-        return TextDelta, part["text"]
-    if part.__class__ is dict and part.keys() == {"type", "thinking"} and TEXT_PART.holds(part["thinking"]):
-        return ReasoningDelta, TEXT_PART.text_of(part["thinking"])
-    return None, ""
 
 
 def _with_text(content: Any, text: str) -> Any:

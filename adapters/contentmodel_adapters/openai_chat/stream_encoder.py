@@ -36,6 +36,7 @@ from contentmodel_adapters.openai_chat.blocks import usage_of_host
 from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS
 from contentmodel_adapters.openai_chat.sources import with_listed
 from contentmodel_adapters.openai_chat.stream import TEXTS
+from contentmodel_adapters.openai_chat.thoughts import END, FLAG, THOUGHT
 from contentmodel_adapters.shared.citations import placed
 from contentmodel_adapters.shared.google import is_signed
 
@@ -77,6 +78,8 @@ class Encoder(JoiningEncoder):
         """The number of each live call, and its fields that were written."""
         self._begun_columns: set[tuple[int, str]] = set()
         """The separated columns that were begun, each with its choice."""
+        self._thinking: set[int] = set()
+        """The choices whose content is a thought so far."""
         self._head: dict[str, Any] = {}
         self._prefix = b""
 
@@ -103,6 +106,9 @@ class Encoder(JoiningEncoder):
 
     def open_block(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)
+        if hints.COLUMN.of(block.content, self.api) == THOUGHT:
+            self._open_thought(block)
+            return
         message = self.encode_start(block.content)
         for column in TEXTS:
             if message.get(column).__class__ is str:
@@ -120,7 +126,29 @@ class Encoder(JoiningEncoder):
             self._chunk(self._begun, {"role": "assistant", **empty})
             self._begun += 1
 
+    def _open_thought(self, block: OutgoingBlock) -> None:
+        self._thinking.add(block.choice)
+        head = b'"extra_content":%b,"content":' % write(FLAG)
+        block.grow = growing(b"data: " + self._prefix % block.choice + head, b'},"finish_reason":null}]}\n\n')
+        self.put_raw(block.grow(THOUGHT))
+        self.write_begun(block)
+
+    def _close_thought(self, block: OutgoingBlock) -> None:
+        if block.grow is None:
+            self._open_thought(block)
+        message = self.encode([block.content], places=[(block.choice, block.index)])
+        self.write_rest(block, block.content.text)
+        self._write_message(block.choice, {key: value for key, value in message.items() if key != "content"})
+
+    def _end_thought(self, choice: int) -> None:
+        """Write the closing tag before the answer."""
+        if choice in self._thinking:
+            self._thinking.discard(choice)
+            self._chunk(choice, {"content": END})
+
     def _open_text(self, block: OutgoingBlock, column: str) -> None:
+        if column == "content":
+            self._end_thought(block.choice)
         block.grow = growing(
             b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
         )
@@ -168,6 +196,9 @@ class Encoder(JoiningEncoder):
         content = block.content
         if hints.COLUMN.of(content, self.api) == "executed_tools":
             self._close_executed(block)
+            return
+        if hints.COLUMN.of(content, self.api) == THOUGHT:
+            self._close_thought(block)
             return
         texts = self.texts_of(block)
         block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
@@ -234,6 +265,8 @@ class Encoder(JoiningEncoder):
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""
         self._hold_citations(choice, message)
+        if "content" in message:
+            self._end_thought(choice)
         delta = {key: value for key, value in message.items() if key != "role" and value is not None}
         if list_of(delta, "tool_calls"):
             delta["tool_calls"] = [self._numbered(choice, call) for call in delta["tool_calls"]]
