@@ -14,6 +14,7 @@ from contentmodel import (
     ChatChoice,
     ChatMessage,
     ChatResponse,
+    DecodeError,
     ErrorContent,
     FinishReason,
     Origin,
@@ -683,3 +684,31 @@ def test_param_of_error_is_kept_within_openai_apis() -> None:
     converted = convert(event, source=RESPONSES, target=CHAT, kind="stream")
     assert b'"param":"input"' in converted.payload
     assert not converted.losses
+
+
+QUOTA = {"code": 429, "message": "Quota exceeded.", "status": "RESOURCE_EXHAUSTED", "details": [{"retryDelay": "7s"}]}
+
+
+@pytest.mark.parametrize("api", [GEMINI, CHAT])
+def test_error_in_a_list_is_an_error(api: str) -> None:
+    body = [{"error": QUOTA}]
+    response = adapter(api).decode_response(body)
+    assert response.error is not None
+    assert (response.error.kind, response.error.message) == ("rate_limit", "Quota exceeded.")
+    again = adapter(api).encode_response(response)
+    assert (again.payload, again.losses) == (body, ())
+    made = convert(body, source=api, target=ANTHROPIC, kind="response")
+    assert made.payload["error"] == {"type": "rate_limit_error", "message": "Quota exceeded."}
+    assert made.status == 429
+    assert all(loss.path.startswith("$[0].error") for loss in made.losses)
+    assert audit(body, made) == []
+    assert read_limits({}, api, body=body).retry_after == 7
+
+
+def test_error_in_a_list_is_detected() -> None:
+    assert detect([{"error": QUOTA}])[:2] == (GEMINI, "response")
+
+
+def test_list_of_several_errors_is_no_error() -> None:
+    with pytest.raises(DecodeError, match="expected an object, got array"):
+        adapter(GEMINI).decode_response([{"error": QUOTA}, {"error": QUOTA}])

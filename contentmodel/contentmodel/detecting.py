@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 from contentmodel.adapter import Adapter, JsonText, Payload, RecognisesLists, adapter, adapters, as_json, form_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, parse
 from contentmodel.engine.lines import PROBED, probe_lines
+from contentmodel.engine.objects import is_error_in_list
 from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.formats import LINES, stream_format_of
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
@@ -71,6 +72,9 @@ def identify_value(value: Json, api: str | None, kind: PayloadKind | None, *, ma
     kind = kind or kind_of_all(api)
     if api is not None and kind is not None and isinstance(value, list | dict):
         return Identified(value, api, kind)
+    if isinstance(value, list) and kind != "request" and is_error_in_list(value):
+        name, _ = _detect_object(value[0], api, "response", may_be_lines=False)
+        return Identified(value, name, "response")
     if isinstance(value, list) and kind != "response":
         return Identified(value, _detect_list(value, api, may_be_lines=may_be_lines), "request")
     if not isinstance(value, dict):

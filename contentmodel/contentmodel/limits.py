@@ -17,6 +17,7 @@ import msgspec
 
 from contentmodel.adapter import adapter
 from contentmodel.engine.json import whole_number
+from contentmodel.engine.objects import is_error_in_list
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -119,6 +120,7 @@ def wait_in_headers(headers: Mapping[str, str], now: float) -> float | None:
 
 def wait_in_body(body: Any) -> float | None:
     """Return the seconds of the RetryInfo of an error body ("34.4s", google/rpc/error_details.proto); else None."""
+    body = body[0] if is_error_in_list(body) else body
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     for detail in details if isinstance(details, list) else ():

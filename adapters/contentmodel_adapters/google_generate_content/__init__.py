@@ -261,6 +261,7 @@ class GoogleGenerateContent(TableAdapter):
     takes_json = True
     conversation = "contents"
     errors = ERRORS
+    has_errors_in_lists = True
     http = HTTP
     request_passes = REQUEST_PASSES
     request_payload_passes = (payload_pass(without_choice_of_no_functions),)

@@ -395,6 +395,7 @@ class OpenAIChat(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
+    has_errors_in_lists = True
     http = HTTP
     limit_headers = LIMIT_HEADERS
     meaningless = {"object": "chat.completion", "extra_content": ({"google": {"thought_signature": SKIP}}, FLAG)}

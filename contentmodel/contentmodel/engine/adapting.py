@@ -17,6 +17,7 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, ki
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
+from contentmodel.engine.objects import is_error_in_list
 from contentmodel.engine.pipeline.failed_answers import as_error_body
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
@@ -109,6 +110,8 @@ class TableAdapter:
     """True if a call and its result are one object: the results have the order of their calls."""
     has_failed_answers = False
     """True if an answer of the API can be a failure. Otherwise, a failed answer becomes the body of an error."""
+    has_errors_in_lists = False
+    """True if the body of an error may be the only item of a list."""
     keeps_approvals = False
     """True if the format stores approvals of the application's own calls."""
     keeps_state = False
@@ -209,13 +212,17 @@ class TableAdapter:
         """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding."""
         wire = as_json(payload, self.api, self.form)
         if self._is_conversation(wire):
-            request, _, context = self._decode(self.request, {self.conversation: wire}, messages=wire)
+            request, _, context = self._decode(self.request, {self.conversation: wire}, root=wire)
             return ALONE.on(request, self.api, True), wire, context
         return self._decode(self.request, _checked(wire, self.api))
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
         """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
-        return self._decode(self.response, _checked(as_json(payload, self.api, self.form), self.api))
+        wire = as_json(payload, self.api, self.form)
+        if self.has_errors_in_lists and is_error_in_list(wire):
+            response, _, context = self._decode(self.response, wire[0], root=wire)
+            return context.replaced(response, IN_LIST.on(response, self.api, True)), wire, context
+        return self._decode(self.response, _checked(wire, self.api))
 
     def read_request(self, wire: JsonObject) -> tuple[ChatRequest, DecodeContext]:
         """Decode a request from plain JSON values that are not changed afterwards, with all faults in the context."""
@@ -233,9 +240,9 @@ class TableAdapter:
         return response  # type: ignore[no-any-return]
 
     def _decode(
-        self, row: Row, wire: JsonObject, messages: JsonArray | None = None
+        self, row: Row, wire: JsonObject, root: JsonArray | None = None
     ) -> tuple[Any, JsonObject, DecodeContext]:
-        value, context = self._read(row, wire, messages)
+        value, context = self._read(row, wire, root)
         context.finish(wire)
         return value, wire, context
 
@@ -243,13 +250,13 @@ class TableAdapter:
         self,
         row: Row,
         wire: JsonObject,
-        messages: JsonArray | None = None,
+        root: JsonArray | None = None,
         decoded: Mapping[int, object] | None = None,
     ) -> tuple[Any, DecodeContext]:
         """Return the decoded value, possibly partial, and the context with all faults."""
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
         context = DecodeContext(self.api, origin)
-        context.bare_messages = messages
+        context.root = root
         context.decoded = decoded or {}
         try:
             value = self._decode_row(row, wire, context)
@@ -368,10 +375,12 @@ class TableAdapter:
         for choice in response.choices:
             report_records(choice.messages, self.records, context)
         answer = response if self.has_failed_answers else as_error_body(response, context)
-        payload = self.response.encode(self._fitted(answer, context), context)
+        payload: Json = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_passes:
             if step.native or context.completes:
                 payload = step.run(payload, answer, context)
+        if context.native and IN_LIST.of(response, self.api):
+            payload = [payload]
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
@@ -487,6 +496,7 @@ class TableAdapter:
         return self.table.describe()
 
 
+IN_LIST = Hint[Literal[True]](None, "in_list", "the body of an error was the only item of a list")
 ALONE = Hint[Literal[True]](None, "alone", "a request was a list of messages and nothing else")
 
 

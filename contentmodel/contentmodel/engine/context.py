@@ -48,10 +48,10 @@ class DecodeContext:
         "_taken",
         "answer_id",
         "api",
-        "bare_messages",
         "decoded",
         "is_respelled",
         "origin",
+        "root",
         "traces",
     )
 
@@ -60,8 +60,8 @@ class DecodeContext:
         self.origin = origin
         self.answer_id: str | None = None
         """The id of the decoded answer, for APIs whose calls may have no ids."""
-        self.bare_messages: JsonArray | None = None
-        """The messages, if the payload is a list of messages instead of an object."""
+        self.root: JsonArray | None = None
+        """The payload, if it is a list instead of an object: of messages, or of an error."""
         self.decoded: Mapping[int, Any] = {}
         """Objects that a stream decoded before, by the identity of their wire objects."""
         self.is_respelled = False
@@ -192,7 +192,7 @@ class DecodeContext:
 
     def paths(self, payload: object) -> WirePaths:
         """Return the paths of the decoded objects in `payload`."""
-        root = payload if self.bare_messages is None else self.bare_messages
+        root = payload if self.root is None else self.root
         return WirePaths(
             self.api,
             root,

@@ -48,6 +48,11 @@ def objects_of(wire: Mapping[str, object], key: str) -> list[JsonObject]:
     return [item for item in list_of(wire, key) if item.__class__ is dict]
 
 
+def is_error_in_list(wire: object) -> bool:
+    """Return whether a value is a list of one object with an error, as Google sends it to clients of streams."""
+    return wire.__class__ is list and len(wire) == 1 and wire[0].__class__ is dict and bool(object_of(wire[0], "error"))
+
+
 def object_at(wire: Mapping[str, object], key: str, api: str) -> JsonObject:
     """Return the object at `key`. Raise DecodeError if there is none."""
     value = wire.get(key)
