@@ -879,3 +879,30 @@ def test_cached_tokens_have_the_names_of_novas_invoke_model() -> None:
     both = answered({"text": "Hi."})
     both["usage"] |= {"cacheReadInputTokenCount": 3, "cacheReadInputTokens": 3}
     assert BEDROCK.encode_response(BEDROCK.decode_response(both)).payload == both
+
+
+PROMPT = "arn:aws:bedrock:us-east-1:123456789012:prompt/ABCDEFGHIJ:1"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"modelId": PROMPT, "promptVariables": {"genre": {"text": "pop"}}},
+        {"modelId": PROMPT},
+        {"promptVariables": {"genre": {"text": "pop"}}},
+        {"modelId": PROMPT, "messages": []},
+    ],
+)
+def test_request_for_a_prompt_needs_no_messages(payload: dict[str, Any]) -> None:
+    assert contentmodel.detect(payload) == (API, "request")
+    assert BEDROCK.encode_request(BEDROCK.decode_request(payload)).payload == payload
+    assert BEDROCK.check_request(payload) == []
+    encoded = convert(payload, source=API, target="openai-chat", kind="request", model="m")
+    assert contentmodel.audit(payload, encoded) == []
+
+
+@pytest.mark.parametrize("payload", [{"modelId": CLAUDE}, {"modelId": CLAUDE, "promptVariables": {}}, {}])
+def test_other_request_without_messages_is_refused(payload: dict[str, Any]) -> None:
+    with pytest.raises(contentmodel.DecodeError, match=r"missing array at \$\.messages"):
+        BEDROCK.decode_request(payload)
+    assert [violation.path for violation in BEDROCK.check_request(payload)] == ["$.messages"]

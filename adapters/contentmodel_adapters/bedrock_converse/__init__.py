@@ -260,6 +260,33 @@ def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, con
     return changed
 
 
+_PROMPT = re.compile(r"^arn:aws(-[^:]+)?:bedrock:[^:]*:[^:]*:prompt/")
+
+
+def is_of_prompt(payload: Mapping[str, Any]) -> bool:
+    """Return whether a request is for a prompt of Prompt management, which may have messages of its own.
+
+    The ARN of the prompt takes the place of the model. In HTTP it is in the path (botocore 1.43.117, ConverseRequest,
+    which requires only `modelId`; seen 2026-11-27).
+    """
+    model = payload.get("modelId")
+    return bool(_PROMPT.match(model)) if isinstance(model, str) else isinstance(payload.get("promptVariables"), dict)
+
+
+def require_messages(wire: dict[str, Any], context: DecodeContext) -> None:
+    """Add a fault if a request has no list of messages. The request for a prompt may have none."""
+    if "messages" not in wire:
+        if not is_of_prompt(wire):
+            context.fault(wire, "messages", "missing array")
+    elif wire["messages"].__class__ is not list:
+        context.expected(wire, "messages", "array", wire["messages"])
+
+
+def with_required_messages(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with a list of messages, which only the request for a prompt may lack."""
+    return payload if "messages" in payload or is_of_prompt(payload) else {**payload, "messages": []}
+
+
 COUNTED = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
 """The counters whose sum is the total."""
 
@@ -358,7 +385,6 @@ class BedrockConverse(TableAdapter):
     decoder = Decoder
     encoder = Encoder
     restore_arguments = staticmethod(restored_arguments)
-    requires = {"messages": list}
     conversation = "messages"
     takes_json = True
     errors = ERRORS
@@ -381,6 +407,7 @@ class BedrockConverse(TableAdapter):
         payload_pass(with_fields_of_model, native=True),
         payload_pass(with_metadata),
         payload_pass(with_fitting_cache_points),
+        payload_pass(with_required_messages, native=True),
     )
     answer_passes = (
         message_pass(without_user_messages),
@@ -410,6 +437,8 @@ class BedrockConverse(TableAdapter):
         return Origin(api=API, issuer=ISSUER, model=invoked if isinstance(invoked, str) else None)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        if row is REQUEST:
+            require_messages(wire, context)
         decode = partial(super()._decode_row, row, context=context)
         value = without_fields_of_model(wire, context, decode) if row is REQUEST else decode(wire)
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
@@ -445,6 +474,8 @@ class BedrockConverse(TableAdapter):
         kind = payload.get("__type")
         if isinstance(kind, str) and kind.endswith("Exception"):
             return {"response": 0.9}
+        if is_of_prompt(payload) and "messages" not in payload:
+            return {"request": 1.0}
         messages = payload.get("messages")
         if isinstance(messages, list):
             named = "modelId" in payload and all(isinstance(item, dict) and "content" in item for item in messages)
@@ -459,7 +490,7 @@ class BedrockConverse(TableAdapter):
 OWN_FIELDS = frozenset(
     (
         *("additionalModelRequestFields", "guardrailConfig", "inferenceConfig", "outputConfig", "performanceConfig"),
-        *("requestMetadata", "toolConfig"),
+        *("promptVariables", "requestMetadata", "toolConfig"),
     )
 )
 """Fields of requests that other APIs with messages do not have."""
