@@ -814,6 +814,33 @@ def test_effort_among_the_fields_of_claude_is_read_and_written_back(rest: dict[s
     assert contentmodel.audit(payload, encoded) == []
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"type": "enabled", "budget_tokens": 2000},
+        {"type": "adaptive", "display": "summarized"},
+        {"type": "disabled", "x": 1},
+    ],
+)
+def test_reasoning_config_of_claude_is_its_thinking(config: dict[str, Any]) -> None:
+    payload = asked({"text": "?"}, modelId="claude-sonnet-4-6", **{OWN: {"reasoning_config": config, "top_k": 3}})
+    request = BEDROCK.decode_request(payload)
+    assert BEDROCK.encode_request(request).payload == payload
+    written = convert(payload, source=API, target="anthropic-messages", kind="request")
+    known = {name: value for name, value in config.items() if name != "x"}
+    assert written.payload["thinking"] == known
+    assert contentmodel.audit(payload, written) == []
+
+
+def test_reasoning_config_is_not_read_beside_thinking() -> None:
+    fields = {"thinking": {"type": "disabled"}, "reasoning_config": {"type": "enabled", "budget_tokens": 2000}}
+    payload = asked({"text": "?"}, modelId="claude-sonnet-4-6", **{OWN: fields})
+    request = BEDROCK.decode_request(payload)
+    assert request.options.reasoning is not None
+    assert (request.options.reasoning.mode, request.options.reasoning.budget_tokens) == ("disabled", None)
+    assert BEDROCK.encode_request(request).payload == payload
+
+
 @pytest.mark.parametrize("field", [{"outputConfig": {"effort": "low"}}, {"outputConfig": None}])
 def test_effort_of_claude_is_not_read_if_the_usual_place_is_taken(field: dict[str, Any]) -> None:
     payload = asked({"text": "?"}, modelId=CLAUDE, **{OWN: {"output_config": {"effort": "high"}}}, **field)

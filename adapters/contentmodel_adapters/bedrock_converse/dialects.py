@@ -47,7 +47,9 @@ _NOVA_2 = Form(
     on="medium",
     top_k=_TOP_K_OF_NOVA,
 )
-_FLAT, _NESTED, _QWEN = (f"{OF_MODEL}.{path}" for path in ("reasoning_effort", "reasoning.effort", "reasoning_config"))
+_FLAT, _NESTED, _CONFIG = (
+    f"{OF_MODEL}.{path}" for path in ("reasoning_effort", "reasoning.effort", "reasoning_config")
+)
 _FORMS = [
     (re.compile(r"nova-2"), _NOVA_2),
     (re.compile(r"amazon\.nova"), Form(top_k=_TOP_K_OF_NOVA)),
@@ -55,14 +57,16 @@ _FORMS = [
     (re.compile(r"openai\.gpt-\d|xai\.grok"), Form(effort=_NESTED, off=(_NESTED, "none"))),
     (re.compile(r"zai\.glm-5\.3"), Form(effort=_FLAT)),
     (re.compile(r"deepseek\.v3|zai\.glm"), Form(effort=_FLAT, off=(_FLAT, "none"), on="high")),
-    (re.compile(r"qwen\.qwen3"), Form(effort=_QWEN, off=(_QWEN, "none"), on="high")),
+    (re.compile(r"qwen\.qwen3"), Form(effort=_CONFIG, off=(_CONFIG, "none"), on="high")),
 ]
 """By a pattern of model names. Models of other names have the fields of Claude, or none."""
 
-# Claude had its effort among the fields of its own API before `outputConfig` had it. The last two are those of Nova's
-# InvokeModel, whose body is nearly that of Converse (nova/latest/nova2-userguide/request-response-schema.html).
+# Claude had its effort among the fields of its own API before `outputConfig` had it. `reasoning_config` is another name
+# of `thinking` (JetBrains/koog#1188, vercel/ai in examples/ai-core of version 4; seen 2026-11-27). The last two are those
+# of Nova's InvokeModel, whose body is nearly that of Converse (nova2-userguide/request-response-schema.html).
 _OTHER_PLACES = {
     f"{OF_MODEL}.output_config.effort": _EFFORT,
+    **{f"{_CONFIG}.{name}": f"{_THINKING}.{name}" for name in ("type", "budget_tokens", "display")},
     "inferenceConfig.max_new_tokens": "inferenceConfig.maxTokens",
     "inferenceConfig.topK": _TOP_K,
 }
@@ -154,8 +158,11 @@ class _Reader:
 
     def read_other_places(self, model: object) -> None:
         """Read the settings of older versions. A model in the body is that of a request of Converse."""
+        has_thinking = not is_free(self.wire, _THINKING)
         for path, usual in _OTHER_PLACES.items():
             is_here = is_claude(model) if path.startswith(OF_MODEL) else model is None
+            if has_thinking and usual.startswith(_THINKING):
+                continue
             value = at(self.wire, path)
             if is_here and value.__class__ in (str, int) and is_free(self.wire, usual):
                 self.move(path, usual, value)
