@@ -860,6 +860,52 @@ def test_choice_of_no_tool_is_in_the_field_of_claude() -> None:
     assert back.payload["tool_choice"] == "none"
 
 
+LOOK = {"name": "look", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
+ONE_CALL = {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
+
+
+@pytest.mark.parametrize(
+    ("choice", "model", "fields", "reported"),
+    [
+        (None, CLAUDE, ONE_CALL, False),
+        ("auto", CLAUDE, ONE_CALL, False),
+        ("required", CLAUDE, None, True),
+        ("none", CLAUDE, {"tool_choice": {"type": "none"}}, True),
+        (None, "us.anthropic.claude-opus-4-1-20250805-v1:0", None, True),
+        (None, NOVA, None, True),
+    ],
+)
+def test_parallel_calls_are_forbidden_in_the_field_of_claude(
+    choice: str | None, model: str, fields: Any, reported: bool
+) -> None:
+    tools = [{"type": "function", "function": LOOK}]
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "?"}], "tools": tools}
+    payload |= {"parallel_tool_calls": False, **({} if choice is None else {"tool_choice": choice})}
+    encoded = convert(payload, source="openai-chat", target=API, model=model)
+    assert encoded.payload.get(OWN) == fields
+    assert (fields is ONE_CALL) <= ("toolChoice" not in encoded.payload["toolConfig"])
+    assert ("$.parallel_tool_calls" in {loss.path for loss in encoded.losses}) is reported
+    written = {**encoded.payload, "modelId": model}
+    read = BEDROCK.decode_request(written)
+    assert read.options.parallel_tool_calls is (False if fields is ONE_CALL else None)
+    assert BEDROCK.encode_request(read).payload == written
+
+
+@pytest.mark.parametrize("choice", [{}, {"toolChoice": {"auto": {}}}, {"toolChoice": {"any": {}}}])
+@pytest.mark.parametrize("flag", [True, False])
+def test_field_of_claude_for_parallel_calls_is_read(flag: bool, choice: dict[str, Any]) -> None:
+    fields = {"tool_choice": {"type": "auto", "disable_parallel_tool_use": flag}, "x": 1}
+    tool = {"toolSpec": {"name": "look", "inputSchema": {"json": LOOK["parameters"]}}}
+    payload = asked({"text": "?"}, modelId=CLAUDE, toolConfig={"tools": [tool], **choice}, **{OWN: fields})
+    request = BEDROCK.decode_request(payload)
+    assert request.options.parallel_tool_calls is (not flag)
+    assert BEDROCK.encode_request(request).payload == payload
+    encoded = convert(payload, source=API, target="anthropic-messages")
+    assert encoded.payload["tool_choice"]["disable_parallel_tool_use"] is flag
+    other = convert(payload, source=API, target="cohere-chat")
+    assert f"$.{OWN}.tool_choice" in {loss.path for loss in other.losses}
+
+
 @pytest.mark.parametrize("display", ["summarized", "omitted"])
 def test_display_of_thinking_is_sent_between_anthropic_and_bedrock(display: str) -> None:
     thinking = {"type": "adaptive", "display": display}

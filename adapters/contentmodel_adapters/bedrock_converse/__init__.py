@@ -62,6 +62,7 @@ from contentmodel_adapters.bedrock_converse.dialects import (
     is_claude,
     with_fields_of_model,
     with_no_tool_of_claude,
+    with_parallel_calls,
     without_fields_of_model,
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
@@ -79,7 +80,7 @@ from contentmodel_adapters.bedrock_converse.rules import (
 )
 from contentmodel_adapters.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
-from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT
+from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT, PARALLEL
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import ERRORS, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
@@ -104,6 +105,7 @@ REQUEST = TABLE.record(
         "inferenceConfig.temperature": "options.temperature",
         "inferenceConfig.topP": "options.top_p",
         "inferenceConfig.stopSequences": "options.stop_sequences",
+        f"{OF_MODEL}.tool_choice": ("options.parallel_tool_calls", PARALLEL),
         f"{OF_MODEL}.top_k": "options.top_k",
         f"{OF_MODEL}.thinking.type": enum_at(
             "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
@@ -368,6 +370,7 @@ REQUEST_PASSES = (
     message_pass(with_documents, needs=_DOCUMENTS),
     message_pass(with_begun),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
+    request_pass(with_parallel_calls),
     request_pass(with_no_tool_of_claude, native=True),
 )
 

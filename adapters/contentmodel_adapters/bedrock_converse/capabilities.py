@@ -31,9 +31,16 @@ _GPT = replace(_PLAIN, efforts=_TO_XHIGH, thinking=_SWITCHED, sampling={})
 _REGION = r"(?:[a-z]{2,8}(?:-[a-z]+)?\.)?"
 
 
+_NEVER_PARALLEL = ("Mythos Preview", "Opus 4.1", "Sonnet 4, Opus 4", "Sonnet 3.7", "Claude 3.5 and older")
+
+
 def _of_claude(row: ListedModel) -> ListedModel:
-    """Return the row of a Claude model for Converse, which has no setting for parallel calls and no hosted tools."""
-    limits = {"hosted_types": {}, "parallel_tool_calls": False, "later_system": False}
+    """Return the row of a Claude model for Converse, which has no hosted tools.
+
+    Claude takes its own field for parallel calls from 4.5 on (`supports_parallel_tool_use_config` in
+    model_prices_and_context_window.json of BerriAI/litellm, seen 2026-11-27).
+    """
+    limits = {"hosted_types": {}, "parallel_tool_calls": row.shown not in _NEVER_PARALLEL, "later_system": False}
     return replace(row, capabilities=replace(row.capabilities, **limits))
 
 

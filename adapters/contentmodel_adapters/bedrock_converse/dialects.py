@@ -62,7 +62,7 @@ _FORMS = [
 """By a pattern of model names. Models of other names have the fields of Claude, or none."""
 
 # Claude had its effort among the fields of its own API before `outputConfig` had it. `reasoning_config` is another name
-# of `thinking` (JetBrains/koog#1188, vercel/ai in examples/ai-core of version 4; seen 2026-11-27). The last two are those
+# of `thinking` (JetBrains/koog#1188, examples/ai-core of vercel/ai; seen 2026-11-27). The last two are those
 # of Nova's InvokeModel, whose body is nearly that of Converse (nova2-userguide/request-response-schema.html).
 _OTHER_PLACES = {
     f"{OF_MODEL}.output_config.effort": _EFFORT,
@@ -116,6 +116,26 @@ def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context:
     if effort is not None:
         return put(payload, *_effort_around(form, effort))
     return put(payload, *form.off) if reasoning.mode == "disabled" and form.off is not None else payload
+
+
+_FORCED = "Claude on Bedrock takes the setting for parallel calls only if no tool is forced"
+
+
+def with_parallel_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose setting for parallel calls is sent only if it forbids them and the model may choose.
+
+    Beside a forced tool, the service refuses the field that has it (BerriAI/litellm#36536, seen 2026-11-27).
+    """
+    options, choice = request.options, request.options.tool_choice
+    if options.parallel_tool_calls is None:
+        return request
+    if options.parallel_tool_calls or not request.tools or (choice is not None and choice.mode != "auto"):
+        if not options.parallel_tool_calls:
+            reason = reasons.PARALLEL_UNSUPPORTED if request.tools else reasons.PARALLEL_WITHOUT_TOOLS
+            context.report_loss(request, "options.parallel_tool_calls", reason, why=_FORCED)
+        return context.replace(request, options=context.replace(options, parallel_tool_calls=None))
+    is_plain = choice is not None and not choice.tools and choice.hosted is None
+    return context.replace(request, options=context.replace(options, tool_choice=None)) if is_plain else request
 
 
 def with_no_tool_of_claude(request: ChatRequest, context: EncodeContext) -> ChatRequest:

@@ -97,6 +97,33 @@ TABLE.known_values("toolChoice", *_MODES.values(), "tool")
 CHOICE = ToolOrMode("tool.name", {}, {mode: {key: {}} for mode, key in _MODES.items()})
 
 
+class ParallelCalls(Codec[bool]):
+    """Parallel calls, in the tool choice of Claude's own API, which needs a type (BerriAI/litellm#34347, 2026-11-27).
+
+    Converse has no setting for them.
+    """
+
+    classes = (dict,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        flag = value.get(_FLAG) if isinstance(value, dict) else None
+        return flag.__class__ is bool and value == {"type": "auto", _FLAG: flag}
+
+    def decode(self, value: dict[str, Any], context: DecodeContext, container: Any, key: str) -> bool:
+        return not value[_FLAG]
+
+    def encode(self, value: bool, context: EncodeContext, owner: object) -> dict[str, Any]:
+        return {"type": "auto", _FLAG: not value}
+
+    def describe(self) -> str:
+        return "tool choice"
+
+
+_FLAG = "disable_parallel_tool_use"
+PARALLEL = ParallelCalls()
+
+
 # -- output format -------------------------------------------------------------------------------------------------
 
 

@@ -188,7 +188,8 @@ ROWS = [
     ),
     _row("Opus 4.6, Sonnet 4.6", "claude-(?:opus|sonnet)-4-6", _4_6, _THINKING),
     _row("Opus 4.5", "claude-opus-4-5", _OPUS_4_5, f"{_THINKING}; {_FORMATS}"),
-    _row("Sonnet 4.5, Haiku 4.5, Opus 4.1", "claude-(?:(?:sonnet|haiku)-4-5|opus-4-1)", _SCHEMED, _FORMATS),
+    _row("Sonnet 4.5, Haiku 4.5", "claude-(?:sonnet|haiku)-4-5", _SCHEMED, _FORMATS),
+    _row("Opus 4.1", "claude-opus-4-1", _SCHEMED, _FORMATS),
     _row(
         "Sonnet 4, Opus 4",
         "claude-(?:(?:sonnet|opus)-4(?:-0)?|4-(?:sonnet|opus))",
