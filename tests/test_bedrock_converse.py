@@ -979,3 +979,43 @@ def test_other_request_without_messages_is_refused(payload: dict[str, Any]) -> N
     with pytest.raises(contentmodel.DecodeError, match=r"missing array at \$\.messages"):
         BEDROCK.decode_request(payload)
     assert [violation.path for violation in BEDROCK.check_request(payload)] == ["$.messages"]
+
+
+UNKNOWN_PATH = {"Output": {"__type": "com.amazon.coral.service#UnknownOperationException"}, "Version": "1.0"}
+OF_BOTOCORE = {"Error": {"Code": "ThrottlingException", "Message": "Too many."}, "ResponseMetadata": {"RequestId": "r"}}
+TOO_LONG = {"Code": "ValidationException", "Message": "prompt is too long: 3 tokens > 2 maximum"}
+
+
+@pytest.mark.parametrize("api", [API, "anthropic-messages"])
+@pytest.mark.parametrize(
+    ("body", "kind", "path"),
+    [
+        (UNKNOWN_PATH, "not_found", "$.Output.__type"),
+        (OF_BOTOCORE, "rate_limit", "$.Error.Code"),
+        ({"Error": TOO_LONG, "message": TOO_LONG["Message"], "x": 1}, "context_length", "$.Error.Code"),
+        ({"__type": "com.amazon.coral.service#AccessDeniedException", "Message": "No."}, "permission", "$.__type"),
+    ],
+)
+def test_error_of_aws_in_an_object_is_read(api: str, body: dict[str, Any], kind: str, path: str) -> None:
+    adapter = contentmodel.adapter(api)
+    assert contentmodel.detect(body) == (API, "response")
+    response = adapter.decode_response(body)
+    assert response.error is not None
+    assert response.error.kind == kind
+    assert response.error.code is not None
+    assert adapter.encode_response(response).payload == body
+    encoded = convert(body, source=api, target="openai-chat", kind="response")
+    assert path in {loss.path for loss in encoded.losses}
+    assert contentmodel.audit(body, encoded) == []
+
+
+def test_error_of_the_service_that_unknown_paths_get_keeps_its_kind() -> None:
+    encoded = convert(UNKNOWN_PATH, source=API, target="anthropic-messages", kind="response")
+    assert encoded.payload == {"type": "error", "error": {"type": "not_found_error", "message": ""}}
+
+
+@pytest.mark.parametrize("body", [{"Error": {"Message": "No."}}, {"Output": {"text": "x"}}, {"Error": "x"}])
+def test_other_objects_are_no_errors(body: dict[str, Any]) -> None:
+    response = BEDROCK.decode_response(body)
+    assert response.error is None
+    assert BEDROCK.encode_response(response).payload == body

@@ -64,6 +64,7 @@ from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import METRICS, Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared import cited_documents
+from contentmodel_adapters.shared.aws_errors import OF_HOLDERS
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
 from contentmodel_adapters.shared.claude_results import with_hosted_of_claude
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
@@ -259,7 +260,7 @@ class AnthropicMessages(TableAdapter):
     hosts = HOSTS
     dialects = tuple(DIALECTS)
     limit_headers = LIMIT_HEADERS
-    meaningless = {"type": ("message", "error"), "anthropic_version": None, METRICS: None}
+    meaningless = {"type": ("message", "error"), "anthropic_version": None, METRICS: None, **OF_HOLDERS}
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(with_limit),

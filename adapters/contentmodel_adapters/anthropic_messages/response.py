@@ -11,7 +11,6 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     ErrorBody,
-    ErrorTypes,
     Fields,
     Filled,
     FinishReasons,
@@ -55,7 +54,7 @@ FINISH = FinishReasons(
 )
 
 # docs.claude.com/en/api/errors, and _exceptions.py of anthropic 2.12 for 529. Seen 2026-11-22.
-ERRORS = ErrorTypes(
+ERRORS = aws_errors.Errors(
     # Vertex has Google's errors: their code is an HTTP status.
     ("type", "code"),
     {
@@ -112,11 +111,12 @@ _AWS_ERROR = TABLE.record(
     ErrorContent,
     {"message": "message", aws_errors.TYPE: "code"},
     Silent("kind"),
-    *aws_errors.OTHER_NAMES,
+    *aws_errors.NAMES_OF_ROW,
 )
 AT_TOP = Hint[Literal[True]](
     API, "error_at_top", "an error whose fields are at the top of the body, as Bedrock sends it"
 )
+HELD = Hint[str](API, "error_in", "the object in the body that has the fields of the error, as Bedrock may send it")
 ENDED = Hint[dict[str, Any]](API, "ending", "the role and the stop fields of the answer")
 NO_CONTENT = Hint[list[Any] | None](API, "content", "the content of an answer that has no blocks: null or empty")
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
@@ -216,11 +216,13 @@ RESPONSE = TABLE.record(
 
 
 def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
-    """Return a decoded response. In the bodies of Bedrock, the fields of an error are at the top."""
-    if wire.keys() & {"type", "content", "error"} or not aws_errors.is_error(wire):
+    """Return a decoded response. In the bodies of Bedrock, the fields of an error are at the top, or in an object."""
+    holder = aws_errors.holder_of(wire)
+    if wire.keys() & {"type", "content", "error"} or (holder is None and not aws_errors.is_error(wire)):
         return decode(wire)
     body = ErrorBody(_AWS_ERROR, aws_errors.ERRORS)
-    return AT_TOP.on(aws_errors.with_error(wire, context, decode, body), API, True)
+    response = AT_TOP.on(aws_errors.with_error(wire, context, decode, body), API, True)
+    return response if holder is None else HELD.on(response, API, holder)
 
 
 def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
@@ -232,6 +234,8 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     error = dict(payload["error"])
     kind, name = ERRORS.kind_of(error), error.pop("type", None)
     types, key = (aws_errors.ERRORS, aws_errors.TYPE) if at_top else (ERRORS, "type")
+    holder = HELD.of(response, API) if dialect is None else None
+    key = aws_errors.HOLDERS.get(holder or "", key)
     if dialect is not None:
         context.status = types.status_of(kind)
         is_own = kind is None or (name in aws_errors.KINDS) is at_top
@@ -241,4 +245,5 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     error = error if name is None else {key: name, **error}
     if not at_top:
         return {"type": "error", **payload, "error": aws_errors.with_usual_names(error)}
-    return {**{field: value for field, value in payload.items() if field not in ("type", "error")}, **error}
+    rest = {field: value for field, value in payload.items() if field not in ("type", "error")}
+    return {**rest, **error} if holder is None else {**rest, holder: error}

@@ -82,7 +82,7 @@ from contentmodel_adapters.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
 from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT, PARALLEL
 from contentmodel_adapters.shared import cited_documents
-from contentmodel_adapters.shared.aws_errors import ERRORS, is_error
+from contentmodel_adapters.shared.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.cited_documents import with_cited_documents
 from contentmodel_adapters.shared.first_turn import with_begun
@@ -401,7 +401,8 @@ class BedrockConverse(TableAdapter):
         OF_MODEL: {},
         # Two of the counters have two names.
         **dict.fromkeys(("cacheReadInputTokenCount", "cacheWriteInputTokenCount")),
-        **dict.fromkeys(("ResponseMetadata", "metrics", "p")),
+        **dict.fromkeys(("metrics", "p")),
+        **OF_HOLDERS,
     }
     structure = frozenset({"maxReasoningEffort"})
     request_passes = REQUEST_PASSES
@@ -475,7 +476,7 @@ class BedrockConverse(TableAdapter):
         if isinstance(payload.get("output"), dict) and ("stopReason" in payload or "message" in payload["output"]):
             return {"response": 1.0}
         kind = payload.get("__type")
-        if isinstance(kind, str) and kind.endswith("Exception"):
+        if (isinstance(kind, str) and kind.endswith("Exception")) or holder_of(payload) is not None:
             return {"response": 0.9}
         if is_of_prompt(payload) and "messages" not in payload:
             return {"request": 1.0}

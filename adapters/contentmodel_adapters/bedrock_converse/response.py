@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel.authoring import (
     Aliases,
+    DecodeContext,
     EncodeContext,
     ErrorBody,
     ErrorFields,
@@ -79,22 +80,42 @@ USAGE = TABLE.record(
 
 
 ERROR = TABLE.record(
-    "error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"), *aws_errors.OTHER_NAMES
+    "error", ErrorContent, {"message": "message", TYPE: "code"}, Silent("kind"), *aws_errors.NAMES_OF_ROW
 )
 TABLE.keep("error", "originalStatusCode", "originalMessage", "resourceName")
 TABLE.known_values("error.__type", *ERRORS.types)
 
 
+HELD = Hint[str](API, "error_in", "the object in the body that has the fields of the error")
+
+
 class ErrorAtTop(ErrorFields):
-    """An exception, whose fields are at the top of the body. An answer may have such fields, too."""
+    """An exception, whose fields are at the top of the body, or in an object there. An answer may have them, too."""
 
     def __init__(self) -> None:
         super().__init__(ErrorBody(ERROR, ERRORS), *aws_errors.FIELDS)
-        self.keys = aws_errors.FIELDS
+        self.keys, self._fields = (*aws_errors.FIELDS, *aws_errors.HOLDERS), aws_errors.FIELDS
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
-        is_error = "output" not in wire and aws_errors.is_error(wire)
-        return [key for key in self.keys if key in wire] if is_error else ()
+        if "output" in wire:
+            return ()
+        holder = aws_errors.holder_of(wire)
+        if holder is not None:
+            return (holder,)
+        return [key for key in self._fields if key in wire] if aws_errors.is_error(wire) else ()
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
+        holder = None if "output" in wire else aws_errors.holder_of(wire)
+        if holder is None:
+            return super().decode(wire, context)
+        error = aws_errors.held_error(holder, wire, context, self._body)
+        return context.replaced(error, HELD.on(error, API, holder))
+
+    def encode(self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: object) -> None:
+        if value is not None:
+            fields = self._body.encode_object(value, context, owner)
+            holder = HELD.of(value, API) if context.native else None
+            wire.update(fields if holder is None else {holder: fields})
 
 
 # -- answers -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson
+import msgspec
+
+from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson, object_of
 from contentmodel_adapters.shared.errors_at_top import decode_with_error
 
 
@@ -18,12 +20,17 @@ class Errors(ErrorTypes):
     """The kinds of errors, by the name of the exception, which may have a namespace."""
 
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
-        name = wire.get(TYPE)
-        return super().kind_of({**wire, TYPE: type_of(name)} if isinstance(name, str) else wire)
+        usual = {NAMES.get(key, key): value for key, value in wire.items()}
+        names = {key: type_of(name) for key in self.keys if isinstance(name := usual.get(key), str)}
+        return super().kind_of({**usual, **names})
 
 
 TYPE = "__type"
 """The field of an error body that names the exception. In HTTP answers, the header x-amzn-errortype has it, too."""
+ALIASES = {"Message": "message"}
+"""The other name of the message, which the services in front of a model use (botocore 1.43.117, parsers.py)."""
+NAMES = {**ALIASES, "Code": TYPE}
+"""The other names of fields, also those in botocore's errors."""
 # docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, "Errors", seen 2026-11-23.
 ERRORS = Errors(
     (TYPE,),
@@ -46,6 +53,8 @@ ERRORS = Errors(
         "ModelStreamErrorException": "server",
         "ModelNotReadyException": "overloaded",
         "ServiceQuotaExceededException": "rate_limit",
+        # awsconsolehelpdocs/latest/gsg/common-errors.html, seen 2026-11-27.
+        "UnknownOperationException": "not_found",
         "ExpiredTokenException": "authentication",
         "InvalidSignatureException": "authentication",
         "MissingAuthenticationTokenException": "authentication",
@@ -58,11 +67,35 @@ STREAMED = {"ThrottlingException", "ValidationException", "ServiceUnavailableExc
 """The exceptions that streams can have. Any other one is sent as an InternalServerException."""
 
 
-ALIASES = {"Message": "message"}
-"""The other name of the message, which the services in front of a model use (botocore 1.43.117, parsers.py)."""
 OTHER_NAMES: tuple[Field, ...] = (ProtobufJson(), Aliases(ALIASES))
+NAMES_OF_ROW: tuple[Field, ...] = (ProtobufJson(), Aliases(NAMES))
+"""The other names of the fields of a row that has the name of the exception in `TYPE`."""
 FIELDS = ("message", *ALIASES, TYPE, "originalStatusCode", "originalMessage", "resourceName")
 """The fields of an exception."""
+
+
+HOLDERS = {"Output": TYPE, "Error": "Code"}
+"""The objects that may hold the fields of an error, each with its field for the name of the exception.
+
+The service answers with `Output` if it does not know the path (BerriAI/litellm#13618, seen 2026-11-27). `Error` is in
+the `response` of botocore's ClientError, which applications log (botocore 1.43.117, parsers.py).
+"""
+
+
+OF_HOLDERS: dict[str, Any] = {"ResponseMetadata": None, "Version": ("1.0",)}
+"""The fields beside such an object that have no meaning."""
+
+
+def holder_of(wire: Mapping[str, Any]) -> str | None:
+    """Return the key of the object that holds the fields of an error; None if there is none."""
+    return next((key for key, name in HOLDERS.items() if isinstance(object_of(wire, key).get(name), str)), None)
+
+
+def held_error(holder: str, wire: dict[str, Any], context: DecodeContext, body: ErrorBody) -> Any:
+    """Return the error in the object under the key `holder`."""
+    error = body.decode(wire[holder], context, wire, holder)
+    context.trace(body.row, [error], wire, holder, spread=False)
+    return error
 
 
 def is_error(wire: Mapping[str, Any]) -> bool:
@@ -73,7 +106,11 @@ def is_error(wire: Mapping[str, Any]) -> bool:
 def with_error(
     wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any], body: ErrorBody
 ) -> Any:
-    """Return a decoded response with the error at the top of its body."""
+    """Return a decoded response with the error at the top of its body, or in an object there."""
+    holder = holder_of(wire)
+    if holder is not None:
+        error = held_error(holder, wire, context, body)
+        return msgspec.structs.replace(decode(context.without(wire, (holder,))), error=error)
     return decode_with_error(wire, context, decode, body, FIELDS)
 
 
