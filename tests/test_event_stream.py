@@ -16,6 +16,7 @@ from contentmodel.engine.streams.event_stream import (
     framed,
     split_event_stream,
     write_event_stream,
+    write_invoke_stream,
 )
 from contentmodel.engine.streams.framing import AnyFraming
 
@@ -94,7 +95,25 @@ def test_malformed_headers_are_a_fault() -> None:
 
 def test_error_frame_has_its_code_and_message() -> None:
     frame = framed(b"", {":message-type": "error", ":error-code": "InternalError", ":error-message": "Oops."})
-    assert parsed([frame]) == [("InternalError", b'{"message":"Oops."}')]
+    assert parsed([frame]) == [("InternalError", b'{"__type":"InternalError","message":"Oops."}')]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [("InternalError", "server"), ("ThrottlingException", "rate_limit"), ("NewFailure", None)]
+)
+@pytest.mark.parametrize("api", ["bedrock-converse", "anthropic-messages"])
+def test_error_frame_in_a_stream_is_an_error(api: str, code: str, kind: str | None) -> None:
+    error = framed(b"", {":message-type": "error", ":error-code": code, ":error-message": "Oops."})
+    start = write_invoke_stream(b'{"type":"message_start","message":{"role":"assistant","content":[]}}', None)
+    begin = start if api == "anthropic-messages" else write_event_stream(b'{"role":"assistant"}', "messageStart")
+    response = contentmodel.fold_stream([begin, error], api)
+    assert response.error is not None
+    assert (response.error.code, response.error.message, response.error.kind) == (code, "Oops.", kind)
+
+
+def test_error_frame_without_headers_is_an_error() -> None:
+    response = contentmodel.fold_stream([framed(b"", {":message-type": "error"})], "bedrock-converse")
+    assert response.error is not None
 
 
 def test_any_framing_recognizes_binary_frames() -> None:

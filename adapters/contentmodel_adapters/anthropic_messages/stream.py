@@ -31,7 +31,7 @@ from contentmodel.events import (
 )
 from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
 from contentmodel_adapters.anthropic_messages.response import USAGE
-from contentmodel_adapters.shared.aws_errors import wire_of_exception
+from contentmodel_adapters.shared.aws_errors import is_exception, wire_of_exception
 
 # By the delta's type: its field, the block's field that it appends to, and the event.
 GROWTH: dict[str, tuple[str, str, Any]] = {
@@ -111,8 +111,8 @@ class Decoder(BlockDecoder):
         elif kind == "message":
             self._begin(wire)
             self.finish()
-        elif name is not None and name.endswith("Exception") and kind is None:
-            self.fail_with(wire_of_exception(name, wire))
+        elif kind is None and is_exception(name, wire):
+            self.fail_with(wire_of_exception(name or "", wire))
         elif (chunk := text_of(object_of(wire, "chunk"), "bytes")) and kind is None:
             # The SDKs of AWS have an event of a model that Bedrock invokes as bytes.
             self.read(None, _event_in(chunk))

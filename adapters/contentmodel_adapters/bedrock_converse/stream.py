@@ -23,7 +23,7 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.bedrock_converse.blocks import API, CITATIONS, CONTENT
 from contentmodel_adapters.bedrock_converse.response import USAGE
-from contentmodel_adapters.shared.aws_errors import wire_of_exception
+from contentmodel_adapters.shared.aws_errors import is_exception, wire_of_exception
 
 EVENTS = frozenset(
     {
@@ -78,8 +78,8 @@ class Decoder(BlockDecoder):
             merge_into(self.answer, wire)
             self.count(USAGE, self.answer.get("usage"))
             self._finish_if_known()
-        elif name is not None and name.endswith("Exception"):
-            self.fail_with(wire_of_exception(name, wire))
+        elif is_exception(name, wire):
+            self.fail_with(wire_of_exception(name or "", wire))
         else:
             self.wire_event(name, wire)
 

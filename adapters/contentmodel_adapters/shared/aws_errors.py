@@ -55,6 +55,10 @@ ERRORS = Errors(
         "ServiceQuotaExceededException": "rate_limit",
         # awsconsolehelpdocs/latest/gsg/common-errors.html, seen 2026-11-27.
         "UnknownOperationException": "not_found",
+        "InternalFailure": "server",
+        "ServiceUnavailable": "overloaded",
+        # The example of an error in a stream (smithy.io/2.0/aws/amazon-eventstream.html, seen 2026-11-27).
+        "InternalError": "server",
         "ExpiredTokenException": "authentication",
         "InvalidSignatureException": "authentication",
         "MissingAuthenticationTokenException": "authentication",
@@ -117,6 +121,11 @@ def with_error(
 def with_usual_names(wire: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of an error with their usual names."""
     return {ALIASES.get(key, key): value for key, value in wire.items()}
+
+
+def is_exception(name: str | None, wire: Mapping[str, Any]) -> bool:
+    """Return whether an event of a stream is an exception, or an error that the service's model does not have."""
+    return (name is not None and name.endswith("Exception")) or isinstance(wire.get(TYPE), str)
 
 
 def wire_of_exception(name: str, wire: Mapping[str, Any]) -> dict[str, Any]:

@@ -95,9 +95,18 @@ def _read(frame: bytes) -> tuple[str | None, bytes]:
         raise _Damaged("its headers are malformed") from None
     kind = headers.get(":message-type")
     if kind == "error":
-        return headers.get(":error-code"), write({"message": headers.get(":error-message", "")})
+        return _error(headers.get(":error-code", ""), headers.get(":error-message", ""))
     name = headers.get(":exception-type" if kind == "exception" else ":event-type")
     return _unwrapped(frame[start:-4]) if name == CHUNK else (name or None, frame[start:-4])
+
+
+TYPE = "__type"
+"""The field of an error that names it, as in the bodies of errors."""
+
+
+def _error(code: str, message: str) -> tuple[str | None, bytes]:
+    """Return an error that the service's model does not have: it has headers and no payload (botocore, parsers.py)."""
+    return code or None, write({TYPE: code, "message": message})
 
 
 CHUNK = "chunk"
