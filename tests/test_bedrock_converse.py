@@ -1019,3 +1019,91 @@ def test_other_objects_are_no_errors(body: dict[str, Any]) -> None:
     response = BEDROCK.decode_response(body)
     assert response.error is None
     assert BEDROCK.encode_response(response).payload == body
+
+
+# -- citations of Claude -----------------------------------------------------------------------------------------------
+
+PLACES = {
+    "documentChar": ("documentIndex", {"type": "char_location"}, ("start_char_index", "end_char_index")),
+    "documentPage": ("documentIndex", {"type": "page_location"}, ("start_page_number", "end_page_number")),
+    "documentChunk": ("documentIndex", {"type": "content_block_location"}, ("start_block_index", "end_block_index")),
+    "searchResultLocation": (
+        "searchResultIndex",
+        {"type": "search_result_location", "source": "https://a", "search_result_index": 1},
+        ("start_block_index", "end_block_index"),
+    ),
+}
+MESSAGES = "anthropic-messages"
+
+
+def cited(place: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a citation of Converse, and the same one of the Messages API."""
+    index, fields, (start, end) = PLACES[place]
+    own: dict[str, Any] = {"title": "Doc", "location": {place: {index: 1, "start": 3, "end": 10}}}
+    if index == "searchResultIndex":
+        own, fields = {**own, "source": "https://a"}, {**fields, "title": "Doc"}
+    else:
+        fields = {**fields, "document_title": "Doc", "document_index": 1}
+    return {**own, "sourceContent": [{"text": "sky"}]}, {**fields, start: 3, end: 10, "cited_text": "sky"}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_citations_of_documents_are_sent_between_both_apis_of_claude(place: str) -> None:
+    own, other = cited(place)
+    payload = answered({"citationsContent": {"content": [{"text": "Blue."}], "citations": [own]}})
+    encoded = convert(payload, source=API, target=MESSAGES)
+    assert encoded.payload["content"] == [{"type": "text", "text": "Blue.", "citations": [other]}]
+    assert contentmodel.audit(payload, encoded) == []
+    assert judge(MESSAGES, "response").faults(encoded.payload) == []
+    back = convert(encoded.payload, source=MESSAGES, target=API)
+    assert back.payload["output"] == payload["output"]
+    assert contentmodel.audit(encoded.payload, back) == []
+    deltas = b"".join(
+        contentmodel.convert_stream([streamed(BEDROCK.decode_response(payload))], source=API, target=MESSAGES)
+    )
+    assert fold_stream([deltas], MESSAGES).messages[0].contents[0].annotations is not None
+
+
+def test_citation_without_a_title_gets_the_fields_that_the_messages_api_requires() -> None:
+    place = {"documentChar": {"documentIndex": 0, "start": 0, "end": 3}}
+    payload = answered({"citationsContent": {"content": [{"text": "Blue."}], "citations": [{"location": place}]}})
+    [text] = convert(payload, source=API, target=MESSAGES).payload["content"]
+    assert (text["citations"][0]["document_title"], text["citations"][0]["cited_text"]) == (None, "")
+
+
+INLINE = {"type": "text", "media_type": "text/plain", "data": "The sky."}
+
+
+@pytest.mark.parametrize(
+    ("sources", "is_sent"),
+    [
+        ([INLINE], True),
+        ([{"type": "content", "content": [{"type": "text", "text": "The sky."}]}], True),
+        ([INLINE, {"type": "url", "url": "https://a/b.pdf"}], False),
+        ([{"type": "file", "file_id": "f"}, INLINE], False),
+    ],
+)
+def test_citation_is_sent_if_all_documents_before_it_are(sources: list[dict[str, Any]], is_sent: bool) -> None:
+    documents = [{"type": "document", "source": source} for source in sources]
+    text = {"type": "text", "text": "Blue.", "citations": [cited("documentChar")[1]]}
+    later = {"type": "document", "source": {"type": "url", "url": "https://a/c.pdf"}}
+    messages = [
+        {"role": "user", "content": [*documents, {"type": "text", "text": "?"}]},
+        {"role": "assistant", "content": [text]},
+        {"role": "user", "content": [later, {"type": "text", "text": "And?"}]},
+    ]
+    payload = {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages}
+    encoded = convert(payload, source=MESSAGES, target=API, model=CLAUDE)
+    assert ("citationsContent" in encoded.payload["messages"][1]["content"][0]) is is_sent
+    reported = any(loss.path.startswith("$.messages[1].content[0].citations") for loss in encoded.losses)
+    assert reported is not is_sent
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_citations_of_other_apis_are_not_sent() -> None:
+    citation = contentmodel.content.Citation(
+        document_index=0, location=contentmodel.content.Span(start=0, end=3, unit="char")
+    )
+    message = ChatMessage(role="assistant", contents=[TextContent(text="Blue.", annotations=[citation])])
+    request = ChatRequest(model=CLAUDE, messages=[user("?"), message, user("!")])
+    assert BEDROCK.encode_request(request).payload["messages"][1]["content"] == [{"text": "Blue."}]

@@ -15,17 +15,17 @@ from contentmodel.message import Origin
 ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools
-        with_sendable_tools hoist_instructions with_hosted_of_claude normalize_foreign with_cited_documents
-        join_results join_assistant without_blank_texts _with_readable_media with_a_turn _with_fitting_calls
-        _with_instructions_as_text _with_trimmed_prefill with_fitting_schemas; with_limit with_model
+        with_sendable_tools hoist_instructions with_hosted_of_claude with_citations_of_kin normalize_foreign
+        with_cited_documents join_results join_assistant without_blank_texts _with_readable_media with_a_turn
+        _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill with_fitting_schemas; with_limit with_model
         with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
         *report_stream *with_fitting_settings *with_known_tools with_sendable_tools
-        hoist_instructions without_empty_texts *with_readable_reasoning normalize_foreign with_cited_documents
-        instructions_as_text join_results join_assistant without_citations without_blank_texts
+        hoist_instructions without_empty_texts *with_readable_reasoning with_citations_of_kin normalize_foreign
+        with_cited_documents instructions_as_text join_results join_assistant with_citations_of_kin without_blank_texts
         _with_readable_media with_a_turn with_fitting_calls with_fitting_results with_documents with_begun
-        with_fitting_schemas *with_no_tool_of_claude; with_tool_config
-        *with_fields_of_model with_metadata with_fitting_cache_points""",
+        with_fitting_schemas with_parallel_calls *with_no_tool_of_claude; with_tool_config
+        *with_fields_of_model with_metadata with_fitting_cache_points *with_required_messages""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
@@ -54,10 +54,10 @@ ORDER = {
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
-        without_user_messages normalize_answer without_names_of_results without_media without_blank_texts
-        *without_broken_status;; completed *with_error_of_host""",
+        without_user_messages with_citations_of_kin normalize_answer without_names_of_results without_media
+        without_blank_texts *without_broken_status;; completed *with_error_of_host""",
     "bedrock-converse": """
-        without_user_messages normalize_answer without_citations without_names_of_results without_media
+        without_user_messages normalize_answer with_citations_of_kin without_names_of_results without_media
         with_fitting_results without_blank_texts *without_broken_status;; completed""",
     "cohere-chat": """
         without_user_messages normalize_answer without_names_of_results without_media;; completed""",

@@ -36,6 +36,7 @@ from contentmodel.authoring import (
     without_user_messages,
 )
 from contentmodel.capabilities import Known
+from contentmodel.content.citations import Citation
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
@@ -65,7 +66,7 @@ from contentmodel_adapters.anthropic_messages.stream_encoder import METRICS, Enc
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import OF_HOLDERS
-from contentmodel_adapters.shared.cited_documents import with_cited_documents
+from contentmodel_adapters.shared.cited_documents import with_citations_of_kin, with_cited_documents
 from contentmodel_adapters.shared.claude_results import with_hosted_of_claude
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.kept_results import TYPES
@@ -169,6 +170,7 @@ REQUEST_PASSES = (
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
     request_pass(with_hosted_of_claude, needs=TYPES),
+    message_pass(with_citations_of_kin, needs=(Citation,)),
     message_pass(passes.normalize_foreign),
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(passes.join_results),
@@ -270,6 +272,7 @@ class AnthropicMessages(TableAdapter):
     host_payload_passes = (payload_pass(with_form_of_host, native=True),)
     answer_passes = (
         message_pass(without_user_messages),
+        message_pass(with_citations_of_kin),
         message_pass(passes.normalize_answer),
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),

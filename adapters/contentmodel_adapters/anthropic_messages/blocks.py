@@ -114,9 +114,9 @@ def _named_media(name: str, model: type[Any], fields: dict[str, Any], **constant
 
 
 def _located(tag: str, unit: str, names: tuple[str, str], **fields: str) -> Row:
-    start, end = names
-    located = {start: "location.start", end: "location.end", "cited_text": "cited_text", **fields}
-    return row(tag, Citation, located, Implied({"location.unit": unit}))
+    located = {names[0]: "location.start", names[1]: "location.end", "cited_text": "cited_text", **fields}
+    filled = Filled({"cited_text": "", "title" if "title" in fields else "document_title": None})
+    return row(tag, Citation, located, Implied({"location.unit": unit}), filled)
 
 
 _DOCUMENT = {"document_index": "document_index", "document_title": "title", "file_id": "file_id"}
@@ -137,7 +137,7 @@ CITATIONS = TABLE.union(
         ),
     ],
     other=Row("other", Citation, {}),
-    # A citation of another API has no encrypted index and no place in a document of this request.
+    # Citations of other APIs have no place in a document. Those of Converse have the name of a row.
     prefer=lambda citation, rows: None,
 )
 

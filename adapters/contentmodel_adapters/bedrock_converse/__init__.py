@@ -84,7 +84,7 @@ from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINI
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
-from contentmodel_adapters.shared.cited_documents import with_cited_documents
+from contentmodel_adapters.shared.cited_documents import with_citations_of_kin, with_cited_documents
 from contentmodel_adapters.shared.first_turn import with_begun
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
@@ -356,12 +356,14 @@ REQUEST_PASSES = (
     request_pass(hoist_instructions),
     request_pass(without_empty_texts),
     message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
+    # While all documents are there, and again after the passes that add citations.
+    message_pass(with_citations_of_kin, needs=(Citation,)),
     message_pass(passes.normalize_foreign),
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(instructions_as_text),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
-    message_pass(passes.without_citations, needs=(Citation,)),
+    message_pass(with_citations_of_kin, needs=(Citation,)),
     message_pass(passes.without_blank_texts),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
@@ -416,7 +418,7 @@ class BedrockConverse(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
-        message_pass(passes.without_citations),
+        message_pass(with_citations_of_kin),
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
         message_pass(with_fitting_results),

@@ -157,7 +157,7 @@ CITATIONS = TABLE.union(
         Row("source", Citation, {**_SOURCE, "source": "url"}, as_sent=_QUOTED),
     ],
     find=_citation_row,
-    # A citation of another API has no place in a document of this request.
+    # A citation of an API without documents has no place in one. That of Claude's own API has the name of its row.
     prefer=lambda citation, rows: None,
 )
 

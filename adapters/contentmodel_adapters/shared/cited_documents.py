@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, object_of
+from contentmodel.authoring import EncodeContext, hints, is_native, object_of
+from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.hosted import WebFetchToolResultContent
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 
@@ -55,3 +57,80 @@ def _moved(content: Any, context: EncodeContext) -> Any:
 def _is_result(content: Any) -> bool:
     """Return whether a content is a search result, which has no context."""
     return isinstance(content, DocumentContent) and content.uri is not None and content.title is not None
+
+
+# -- citations -----------------------------------------------------------------------------------------------------
+
+_ROWS = {
+    CLAUDE: {"char": "char_location", "page": "page_location", "block": "content_block_location"},
+    CONVERSE: {"char": "documentChar", "page": "documentPage", "block": "documentChunk"},
+}
+_OF_RESULT = {CLAUDE: "search_result_location", CONVERSE: "searchResultLocation"}
+"""The rows of citations, by unit: both APIs count characters, pages and blocks of the documents of a request.
+
+Sources: botocore 1.43.117 (DocumentCharLocation and others), anthropic 2.12 (types/citation_*_location.py); 2026-11-27.
+"""
+_SAME_TYPES = ("application/pdf", "text/plain")
+"""The types of documents that both APIs take in the same place. Others may be dropped, which would change indices."""
+
+
+def with_citations_of_kin(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose citations of documents are in the rows of this API if the other API of Claude made them.
+
+    Without its documents, an index in any other citation means nothing.
+    """
+    is_kept, changed = True, []
+    for message in messages:
+        # Later documents have later indices.
+        is_kept = is_kept and all(map(_is_same_document, _documents(message)))
+        if not is_native(message, context):
+            api = context.api if is_kept and message.origin is not None and message.origin.api in _ROWS else None
+            message = context.with_contents(
+                message, [_with_rows(content, api, context) for content in message.contents]
+            )
+        changed.append(message)
+    return changed
+
+
+def _with_rows(content: Any, api: str | None, context: EncodeContext) -> Any:
+    """Return a content whose citations have the names of their rows. Without any, Converse gets no citations."""
+    if content.annotations is None:
+        return content
+    citations = [_with_row(citation, api, context) for citation in content.annotations]
+    if any(new is not old for new, old in zip(citations, content.annotations, strict=True)):
+        return context.replace(content, annotations=citations)
+    if context.api == CLAUDE:
+        return content
+    context.report_lost_attributes(content, ("annotations",))
+    return context.replace(content, annotations=None)
+
+
+def _with_row(citation: Citation, api: str | None, context: EncodeContext) -> Citation:
+    name = None if api is None else _row_of(citation, api)
+    return citation if name is None else context.replaced(citation, hints.ROW.on(citation, context.api, name))
+
+
+def _row_of(citation: Citation, api: str) -> str | None:
+    """Return the name of the row of a citation; None if the API has no such citation."""
+    place = citation.location
+    if place is None or place.start is None or place.end is None or citation.document_index is None:
+        return None
+    return _ROWS[api].get(place.unit) if citation.url is None else _OF_RESULT[api] if place.unit == "block" else None
+
+
+def _documents(message: ChatMessage) -> list[Any]:
+    results = [content for content in message.contents if isinstance(content, FunctionResultContent)]
+    outputs = [output for result in results for output in result.outputs]
+    return [content for content in (*message.contents, *outputs) if isinstance(content, _MEDIA)]
+
+
+def _is_same_document(content: Any) -> bool:
+    """Return whether a medium is no document, or one that stays a document in both APIs. Fetched pages do not."""
+    if isinstance(content, WebFetchToolResultContent):
+        return False
+    if isinstance(content, DocumentContent) or content.media_kind in ("image", "audio", "video"):
+        return True
+    return isinstance(content, DataContent) and content.media_type in _SAME_TYPES
+
+
+_MEDIA = (DataContent, UriContent, HostedFileContent, DocumentContent, WebFetchToolResultContent)
