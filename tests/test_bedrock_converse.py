@@ -1107,3 +1107,25 @@ def test_citations_of_other_apis_are_not_sent() -> None:
     message = ChatMessage(role="assistant", contents=[TextContent(text="Blue.", annotations=[citation])])
     request = ChatRequest(model=CLAUDE, messages=[user("?"), message, user("!")])
     assert BEDROCK.encode_request(request).payload["messages"][1]["content"] == [{"text": "Blue."}]
+
+
+# -- finish reasons ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reason", "of_gemini"),
+    [("malformed_tool_use", "MALFORMED_FUNCTION_CALL"), ("malformed_model_output", "MALFORMED_RESPONSE")],
+)
+def test_malformed_answers_have_the_same_reason_at_gemini(reason: str, of_gemini: str) -> None:
+    payload = {**answered({"text": "x"}), "stopReason": reason}
+    encoded = convert(payload, source=API, target="google-generate-content")
+    assert encoded.payload["candidates"][0]["finishReason"] == of_gemini
+    assert "no-finish-reason" not in {loss.code for loss in encoded.losses}
+    back = convert(encoded.payload, source="google-generate-content", target=API)
+    assert back.payload["stopReason"] == reason
+
+
+@pytest.mark.parametrize(("value", "reason"), [(10, "malformed_tool_use"), ("NO_IMAGE", "malformed_model_output")])
+def test_other_failures_of_gemini_are_malformed_answers(value: object, reason: str) -> None:
+    payload = {"candidates": [{"content": {"role": "model", "parts": [{"text": "x"}]}, "finishReason": value}]}
+    assert convert(payload, source="google-generate-content", target=API).payload["stopReason"] == reason

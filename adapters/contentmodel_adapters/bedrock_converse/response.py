@@ -11,7 +11,6 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     ErrorFields,
-    FinishReasons,
     Hint,
     Implied,
     ProtobufJson,
@@ -27,9 +26,10 @@ from contentmodel_adapters.bedrock_converse.messages import BLOCKS
 from contentmodel_adapters.shared import aws_errors
 from contentmodel_adapters.shared.answer import OnlyAnswer, SpelledAnswer
 from contentmodel_adapters.shared.aws_errors import ERRORS, TYPE
+from contentmodel_adapters.shared.finish_reasons import MALFORMED, PairedFinishReasons
 from contentmodel_adapters.shared.role import SpelledRole
 
-FINISH = FinishReasons(
+FINISH = PairedFinishReasons(
     {
         "end_turn": "stop",
         "stop_sequence": "stop",
@@ -50,6 +50,8 @@ FINISH = FinishReasons(
         "error": "malformed_model_output",
     },
     "end_turn",
+    # The number is that of the name, in answers whose enums are integers.
+    paired={**MALFORMED, 10: MALFORMED["MALFORMED_FUNCTION_CALL"]},
 )
 TABLE.known_values("stopReason", *FINISH.reasons)
 TABLE.keep(

@@ -19,7 +19,6 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Fields,
-    FinishReasons,
     Hint,
     Pieces,
     Place,
@@ -59,6 +58,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     USAGE,
 )
 from contentmodel_adapters.google_generate_content.messages import Answer, without_grounding
+from contentmodel_adapters.shared.finish_reasons import MALFORMED, PairedFinishReasons
 from contentmodel_adapters.shared.spelling import in_snake_case
 
 # The meaning of each value, and its number, which the wire has if enums are requested as integers
@@ -91,7 +91,7 @@ _REASONS: dict[str, tuple[str, int | None]] = {
 }
 _MEANINGS: dict[str | int, str] = {raw: meaning for raw, (meaning, _) in _REASONS.items()}
 _MEANINGS |= {number: meaning for meaning, number in _REASONS.values() if number is not None}
-FINISH = FinishReasons(
+FINISH = PairedFinishReasons(
     _MEANINGS,
     {
         "stop": "STOP",
@@ -104,6 +104,7 @@ FINISH = FinishReasons(
     },
     "OTHER",
     implied=("tool_calls",),
+    paired={converse: gemini for gemini, converse in MALFORMED.items()},
 )
 TABLE.known_values("finish_reason", *_REASONS)
 TABLE.keep(
