@@ -1129,3 +1129,44 @@ def test_malformed_answers_have_the_same_reason_at_gemini(reason: str, of_gemini
 def test_other_failures_of_gemini_are_malformed_answers(value: object, reason: str) -> None:
     payload = {"candidates": [{"content": {"role": "model", "parts": [{"text": "x"}]}, "finishReason": value}]}
     assert convert(payload, source="google-generate-content", target=API).payload["stopReason"] == reason
+
+
+# -- cache writes ------------------------------------------------------------------------------------------------------
+
+WRITES = [{"ttl": "1h", "inputTokens": 20}, {"ttl": "5m", "inputTokens": 10}]
+
+
+@pytest.mark.parametrize(("details", "of_1h", "of_5m"), [(WRITES, 20, 10), (WRITES[:1], 20, 0), (WRITES[1:], 0, 10)])
+def test_cache_writes_are_counted_by_lifetime_at_both_apis_of_claude(details: Any, of_1h: int, of_5m: int) -> None:
+    usage = {
+        "inputTokens": 1,
+        "outputTokens": 2,
+        "totalTokens": 33,
+        "cacheWriteInputTokens": 30,
+        "cacheDetails": details,
+    }
+    payload = {**answered({"text": "x"}), "usage": usage}
+    encoded = convert(payload, source=API, target=MESSAGES)
+    creation = {"ephemeral_1h_input_tokens": of_1h, "ephemeral_5m_input_tokens": of_5m}
+    assert encoded.payload["usage"]["cache_creation"] == creation
+    assert contentmodel.audit(payload, encoded) == []
+    back = convert(encoded.payload, source=MESSAGES, target=API)
+    assert back.payload["usage"]["cacheDetails"] == details
+    assert contentmodel.audit(encoded.payload, back) == []
+    events = contentmodel.convert_stream([streamed(BEDROCK.decode_response(payload))], source=API, target=MESSAGES)
+    assert b'"ephemeral_1h_input_tokens":%d' % of_1h in b"".join(events)
+
+
+@pytest.mark.parametrize("details", [[{"ttl": "2h", "inputTokens": 3}], [{"ttl": "1h"}], WRITES[:1] * 2, {"x": 3}])
+def test_cache_writes_of_an_unknown_form_are_reported(details: Any) -> None:
+    payload = {**answered({"text": "x"}), "usage": {"inputTokens": 1, "outputTokens": 2, "cacheDetails": details}}
+    assert BEDROCK.encode_response(BEDROCK.decode_response(payload)).payload == payload
+    encoded = convert(payload, source=API, target=MESSAGES)
+    assert "$.usage.cacheDetails" in {loss.path for loss in encoded.losses}
+
+
+def test_cache_writes_are_empty_if_the_messages_api_counts_none() -> None:
+    usage = {"input_tokens": 1, "output_tokens": 2}
+    usage |= {"cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0}}
+    payload = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "x"}], "usage": usage}
+    assert convert(payload, source=MESSAGES, target=API).payload["usage"]["cacheDetails"] == []

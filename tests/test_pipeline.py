@@ -55,10 +55,10 @@ ORDER = {
 ANSWERS = {
     "anthropic-messages": """
         without_user_messages with_citations_of_kin normalize_answer without_names_of_results without_media
-        without_blank_texts *without_broken_status;; completed *with_error_of_host""",
+        without_blank_texts *without_broken_status; with_cache_writes_of_kin; completed *with_error_of_host""",
     "bedrock-converse": """
         without_user_messages normalize_answer with_citations_of_kin without_names_of_results without_media
-        with_fitting_results without_blank_texts *without_broken_status;; completed""",
+        with_fitting_results without_blank_texts *without_broken_status; with_cache_writes_of_kin; completed""",
     "cohere-chat": """
         without_user_messages normalize_answer without_names_of_results without_media;; completed""",
     "google-generate-content": """

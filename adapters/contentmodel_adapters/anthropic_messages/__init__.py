@@ -29,6 +29,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    response_pass,
     settings,
     with_custom_calls,
     with_fitting_calls,
@@ -66,6 +67,7 @@ from contentmodel_adapters.anthropic_messages.stream_encoder import METRICS, Enc
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import OF_HOLDERS
+from contentmodel_adapters.shared.cache_writes import with_cache_writes_of_kin
 from contentmodel_adapters.shared.cited_documents import with_citations_of_kin, with_cited_documents
 from contentmodel_adapters.shared.claude_results import with_hosted_of_claude
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
@@ -281,6 +283,7 @@ class AnthropicMessages(TableAdapter):
         message_pass(passes.without_broken_status, native=True),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}
+    response_passes = (response_pass(with_cache_writes_of_kin),)
     response_payload_passes = (payload_pass(completed), payload_pass(with_error_of_host, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

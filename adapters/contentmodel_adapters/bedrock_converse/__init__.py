@@ -32,6 +32,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    response_pass,
     settings,
     with_custom_calls,
     with_fitting_calls,
@@ -83,6 +84,7 @@ from contentmodel_adapters.bedrock_converse.stream_encoder import Encoder
 from contentmodel_adapters.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT, PARALLEL
 from contentmodel_adapters.shared import cited_documents
 from contentmodel_adapters.shared.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
+from contentmodel_adapters.shared.cache_writes import counts_of, with_cache_writes_of_kin
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
 from contentmodel_adapters.shared.cited_documents import with_citations_of_kin, with_cited_documents
 from contentmodel_adapters.shared.first_turn import with_begun
@@ -427,6 +429,7 @@ class BedrockConverse(TableAdapter):
         message_pass(passes.without_broken_status, native=True),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}
+    response_passes = (response_pass(with_cache_writes_of_kin),)
     response_payload_passes = (payload_pass(completed),)
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
@@ -450,7 +453,7 @@ class BedrockConverse(TableAdapter):
         return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
-        """Return a payload with media types in place of formats, and flags of failed results, for audits."""
+        """Return a payload with media types in place of formats, flags of failed results, and counters, for audits."""
         if isinstance(payload, list):
             return [self.expanded(item) for item in payload]
         if not isinstance(payload, dict):
@@ -462,6 +465,8 @@ class BedrockConverse(TableAdapter):
         if tier.keys() == {"type"}:
             # Audits count neither a `type` nor its members: the value is inside one of them.
             changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
+        if "cacheDetails" in payload:
+            changed["cacheDetails"] = counts_of(payload["cacheDetails"]) or payload["cacheDetails"]
         return {k: _with_media_type(k, v) or self.expanded(v) for k, v in payload.items()} | changed
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
