@@ -1170,3 +1170,10 @@ def test_cache_writes_are_empty_if_the_messages_api_counts_none() -> None:
     usage |= {"cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0}}
     payload = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "x"}], "usage": usage}
     assert convert(payload, source=MESSAGES, target=API).payload["usage"]["cacheDetails"] == []
+
+
+def test_answer_without_blocks_has_an_empty_content() -> None:
+    choice = {"message": {"role": "assistant", "content": ""}, "finish_reason": "stop", "index": 0}
+    payload = {"id": "a", "object": "chat.completion", "created": 1, "model": "gpt-5.2", "choices": [choice]}
+    encoded = convert(payload, source="openai-chat", target=API)
+    assert encoded.payload["output"] == {"message": {"role": "assistant", "content": []}}

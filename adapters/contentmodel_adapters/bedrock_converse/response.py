@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     ErrorFields,
+    Filled,
     Hint,
     Implied,
     ProtobufJson,
@@ -128,6 +129,7 @@ ANSWER = TABLE.record(
     {"content": ("contents", BLOCKS)},
     Implied({"role": "assistant"}),
     Silent("message_id"),
+    Filled({"content": []}),
     constants={"role": "assistant"},
 )
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
