@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson, object_of
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel_adapters.shared.errors_at_top import decode_with_error
 
 
@@ -95,7 +96,7 @@ def holder_of(wire: Mapping[str, Any]) -> str | None:
     return next((key for key, name in HOLDERS.items() if isinstance(object_of(wire, key).get(name), str)), None)
 
 
-def held_error(holder: str, wire: dict[str, Any], context: DecodeContext, body: ErrorBody) -> Any:
+def held_error(holder: str, wire: dict[str, Any], context: DecodeContext, body: ErrorBody) -> ErrorContent:
     """Return the error in the object under the key `holder`."""
     error = body.decode(wire[holder], context, wire, holder)
     context.trace(body.row, [error], wire, holder, spread=False)

@@ -15,7 +15,7 @@ class PairedFinishReasons(FinishReasons):
     A normalized reason may be coarser than both.
     """
 
-    def __init__(self, *args: Any, paired: Mapping[str | int, str], **settings: Any) -> None:
+    def __init__(self, *args: Any, paired: Mapping[Any, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
         self._paired = paired
 
