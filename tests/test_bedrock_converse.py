@@ -1009,6 +1009,14 @@ def test_error_of_aws_in_an_object_is_read(api: str, body: dict[str, Any], kind:
     assert contentmodel.audit(body, encoded) == []
 
 
+def test_error_of_botocore_is_an_exception_of_its_name_in_a_stream() -> None:
+    encoder = BEDROCK.stream_encoder()
+    events = contentmodel.unfold(BEDROCK.decode_response(OF_BOTOCORE))
+    data = b"".join(map(encoder.feed, events)) + encoder.close()
+    name, written = BEDROCK.stream_format.framing().feed(data)[-1]
+    assert (name, json.loads(written)) == ("throttlingException", {"message": "Too many."})
+
+
 def test_error_of_the_service_that_unknown_paths_get_keeps_its_kind() -> None:
     encoded = convert(UNKNOWN_PATH, source=API, target="anthropic-messages", kind="response")
     assert encoded.payload == {"type": "error", "error": {"type": "not_found_error", "message": ""}}

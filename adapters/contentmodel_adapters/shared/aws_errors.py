@@ -136,6 +136,10 @@ def wire_of_exception(name: str, wire: Mapping[str, Any]) -> dict[str, Any]:
 
 def exception_of(payload: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the event for an error body, and its name."""
+    holder = holder_of(payload)
+    if holder is not None:
+        # An event has the fields of the exception at the top, with their usual names.
+        payload = {NAMES.get(key, key): value for key, value in payload[holder].items()}
     kind = type_of(str(payload.get(TYPE, "")))
     name = kind if kind in STREAMED else "InternalServerException"
     return {key: value for key, value in payload.items() if key != TYPE}, name[0].lower() + name[1:]
