@@ -442,6 +442,12 @@ def test_detect_finds_the_api(payload: dict[str, Any], kind: str) -> None:
     assert detect(payload)[:2] == (API, kind)
 
 
+def test_detect_prefers_fields_of_other_hosts_to_the_name_of_the_model() -> None:
+    payload = {"model": "command-r", "messages": [{"role": "user", "content": "Hi."}], "seed": 1}
+    assert detect(payload)[0] == API
+    assert detect({**payload, "chat_template_kwargs": {}})[0] == "openai-chat"
+
+
 # -- the SDK -----------------------------------------------------------------------------------------------------------
 
 

@@ -236,6 +236,22 @@ def test_detect_uses_the_name_of_the_model(model: str, api: str) -> None:
     assert contentmodel.detect({"model": model, "messages": [{"role": "user", "content": "Hi."}]}) == (api, "request")
 
 
+@pytest.mark.parametrize(
+    ("fields", "api"),
+    [
+        ({"max_tokens": 5, "reasoning_effort": "high", "guardrails": []}, API),
+        ({"random_seed": 1, "newer": 2}, API),
+        ({"max_completion_tokens": 100, "seed": 5, "stream_options": {}}, "openai-chat"),
+        ({"user": "u1"}, "openai-chat"),
+        ({"options": {"temperature": 0.1}, "keep_alive": "5m"}, "ollama-chat"),
+        ({"messages": [{"role": "user", "content": "What?", "images": ["iVBORw0KGgo="]}]}, "ollama-chat"),
+    ],
+)
+def test_detect_prefers_fields_of_other_hosts_to_the_name_of_the_model(fields: dict[str, Any], api: str) -> None:
+    payload = {"model": "mistral-small3.2", "messages": [{"role": "user", "content": "Hi."}], **fields}
+    assert contentmodel.detect(payload) == (api, "request")
+
+
 def relayed(*deltas: dict[str, Any]) -> tuple[bytes, bytes, Any]:
     """Return a stream of these deltas, the stream that it converts to for its own API, and the losses."""
     head = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": MODEL}

@@ -36,6 +36,7 @@ from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.cohere_chat.stream import READERS, Decoder
 from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
 from contentmodel_adapters.cohere_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
+from contentmodel_adapters.shared.input_fields import fields_of
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 
@@ -128,9 +129,12 @@ class CohereChat(TableAdapter):
             return {}
         if any(key in payload for key in OWN) or has_documents(payload) or any(map(_is_own, messages)):
             return {"request": 0.97}
-        return {"request": 0.92 if str(payload.get("model")).startswith("command") else 0.2}
+        # vLLM and gateways serve models with the same names. Cohere refuses unknown fields (BerriAI/litellm#34171).
+        is_likely = str(payload.get("model")).startswith("command") and payload.keys() <= _FIELDS
+        return {"request": 0.92 if is_likely else 0.2}
 
 
+_FIELDS = fields_of(REQUEST, TABLE)
 OWN = ("strict_tools", "safety_mode", "p", "k")
 """Fields of requests that other APIs with messages do not have."""
 

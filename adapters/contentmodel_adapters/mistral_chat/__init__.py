@@ -30,7 +30,7 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.mistral_chat.blocks import API, TABLE
 from contentmodel_adapters.mistral_chat.http import HTTP
-from contentmodel_adapters.mistral_chat.messages import REQUEST
+from contentmodel_adapters.mistral_chat.messages import ASSISTANT, REQUEST
 from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, RESPONSE, completed
 from contentmodel_adapters.mistral_chat.rules import CALL_IDS, RULES, TOOL_NAMES, with_known_order
 from contentmodel_adapters.mistral_chat.stream import Decoder
@@ -101,14 +101,28 @@ class MistralChat(TableAdapter):
     response_payload_passes = (payload_pass(completed),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kind of a payload, with a low confidence if it has no model and no field of Mistral."""
+        """Return the kind of a payload, with a low confidence if it may be of another host."""
         if payload.get("object") == "error" and "message" in payload:
             return {"response": 1.0}
         kinds = {"chat.completion": "response", "chat.completion.chunk": "stream"}
         usual = "request" if isinstance(payload.get("messages"), list) else ""
         kind = kinds.get(str(payload.get("object")), usual)
-        is_own = str(payload.get("model")).startswith(OWN_MODELS) or not payload.keys().isdisjoint(OWN_FIELDS)
+        is_own = str(payload.get("model")).startswith(OWN_MODELS) and (kind != "request" or _may_be_request(payload))
+        is_own = is_own or not payload.keys().isdisjoint(OWN_FIELDS)
         return {kind: 1.0 if is_own else 0.1} if kind else {}
+
+
+_FIELDS = frozenset((*REQUEST.known_keys(), *TABLE.kept["request"]))
+_OF_MESSAGES = frozenset((*ASSISTANT.known_keys(), *TABLE.kept["assistant message"], "tool_call_id", "name"))
+
+
+def _may_be_request(payload: dict[str, Any]) -> bool:
+    """Return whether a request has only fields of Mistral, which refuses any other (charmbracelet/crush#1590).
+
+    Ollama, vLLM and gateways serve models with the same names.
+    """
+    messages = objects_of(payload, "messages")
+    return payload.keys() <= _FIELDS and all(message.keys() <= _OF_MESSAGES for message in messages)
 
 
 adapter = MistralChat()

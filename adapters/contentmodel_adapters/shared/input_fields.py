@@ -1,4 +1,4 @@
-"""Tell requests with the field `input` from rows of data sets, which have it beside other columns.
+"""Tell requests of an API by their fields: those with `input` from rows of data sets, which have it beside others.
 
 Rows of Alpaca have `instruction`, `input` and `output` (data/README.md of hiyouga/LLaMA-Factory, seen 2026-11-27).
 """
