@@ -448,6 +448,17 @@ def test_stream_emits_a_call_of_the_service_as_hosted() -> None:
 # -- requests ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "parts", [[{"text": ""}], [{"text": ""}, {"text": ""}], [{"text": "", "thoughtSignature": "YWI="}]]
+)
+def test_request_drops_an_empty_answer_of_another_api(parts: list[Any]) -> None:
+    turns = [{"role": "user", "parts": [{"text": "Hi."}]}, {"role": "model", "parts": parts}]
+    converted = convert({"contents": [*turns, turns[0]]}, source="google-generate-content", target=API, model=MODEL)
+    assert converted.payload["messages"] == [{"role": "user", "content": "Hi."}] * 2
+    assert [(loss.code, loss.path) for loss in converted.losses] == [("empty-message", "$.contents[1]")]
+    assert MISTRAL.check_request(converted.payload) == []
+
+
 def test_request_to_an_agent_needs_no_model() -> None:
     payload = {"agent_id": "ag:1", "messages": [{"role": "user", "content": "Hi."}]}
     assert contentmodel.detect(payload) == (API, "request")

@@ -32,7 +32,13 @@ from contentmodel_adapters.mistral_chat.blocks import API, TABLE
 from contentmodel_adapters.mistral_chat.http import HTTP
 from contentmodel_adapters.mistral_chat.messages import ASSISTANT, REQUEST
 from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, RESPONSE, completed
-from contentmodel_adapters.mistral_chat.rules import CALL_IDS, RULES, TOOL_NAMES, with_known_order
+from contentmodel_adapters.mistral_chat.rules import (
+    CALL_IDS,
+    RULES,
+    TOOL_NAMES,
+    with_known_order,
+    without_empty_answers,
+)
 from contentmodel_adapters.mistral_chat.stream import Decoder
 from contentmodel_adapters.mistral_chat.stream_encoder import Encoder
 
@@ -86,6 +92,7 @@ class MistralChat(TableAdapter):
         request_pass(place_instructions, native=True),
         message_pass(passes.normalize_foreign),
         message_pass(with_readable_media, needs=media.TYPES),
+        message_pass(without_empty_answers),
         request_pass(passes.with_a_turn),
         request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
         message_pass(with_known_order),

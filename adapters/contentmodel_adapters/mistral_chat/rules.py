@@ -85,9 +85,33 @@ def calls_have_results(request: dict[str, Any]) -> Iterator[Broken]:
             pending -= 1
 
 
+@RULES.rule("refused", fix="add content, or remove the message", source=f"{VALIDATOR}; OpenHands/OpenHands#8685")
+def answers_have_content(request: dict[str, Any]) -> Iterator[Broken]:
+    """An assistant message must have content or calls. An empty text is no content."""
+    for at, message in objects(request, "messages"):
+        if message.get("role") == "assistant" and not message.get("content") and not message.get("tool_calls"):
+            yield at, "neither content nor calls"
+
+
 NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} accepts no system message here: it is sent as user")
 AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no developer role: the message is sent as system")
 BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an assistant message before it: one is added")
+
+
+def without_empty_answers(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without those of the assistant that have only empty texts."""
+    kept: list[ChatMessage] = []
+    for message in messages:
+        if _is_empty_answer(message) and not is_native(message, context):
+            context.report_loss(message, None, reasons.EMPTY_MESSAGE)
+        else:
+            kept.append(message)
+    return kept
+
+
+def _is_empty_answer(message: ChatMessage) -> bool:
+    is_answer = message.role == "assistant" and bool(message.contents)
+    return is_answer and all(isinstance(content, TextContent) and not content.text for content in message.contents)
 
 
 def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

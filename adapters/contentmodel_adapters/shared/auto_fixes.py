@@ -16,6 +16,7 @@ _NO_REASONING = "Reasoning of other issuers is dropped (policy `reasoning`)."
 _SYSTEM = "Leading system messages become instructions; later ones become user messages."
 
 AUTO_FIXES: Mapping[str, str] = {
+    "answers-have-content": "An assistant message with only empty texts is dropped.",
     "arguments-are-objects": "Arguments that are not an object are sent under the key `input`.",
     "arrays-have-items": _SCHEMA,
     "audio-input-supported": _UNREAD,
