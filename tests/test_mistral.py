@@ -459,6 +459,16 @@ def test_request_drops_an_empty_answer_of_another_api(parts: list[Any]) -> None:
     assert MISTRAL.check_request(converted.payload) == []
 
 
+@pytest.mark.parametrize("fields", [{}, {"prefix": True}, {"partial": True}])
+def test_request_marks_the_last_answer_as_continued(fields: dict[str, Any]) -> None:
+    user = {"role": "user", "content": "JSON"}
+    payload = {"model": "m", "messages": [user, {"role": "assistant", "content": "{", **fields}]}
+    converted = convert(payload, source="openai-chat", target=API, model=MODEL)
+    assert converted.payload["messages"] == [user, {"role": "assistant", "content": "{", "prefix": True}]
+    assert [loss.code for loss in converted.losses] == ["other-model"]
+    assert MISTRAL.check_request(converted.payload) == []
+
+
 def test_request_to_an_agent_needs_no_model() -> None:
     payload = {"agent_id": "ag:1", "messages": [{"role": "user", "content": "Hi."}]}
     assert contentmodel.detect(payload) == (API, "request")

@@ -397,8 +397,9 @@ def addressing(adapter: Any, request: ChatRequest) -> None:
 def prefixes(adapter: Any, request: ChatRequest) -> None:
     """Adding a turn does not change the encoding of the earlier turns, so cached prefixes stay valid.
 
-    Only the last message may grow, by whole blocks. Instructions at the end may change if no answer follows them. If a
-    target requires a turn, it gets a placeholder (loss "no-user-message") until there is content to send.
+    Only the last message may grow, by whole blocks, and lose its mark that the model continues it. Instructions at the
+    end may change if no answer follows them. If a target requires a turn, it gets a placeholder until there is content
+    to send (loss "no-user-message").
     """
     before: list[Any] = []
     turns_of = conversation_of(adapter, request)
@@ -410,12 +411,20 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
             whole = index < len(before) - 1
             if not whole and _are_unanswered(turn, after[index + 1 : index + 2]):
                 continue
-            if index >= len(after) or not (is_same if whole else has_grown)(turn, after[index]):
+            same = is_same if whole else _has_grown_or_ended
+            if index >= len(after) or not same(turn, after[index]):
                 now = after[index] if index < len(after) else ABSENT
                 detail = f"{short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
         is_placeholder = len(after) == 1 and any(loss.code == "no-user-message" for loss in encoded.losses)
         before = [] if is_placeholder else after
+
+
+def _has_grown_or_ended(turn: Any, now: Any) -> bool:
+    """Return whether the last message has grown. It has the field `prefix` while the model is to continue it."""
+    if isinstance(turn, dict) and isinstance(now, dict) and turn.get("prefix") is True and "prefix" not in now:
+        turn = {key: value for key, value in turn.items() if key != "prefix"}
+    return has_grown(turn, now)
 
 
 def _are_unanswered(turn: Any, following: list[Any]) -> bool:

@@ -37,6 +37,7 @@ from contentmodel_adapters.mistral_chat.rules import (
     RULES,
     TOOL_NAMES,
     with_known_order,
+    with_prefix,
     without_empty_answers,
 )
 from contentmodel_adapters.mistral_chat.stream import Decoder
@@ -83,7 +84,7 @@ class MistralChat(TableAdapter):
     errors = ERRORS
     requires = {"messages": list}
     # The index of a message is its position in an answer of several messages.
-    meaningless = {"object": ("chat.completion", "error"), "index": None}
+    meaningless = {"object": ("chat.completion", "error"), "index": None, "prefix": False}
     also_takes = {"stop": (str,)}
     request_passes = (
         request_pass(with_fields_of, other="openai-chat", names=OF_CHAT),
@@ -96,6 +97,7 @@ class MistralChat(TableAdapter):
         request_pass(passes.with_a_turn),
         request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
         message_pass(with_known_order),
+        message_pass(with_prefix),
         request_pass(with_json_schemas),
     )
     request_payload_passes = (

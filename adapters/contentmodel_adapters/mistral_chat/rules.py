@@ -93,6 +93,18 @@ def answers_have_content(request: dict[str, Any]) -> Iterator[Broken]:
             yield at, "neither content nor calls"
 
 
+@RULES.rule("refused", fix="set prefix in the last message only", source=f"{VALIDATOR}; huggingface/smolagents#757")
+def prefix_is_last(request: dict[str, Any]) -> Iterator[Broken]:
+    """Only the last message may have the field `prefix`. If it is an answer, it must: the model continues it."""
+    messages = list(objects(request, "messages"))
+    for at, message in messages[:-1]:
+        if message.get("prefix") is True:
+            yield f"{at}.prefix", "not the last message"
+    for at, message in messages[-1:]:
+        if message.get("role") == "assistant" and not message.get("tool_calls") and message.get("prefix") is not True:
+            yield at, "an answer without prefix"
+
+
 NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} accepts no system message here: it is sent as user")
 AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no developer role: the message is sent as system")
 BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an assistant message before it: one is added")
@@ -112,6 +124,28 @@ def without_empty_answers(messages: list[ChatMessage], context: EncodeContext) -
 def _is_empty_answer(message: ChatMessage) -> bool:
     is_answer = message.role == "assistant" and bool(message.contents)
     return is_answer and all(isinstance(content, TextContent) and not content.text for content in message.contents)
+
+
+CONTINUED = ("prefix", "partial")
+"""The fields of DeepSeek and Moonshot for a last message that the model continues.
+
+api-docs.deepseek.com/guides/chat_prefix_completion, platform.kimi.ai/docs/api/partial; seen 2026-11-27.
+"""
+
+
+def with_prefix(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with the field `prefix` in the last one if it is an answer, which the model is to continue."""
+    last = messages[-1] if messages else None
+    if last is None or last.role != "assistant" or not last.contents or last.tool_calls or is_native(last, context):
+        return messages
+    extra = last.extra or {}
+    own = {**extra.get(context.api, {}), "prefix": True}
+    others = {api: _without_prefix(fields) if api == "openai-chat" else fields for api, fields in extra.items()}
+    return [*messages[:-1], context.replace(last, extra={**others, context.api: own})]
+
+
+def _without_prefix(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key not in CONTINUED or value is not True}
 
 
 def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -56,6 +56,7 @@ AUTO_FIXES: Mapping[str, str] = {
     "openapi-schemas-use-known-keywords": _SCHEMA,
     "parts-have-one-field": "Each content is sent as a separate part.",
     "parts-in-their-roles": "The type of a part is chosen by the role of its message.",
+    "prefix-is-last": "The field is set in a last message of the assistant.",
     "reasoning-followed-by-its-item": _NO_REASONING,
     "response-media-supported": _APART,
     "responses-follow-their-calls": _LATE,
