@@ -712,3 +712,11 @@ def test_error_in_a_list_is_detected() -> None:
 def test_list_of_several_errors_is_no_error() -> None:
     with pytest.raises(DecodeError, match="expected an object, got array"):
         adapter(GEMINI).decode_response([{"error": QUOTA}, {"error": QUOTA}])
+
+
+def test_error_in_a_text_beside_a_code_is_one_of_xai() -> None:
+    body = {"code": "Client specified an invalid argument", "error": "This model's maximum prompt length is 5."}
+    assert detect(body) == (CHAT, "response")
+    assert detect({"error": body["error"]}) == ("ollama-chat", "response")
+    back = convert(body, source=CHAT, target=CHAT, kind="response")
+    assert (back.payload, back.status) == (body, 400)

@@ -69,6 +69,39 @@ def sent(payload: dict[str, Any], **options: Any) -> contentmodel.Encoded:
     return encoded
 
 
+# -- errors --------------------------------------------------------------------------------------------------------
+
+OLD_VLLM = {"object": "error", "message": "No model x.", "type": "NotFoundError", "param": None, "code": 404}
+INVALID = {"detail": [{"type": "missing", "loc": ["body", "messages"], "msg": "Field required", "input": {}}]}
+
+
+def test_detect_takes_error_with_a_numeric_code_as_one_of_another_host() -> None:
+    own = {"object": "error", "message": "Wait.", "type": "rate_limited", "param": None, "code": "1300"}
+    assert contentmodel.detect(own) == (API, "response")
+    assert contentmodel.detect({**own, "raw_status_code": 429}) == (API, "response")
+    assert contentmodel.detect(OLD_VLLM) == ("openai-chat", "response")
+    assert convert(OLD_VLLM, target="anthropic-messages").status == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (OLD_VLLM, "not_found", 404),
+        (
+            {"object": "error", "message": "No.", "type": "new", "code": "9", "raw_status_code": 401},
+            "authentication",
+            401,
+        ),
+        (INVALID, "invalid_request", 400),
+    ],
+)
+def test_error_has_the_kind_of_its_status_or_of_its_form(body: dict[str, Any], kind: str, status: int) -> None:
+    read = MISTRAL.decode_response(body)
+    assert read.error.kind == kind
+    encoded = MISTRAL.encode_response(read)
+    assert (encoded.payload, encoded.status) == (body, status)
+
+
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 

@@ -112,7 +112,9 @@ class MistralChat(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kind of a payload, with a low confidence if it may be of another host."""
         if payload.get("object") == "error" and "message" in payload:
-            return {"response": 1.0}
+            # The bodies of vLLM before 0.10.1 and of SGLang are similar (vllm-project/vllm#22099).
+            is_own = payload.get("code").__class__ is not int and str(payload.get("type") or "").islower()
+            return {"response": 1.0 if is_own or "raw_status_code" in payload else 0.1}
         kinds = {"chat.completion": "response", "chat.completion.chunk": "stream"}
         usual = "request" if isinstance(payload.get("messages"), list) else ""
         kind = kinds.get(str(payload.get("object")), usual)

@@ -7,6 +7,7 @@ completions; seen 2026-11-27).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from contentmodel import (
@@ -126,9 +127,17 @@ class Choices(Blocks[ChatChoice]):
         return [finished_by_calls(choice) for choice in super().decode(value, context, container, key)]
 
 
-# The types and codes of recorded errors, and of docs.mistral.ai/api, seen 2026-11-23.
-ERRORS = ErrorTypes(
-    ("type", "code"),
+class Types(ErrorTypes):
+    """The types of errors. A list of faults of the request has none (HTTPValidationError of mistralai 3.7.0)."""
+
+    def kind_of(self, wire: Mapping[str, object]) -> str | None:
+        kind = super().kind_of(wire)
+        return "invalid_request" if kind is None and wire.get("detail").__class__ is list else kind
+
+
+# The types and codes of recorded errors, of docs.mistral.ai/api (seen 2026-11-23), and of raycast/extensions#31107.
+ERRORS = Types(
+    ("type", "code", "raw_status_code"),
     {
         "invalid_request": {"type": "invalid_request_error", "param": None, "code": None},
         "rate_limit": {"type": "rate_limited", "param": None, "code": "1300"},
@@ -148,7 +157,7 @@ RESPONSE = TABLE.record(
         "choices": ("choices", Choices(CHOICES)),
         "usage": ("usage", OneOf(USAGES)),
     },
-    ErrorFields(ErrorBody(ERROR, ERRORS), "message", "type"),
+    ErrorFields(ErrorBody(ERROR, ERRORS), "message", "type", "code", "raw_status_code"),
 )
 
 

@@ -163,7 +163,7 @@ class OllamaChat(TableAdapter):
         """
         if isinstance(payload.get("message"), dict) and isinstance(payload.get("done"), bool):
             return {"response" if payload["done"] else "stream": 1.0}
-        if isinstance(payload.get("error"), str):
+        if isinstance(payload.get("error"), str) and "code" not in payload:
             return {"response": 0.6, "stream": 0.6}
         if not isinstance(payload.get("messages"), list):
             return {}

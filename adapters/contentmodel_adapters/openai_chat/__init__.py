@@ -462,9 +462,10 @@ class OpenAIChat(TableAdapter):
         if isinstance(error, dict) and "type" not in payload and not isinstance(error.get("status"), str):
             return {"response": 0.5, "stream": 0.5}
         if payload.get("object") == "error" and "message" in payload:
-            # Such a body may also be Mistral's, which has no streams with it.
-            return {"stream": 0.5}
-        if is_error_beside(payload):
+            # Such a body may also be Mistral's.
+            return {"response": 0.5, "stream": 0.5}
+        # The errors of xAI are texts beside a code (nocmt/LLMSearchPlus#2, seen 2026-11-27).
+        if is_error_beside(payload) or (isinstance(error, str) and isinstance(payload.get("code"), str)):
             return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
 

@@ -118,7 +118,7 @@ class ErrorBody(Record[ErrorContent]):
         is_text = is_text and error.kind == self._kind_of_text(error.message)
         if not is_text or error.code is not None or error.details is not None:
             return None
-        context.status = self.types.status_of(None)
+        context.status = self.types.status_of(error.kind)
         return error.message
 
     def _kind_of_text(self, message: str | None) -> str | None:
