@@ -345,10 +345,10 @@ def test_answer_is_unchanged_after_decoding_and_encoding(payload: dict[str, Any]
 def test_each_source_becomes_a_citation_of_the_content() -> None:
     (message,) = COHERE.decode_response(RESPONSE).messages
     thought, text = message.contents
-    assert [(c.url, c.span) for c in thought.annotations] == [("d1", Span(start=0, end=2))]
+    assert [(c.extra[API]["source"]["id"], c.span) for c in thought.annotations] == [("d1", Span(start=0, end=2))]
     of_call, of_document = text.annotations
     assert (of_call.call_id, of_call.location) == ("c1", Span(start=0, end=1, unit="block"))
-    assert (of_document.url, of_document.title, of_document.cited_text) == ("d1", "Dogs", "Dogs bark.")
+    assert (of_document.url, of_document.title, of_document.cited_text) == (None, "Dogs", "Dogs bark.")
     assert of_call.span == of_document.span == Span(start=5, end=9)
 
 
@@ -425,6 +425,22 @@ def test_citations_of_other_apis_get_a_source_and_an_index() -> None:
         },
     ]
     assert judge(API, "response").faults(encoded.payload) == []
+
+
+def test_citation_of_a_document_has_its_address_and_text() -> None:
+    document = {"id": "doc:0", "title": "Go", "url": "https://example.org/go", "snippet": "Go 1.24 is out."}
+    cited = {"start": 0, "end": 2, "text": "Go", "sources": [{"type": "document", "id": "doc:0", "document": document}]}
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Go 1.24"}], "citations": [cited]}
+    payload = {"id": "a", "finish_reason": "COMPLETE", "message": message}
+    [citation] = COHERE.decode_response(payload).messages[0].contents[0].annotations
+    assert (citation.url, citation.title, citation.cited_text) == (document["url"], "Go", document["snippet"])
+    chat = convert(payload, source=API, target="openai-chat").payload["choices"][0]["message"]
+    assert chat["annotations"][0]["url_citation"]["url"] == document["url"]
+    del document["url"]
+    # The id is no address.
+    converted = convert(payload, source=API, target="openai-chat")
+    assert "doc:0" not in converted.to_json().decode()
+    assert ("no-block", "$.message.citations[0]") in [(loss.code, loss.path) for loss in converted.losses]
 
 
 def test_error_has_its_message_and_the_status_of_its_kind() -> None:

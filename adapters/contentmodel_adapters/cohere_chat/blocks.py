@@ -24,8 +24,10 @@ from contentmodel.authoring import (
     TextField,
     TextOrBlocks,
     chat,
+    object_of,
     parse,
     row,
+    text_of,
     whole_number,
     write,
 )
@@ -142,6 +144,32 @@ class ResultPart(Codec[tuple[str, int | None, int | None]]):
 
 
 SPAN: dict[str, Spec] = {"start": "span.start", "end": "span.end"}
+LINKS: dict[str, dict[str, Spec]] = {
+    "document": {"source.id": "url"},
+    "document.link": {"source.document.url": "url"},
+    "document.id": {},
+}
+"""The field with the address of a cited document. An id is the caller's own, or an address, or made from a number."""
+
+
+def document_citations() -> list[Row]:
+    """Return the rows of a citation of a document, by the fields with its address and its text.
+
+    A document is an object with any keys (DocumentSource of cohere 7.3.1, seen 2026-11-27). For `snippet`, `text` and
+    `title`, see `document_rows`; documents from the web also have `url`.
+    """
+    return [
+        Row(
+            f"{name}.{text}",
+            Citation,
+            {**SPAN, **link, "source.document.title": "title", f"source.document.{text}": "cited_text"},
+            constants={"source.type": "document"},
+        )
+        for name, link in LINKS.items()
+        for text in ("text", "snippet")
+    ]
+
+
 CITATIONS = TABLE.union(
     "citation",
     [
@@ -152,16 +180,11 @@ CITATIONS = TABLE.union(
             Implied({"location.unit": "block"}),
             constants={"source.type": "tool"},
         ),
-        Row(
-            "document",
-            Citation,
-            {**SPAN, "source.id": "url", "source.document.title": "title", "source.document.text": "cited_text"},
-            constants={"source.type": "document"},
-        ),
         Row("plain", Citation, SPAN),
+        *document_citations(),
     ],
     find=lambda wire: row_of_source(wire.get("source")),
-    prefer=lambda citation, rows: rows[_form_of(citation)],
+    prefer=lambda citation, rows: next(row for row in rows if row.name == _usual_row(citation)),
 )
 """The rows of a citation with one source in the field `source`. `decode_citation` splits the API's list `sources`."""
 
@@ -171,14 +194,25 @@ def row_of_source(source: Any) -> str:
     kind = source.get("type") if isinstance(source, dict) else None
     if kind == "tool" and ResultPart().holds(source.get("id")):
         return "tool"
-    return "document" if kind == "document" else "plain"
+    if kind != "document":
+        return "plain"
+    document = object_of(source, "document")
+    name = "document" if _is_address(source.get("id")) else "document.id"
+    name = "document.link" if text_of(document, "url") else name
+    return f"{name}.snippet" if "text" not in document and text_of(document, "snippet") else f"{name}.text"
 
 
-def _form_of(citation: Citation) -> int:
-    """Return the index of the usual row of a citation."""
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and "://" in value
+
+
+def _usual_row(citation: Citation) -> str:
+    """Return the name of the usual row of a citation."""
     if citation.call_id:
-        return 0
-    return 2 if citation.url is citation.title is citation.cited_text is None else 1
+        return "tool"
+    if citation.url is citation.title is citation.cited_text is None:
+        return "plain"
+    return "document.text" if citation.url is None or _is_address(citation.url) else "document.link.text"
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
