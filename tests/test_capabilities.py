@@ -321,6 +321,23 @@ def test_kind_of_summary_that_an_api_lacks_is_reported(summary: str) -> None:
     assert lost(encoded)["$.reasoning.summary"][0] == "dropped"
 
 
+@pytest.mark.parametrize(
+    ("target", "model", "sent", "code"),
+    [
+        ("mistral-chat", "mistral-medium-latest", "high", "thinking-converted"),
+        (CHAT, "gpt-5.1", "medium", "thinking-adjusted"),
+        (CHAT, "gpt-5.2", "medium", "thinking-adjusted"),
+        # It thinks by default.
+        (CHAT, "gpt-5", None, "thinking-unsupported"),
+    ],
+)
+def test_convert_turns_on_thinking_that_is_off_by_default(target: str, model: str, sent: str | None, code: str) -> None:
+    encoded = crossed(claude(thinking={"type": "adaptive"}), ANTHROPIC, target, model)
+    assert encoded.payload.get("reasoning_effort") == sent
+    assert [loss.code for loss in encoded.losses if loss.path == "$.thinking.type"] == [code]
+    assert contentmodel.audit(claude(thinking={"type": "adaptive"}), encoded) == []
+
+
 def test_convert_maps_effort_to_budget_for_gemini_models_without_effort() -> None:
     encoded = crossed(chat(reasoning_effort="low"), CHAT, GOOGLE, "gemini-2.5-flash")
     assert encoded.payload["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 1024}

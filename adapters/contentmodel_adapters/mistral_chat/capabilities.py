@@ -12,10 +12,12 @@ _SPEECH = Capabilities(efforts=(), thinking=(), media=("audio", "document"), cac
 _THINKS = Capabilities(efforts=(), thinking=("adaptive",), media=_VISUAL, cache_points=False)
 # The API accepts more levels, and treats each of them as one of these two.
 _EFFORTS = ("none", "high")
-_SWITCHED = Capabilities(efforts=_EFFORTS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
+_MODES = ("disabled", "adaptive")
+# These models think only if a request asks for it (pydantic/pydantic-ai#5285, seen 2026-11-27).
+_SWITCHED = Capabilities(efforts=_EFFORTS, default_effort="none", thinking=_MODES, media=_VISUAL, cache_points=False)
 # Mistral Large 4 takes more levels (docs.mistral.ai/inference/conversations/reasoning, seen 2026-11-24).
 _LEVELS = ("none", "low", "medium", "high")
-_NEWEST = Capabilities(efforts=_LEVELS, thinking=("disabled", "adaptive"), media=_VISUAL, cache_points=False)
+_NEWEST = Capabilities(efforts=_LEVELS, thinking=_MODES, media=_VISUAL, cache_points=False)
 
 _row = listing("2026-11-23", at="docs.mistral.ai/")
 

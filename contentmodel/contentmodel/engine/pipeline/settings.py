@@ -285,10 +285,20 @@ def _budget(requested: ReasoningOptions, limit: int | None, known: Known, form: 
         return _Fitted({}, _why(known, "supports thinking only with a budget"))
     # If the model takes levels, thinking is its default and needs no setting.
     auto = {} if form.efforts_as_budgets and (requested.effort or capabilities.efforts) else form.auto
+    if not auto and requested.effort is None and capabilities.default_effort == "none":
+        return _switched_by_effort(known)
     return _Fitted(
         dict(auto),
         "" if auto else _why(known, "has no setting for it and uses its default"),
     )
+
+
+def _switched_by_effort(known: Known) -> _Fitted:
+    """Turn thinking on with an effort: the only one, or the nearest to medium."""
+    efforts = _efforts(known.capabilities)
+    level = nearest_effort("medium", efforts)
+    fields = {} if level is None else {"effort": level}
+    return _Fitted(fields, "" if len(efforts) == 1 else _why(known, f"thinks only with an effort: {level} is sent"))
 
 
 def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted:
