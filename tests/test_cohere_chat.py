@@ -31,6 +31,7 @@ from contentmodel import (
     convert,
     detect,
     fold,
+    fold_stream,
     unfold,
     user,
 )
@@ -441,6 +442,37 @@ def test_citation_of_a_document_has_its_address_and_text() -> None:
     converted = convert(payload, source=API, target="openai-chat")
     assert "doc:0" not in converted.to_json().decode()
     assert ("no-block", "$.message.citations[0]") in [(loss.code, loss.path) for loss in converted.losses]
+
+
+ERROR = {"code": 502, "message": "Upstream died."}
+PART = {"role": "assistant", "content": "Par"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"choices": [{"index": 0, "finish_reason": "error", "error": ERROR, "message": PART}]}, "$.choices[0].error"),
+        ({"choices": [{"index": 0, "message": PART}], "error": ERROR}, "$.error"),
+        ({"choices": [{"index": 0, "message": PART}], "error": "Upstream died."}, "$.error"),
+    ],
+)
+def test_answer_with_an_error_ends_with_error(fields: dict[str, Any], path: str) -> None:
+    payload = {"id": "a", "object": "chat.completion", "created": 1, "model": "m", **fields}
+    converted = convert(payload, source="openai-chat", target=API, kind="response")
+    assert converted.payload["finish_reason"] == "ERROR"
+    assert [loss.path for loss in converted.losses if loss.code == "no-field" and "error" in loss.path] == [path]
+    assert audit(payload, converted) == []
+
+
+def test_failed_stream_folds_to_an_answer_with_a_finish_reason() -> None:
+    delta = {"finish_reason": "ERROR", "error": "Upstream died."}
+    text = {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "text", "text": "Par"}}}}
+    start = {"type": "message-start", "id": "a", "delta": {"message": {"role": "assistant"}}}
+    events = [start, text, {"type": "message-end", "delta": delta}]
+    answer = fold_stream(b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events), API)
+    encoded = COHERE.encode_response(answer)
+    assert encoded.payload["finish_reason"] == "ERROR"
+    assert judge(API, "response").faults(encoded.payload) == []
 
 
 def test_error_has_its_message_and_the_status_of_its_kind() -> None:

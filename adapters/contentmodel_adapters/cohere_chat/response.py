@@ -63,9 +63,13 @@ class OnlyChoice(Inlined):
         return [key for key in self.keys if wire.get(key).__class__ is kinds[key]]
 
     def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: ChatResponse) -> None:
-        if owner.error is not None and any(choice.messages for choice in value):
-            context.report_loss(owner, "error", reasons.NO_FIELD)
+        is_cut = owner.error is not None and any(choice.messages for choice in value)
+        if is_cut:
+            context.report_loss(owner.error, None, reasons.NO_FIELD)
         super().encode(value, wire, context, owner)
+        if is_cut:
+            # An answer must have a finish reason (V2ChatResponse of cohere 7.3.1). Only this one shows the failure.
+            wire.setdefault("finish_reason", "ERROR")
 
 
 class ErrorText(ErrorFields):
