@@ -355,3 +355,48 @@ def test_official_client_reads_calls_and_images_of_answers() -> None:
     assert read.messages == answer.messages
     assert [record.is_stream for record in server.requests] == [False, True]
     assert {record.status for record in server.requests} == {200}
+
+
+# -- log probabilities ---------------------------------------------------------------------------------------------
+
+OTHER = {"token": "ho", "bytes": None, "logprob": -2}
+TOKEN = {"token": "hi", "bytes": [104, 105], "logprob": -0.1, "top_logprobs": [OTHER]}
+
+
+def test_log_probabilities_are_those_of_chat_completions() -> None:
+    payload = {**line("hi"), "done": True, "done_reason": "stop", "logprobs": [TOKEN, {"token": "!", "logprob": -1}]}
+    converted = convert(payload, source=API, target="openai-chat", kind="response")
+    tokens = [TOKEN, {"token": "!", "bytes": None, "logprob": -1, "top_logprobs": []}]
+    assert converted.payload["choices"][0]["logprobs"] == {"content": tokens, "refusal": None}
+    assert "logprobs" not in str([loss.path for loss in converted.losses])
+    assert contentmodel.audit(payload, converted) == []
+    back = convert(converted.payload, source="openai-chat", target=API, kind="response")
+    assert back.payload["logprobs"] == tokens
+
+
+def test_fields_of_tokens_that_the_target_lacks_are_reported() -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+    own = {**TOKEN, "token_id": 5, "top_logprobs": [{**OTHER, "bytes": [1], "token id": 7}]}
+    answer = {"id": "a", "object": "chat.completion", "created": 1, "model": "m", "usage": {}}
+    payload = {**answer, "choices": [{**choice, "logprobs": {"content": [own], "refusal": [TOKEN]}}]}
+    for source, target in (("mistral-chat", "openai-chat"), ("openai-chat", API)):
+        converted = convert(payload, source=source, target=target, kind="response")
+        at = "$.choices[0].logprobs"
+        paths = [loss.path for loss in converted.losses if loss.path.startswith(at)]
+        first = f"{at}.content[0]"
+        assert paths == [f"{at}.refusal", f"{first}.token_id", f"{first}.top_logprobs[0]['token id']"]
+        assert contentmodel.audit(payload, converted) == []
+
+
+def test_log_probabilities_of_another_form_are_lost() -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}
+    for value in (
+        {"content": None},
+        {"content": [{"token": 1, "logprob": 1}]},
+        [1],
+        {"content": [{**TOKEN, "bytes": "a"}]},
+    ):
+        payload = {"object": "chat.completion", "choices": [{**choice, "logprobs": value}]}
+        converted = convert(payload, source="openai-chat", target=API, kind="response")
+        assert "logprobs" not in converted.payload
+        assert "$.choices[0].logprobs" in [loss.path for loss in converted.losses if loss.code == "provider-form"]

@@ -10,7 +10,6 @@ from contentmodel.authoring import (
     EncodeContext,
     FinishReasons,
     Inlined,
-    ProviderOnly,
     Silent,
     reasons,
 )
@@ -21,6 +20,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.ollama_chat.blocks import TABLE
 from contentmodel_adapters.ollama_chat.messages import ANSWER
 from contentmodel_adapters.shared.answer import OnlyAnswer
+from contentmodel_adapters.shared.logprobs import TokenLogprobs
 
 # "stop" also ends an answer with calls. "load" and "unload" answer requests without messages (server/routes.go).
 FINISH = FinishReasons(
@@ -36,7 +36,7 @@ CHOICE = TABLE.record(
     {
         "message": ("messages", ANSWER),
         "done_reason": ("finish_reason", FINISH),
-        "logprobs": ("logprobs", ProviderOnly("logprobs", list)),
+        "logprobs": ("logprobs", TokenLogprobs(list)),
     },
     Silent("index"),
 )

@@ -19,7 +19,6 @@ from contentmodel.authoring import (
     OneOf,
     Place,
     ProtobufJson,
-    ProviderOnly,
     Silent,
     TextOrJson,
     finished_by_calls,
@@ -32,6 +31,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message, encode_answer
 from contentmodel_adapters.shared.errors_at_top import decode_with_error
+from contentmodel_adapters.shared.logprobs import TokenLogprobs
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
 FINISH = FinishReasons(
@@ -77,7 +77,7 @@ CHOICE = TABLE.record(
         "index": "index",
         "message": ("messages", Message()),
         "finish_reason": ("finish_reason", FINISH),
-        "logprobs": ("logprobs", ProviderOnly("logprobs")),
+        "logprobs": ("logprobs", TokenLogprobs()),
     },
     Filled({"message": {"role": "assistant", "content": None, "refusal": None}}),
 )
