@@ -571,3 +571,24 @@ def test_key_like_a_note_beside_a_cache_point_changes_no_content() -> None:
     marked = [texts[0], {**texts[1], ":": {"role": "model"}}, texts[2]]
     payloads = tuple({"messages": [{"role": "user", "content": content}]} for content in (texts, marked))
     voices.notes(contentmodel.adapter("bedrock-converse"), payloads)
+
+
+def test_failed_result_with_an_empty_document_is_a_failure_of_gemini() -> None:
+    found = {"searchResult": {"source": "", "title": "", "content": []}}
+    failed = {"toolResult": {"toolUseId": "t", "status": "error", "content": [found]}}
+    message = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}, failed]}
+    answer = {"output": {"message": message}, "stopReason": "end_turn"}
+    made = contentmodel.convert(answer, source="bedrock-converse", target="google-generate-content", kind="response")
+    response = made.payload["candidates"][0]["content"]["parts"][1]["functionResponse"]["response"]
+    assert response == {"error": ""}
+    assert contentmodel.audit(answer, made) == []
+
+
+def test_cache_point_of_a_reference_without_a_name_is_reported() -> None:
+    part = {"type": "tool_reference", "tool_name": "", "cache_control": {"type": "ephemeral", "ttl": "5m"}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": [part]}
+    call = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    payload = {"model": "m", "max_tokens": 9, "messages": messages}
+    made = contentmodel.convert(payload, source="anthropic-messages", target="openai-chat")
+    assert contentmodel.audit(payload, made) == []

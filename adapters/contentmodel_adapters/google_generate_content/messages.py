@@ -308,10 +308,15 @@ def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[C
 _SENT_AS_TEXT = (TextContent, JsonContent, DocumentContent, ErrorContent)
 
 
+def _is_sent_as_text(output: Any) -> bool:
+    """Return whether an output becomes a text. A document without parts has none."""
+    return output.__class__ in _SENT_AS_TEXT and not (isinstance(output, DocumentContent) and not output.parts)
+
+
 def _failed(content: Any, context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent or not content.is_error:
         return content
-    if any(output.__class__ in _SENT_AS_TEXT for output in content.outputs):
+    if any(map(_is_sent_as_text, content.outputs)):
         return content
     outputs = [TextContent(text=""), *content.outputs]
     return context.replace(content, outputs=outputs)

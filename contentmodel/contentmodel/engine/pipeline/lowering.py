@@ -268,9 +268,10 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
 
 
 def as_texts(content: AIContent, context: EncodeContext) -> list[AIContent]:
-    """Return a content that is not a text as a text; [] if it has none, which is not reported."""
+    """Return a content that is not a text as a text; [] if it has none, of which only its cache point is reported."""
     text = as_text(content)
     if not text:
+        context.report_lost_attributes(content, ("cache_point",))
         return []
     context.degrade(content, reasons.AS_TEXT, *spelled(content))
     report_parts(content, context)
