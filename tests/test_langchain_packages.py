@@ -94,9 +94,15 @@ def test_blocks_of_converse_are_sent_to_it() -> None:
     assert result["toolResult"]["content"] == [{"json": {"std_out": "2"}}, {"text": "Done."}]
 
 
-def test_citations_of_converse_are_no_citations_of_anthropic() -> None:
+def test_citations_of_converse_are_citations_of_anthropic() -> None:
     made = blocks("anthropic-messages")
-    assert made[0] == {"type": "text", "text": "The sky is blue."}
+    assert made[0]["text"] == "The sky is blue."
+    (citation,) = made[0]["citations"]
+    assert (citation["type"], citation["document_title"], citation["cited_text"]) == (
+        "char_location",
+        "Sky",
+        "sky blue",
+    )
     assert [block["content"] for block in made if block["type"] == "tool_result"] == [
         [{"type": "text", "text": '{"std_out":"2"}'}, {"type": "text", "text": "Done."}]
     ]
