@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ import contentmodel
 from contentmodel import ChatMessage, ChatRequest, FunctionTool, Origin, ReasoningContent, TextContent, adapter, convert
 from contentmodel.content import JsonContent, UnknownContent, UriContent, WebSearchToolCallContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, HostedToolResultContent
-from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError
+from contentmodel.events import ArgumentsDelta, CitationDelta, SignatureDelta, TurnError, fold
 from contentmodel.streams import encode_stream, fold_stream
 from contentmodel.unfolding import unfold
 from providers import PROVIDERS
+from test_events import lawful
 
 API, OTHER = "google-interactions", "google-generate-content"
 INTERACTIONS = adapter(API)
@@ -792,3 +794,57 @@ def test_safety_settings_of_another_form_are_reported() -> None:
     converted = convert(payload, source=API, target=OTHER)
     assert "safetySettings" not in converted.payload
     assert ("provider-field", "$.safety_settings") in [(loss.code, loss.path) for loss in converted.losses]
+
+
+# -- streams before steps ------------------------------------------------------------------------------------------
+
+
+def older(*deltas: tuple[int, dict[str, Any]], starts: Sequence[tuple[int, str]] = ()) -> list[dict[str, Any]]:
+    """Return the events of an answer whose contents were its items."""
+    head = {"id": "v1_a", "model": "gemini-3-pro", "object": "interaction"}
+    usage = {"total_input_tokens": 3, "total_output_tokens": 2}
+    outputs = [{"type": "text", "text": "Hi."}]
+    begun = [{"event_type": "content.start", "index": index, "content": {"type": kind}} for index, kind in starts]
+    grown = [{"event_type": "content.delta", "index": index, "delta": delta} for index, delta in deltas]
+    ended = [{"event_type": "content.stop", "index": index} for index in sorted({index for index, _ in deltas})]
+    last = {**head, "status": "completed", "usage": usage, "outputs": outputs}
+    return [
+        {"event_type": "interaction.start", "interaction": {**head, "status": "in_progress"}},
+        *begun,
+        *grown,
+        *ended,
+        {"event_type": "interaction.complete", "interaction": last},
+    ]
+
+
+THINKING = (0, {"type": "thought_summary", "content": {"type": "text", "text": "Hm."}})
+SIGNED = (0, {"type": "thought_signature", "signature": "AAAA"})
+SAYING = [(1, {"type": "text", "text": "H"}), (1, {"type": "text", "text": "i."})]
+CALLING = (2, {"type": "function_call", "id": "c1", "name": "f", "arguments": {"a": 1}})
+IMAGE = {"type": "image", "data": "aQ==", "mime_type": "image/png"}
+
+
+@pytest.mark.parametrize("starts", [(), ((0, "thought"), (1, "text"), (2, "function_call"))], ids=["bare", "started"])
+def test_older_streams_are_read(starts: Sequence[tuple[int, str]]) -> None:
+    events = older(THINKING, SIGNED, *SAYING, CALLING, starts=starts)
+    raw = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    assert contentmodel.detect(raw)[:2] == (API, "stream")
+    response = fold(lawful(API, raw))
+    assert response.error is None
+    assert response.usage is not None
+    assert response.usage.output_tokens == 2
+    assert INTERACTIONS.encode_response(response).payload["steps"] == [
+        {"type": "thought", "summary": [{"type": "text", "text": "Hm."}], "signature": "AAAA"},
+        {"type": "model_output", "content": [{"type": "text", "text": "Hi."}]},
+        {"type": "function_call", "id": "c1", "name": "f", "arguments": {"a": 1}},
+    ]
+
+
+def test_older_streams_may_have_media_and_no_numbers() -> None:
+    events = older((0, {"type": "text", "text": "Hi."}), (1, IMAGE))
+    for event in events:
+        if event.get("index") == 0:
+            del event["index"]
+    raw = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    steps = INTERACTIONS.encode_response(fold(lawful(API, raw))).payload["steps"]
+    assert [part for step in steps for part in step["content"]] == [{"type": "text", "text": "Hi."}, IMAGE]

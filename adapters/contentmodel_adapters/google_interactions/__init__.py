@@ -189,7 +189,7 @@ class GoogleInteractions(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that a payload may have, each with a confidence."""
         event = payload.get("event_type")
-        if isinstance(event, str) and event.startswith(("interaction.", "step.", "error")):
+        if isinstance(event, str) and event.startswith(("interaction.", "step.", "content.", "error")):
             return {"stream": 1.0}
         if payload.get("object") == "interaction" or (isinstance(payload.get("steps"), list) and "status" in payload):
             return {"response": 1.0}

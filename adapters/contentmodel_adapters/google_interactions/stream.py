@@ -33,7 +33,7 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.errors import DecodeError, Fault
-from contentmodel_adapters.google_interactions.blocks import API, CITATIONS, TABLE, USAGE
+from contentmodel_adapters.google_interactions.blocks import API, CITATIONS, CONTENT, TABLE, USAGE
 from contentmodel_adapters.google_interactions.messages import LISTS, STEP, decode_step, is_outputs
 
 EVENTS = (
@@ -41,6 +41,15 @@ EVENTS = (
     *("step.start", "step.delta", "step.stop", "error"),
 )
 TABLE.known_values("stream event", *EVENTS)
+OLDER = {
+    "interaction.start": "interaction.created",
+    "interaction.complete": "interaction.completed",
+    **{f"content.{name}": f"step.{name}" for name in ("start", "delta", "stop")},
+}
+"""The events before `Api-Revision: 2026-05-20`, when each content was an item of the answer (seen 2026-11-28).
+
+Proxies and recordings still have them (earendil-works/pi#2172, BerriAI/litellm#28153).
+"""
 # Contents whose data come in several deltas.
 GROWING_MEDIA = ("audio", "video")
 
@@ -76,6 +85,8 @@ class Decoder(StreamDecoder):
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         kind = text_of(wire, "event_type") or name
+        if kind in OLDER and (renewed := self._renewed(kind, wire)) is not None:
+            kind, wire = OLDER[kind], renewed
         if kind == "step.delta":
             self._grow(place_at(wire, "index", API), object_at(wire, "delta", API))
             self._count(object_of(object_of(wire, "metadata"), "total_usage"))
@@ -96,6 +107,28 @@ class Decoder(StreamDecoder):
             self.fail_with({"error": object_of(wire, "error")})
         else:
             self.wire_event(name or kind, wire)
+
+    def _renewed(self, kind: str, wire: dict[str, Any]) -> dict[str, Any] | None:
+        """Return an older event in the present form. The first delta of a content may start its step.
+
+        Return None for the start of a call or result, which has only its type: its delta has all the rest.
+        """
+        wire = {"index": max(self._steps, default=0), **wire}
+        if kind == "content.start":
+            step = step_of(object_of(wire, "content"))
+            return {**wire, "step": step} if len(step) > 1 or text_of(step, "type") in LISTS else None
+        if kind == "interaction.complete" and self._steps:
+            # The contents were sent already.
+            answer = {key: value for key, value in object_of(wire, "interaction").items() if key != "outputs"}
+            return {**wire, "interaction": answer}
+        delta = object_of(wire, "delta")
+        if delta.get("type") == "thought_summary":
+            delta = {**delta, "content": {"type": "text", **object_of(delta, "content")}}
+        if kind == "content.delta" and wire["index"] not in self._steps:
+            is_listed = step_of({"type": text_of(delta, "type")})["type"] in LISTS
+            self._begin_step(place_at(wire, "index", API), step_of({"type": delta["type"]} if is_listed else {**delta}))
+            delta = delta if is_listed else {"type": delta["type"]}
+        return {**wire, "delta": delta}
 
     def _merge(self, interaction: dict[str, Any]) -> None:
         """Merge an answer without its steps. An empty id means that the server does not store it."""
@@ -250,3 +283,13 @@ class Decoder(StreamDecoder):
         blocks = [block.index for step in steps for block in step.blocks]
         response = self._read_answer(wire)
         return wire, layout_of(response, [blocks] * len(response.choices))
+
+
+def step_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the step that begins with a content of an older answer. Thoughts and calls are steps."""
+    kind = text_of(content, "type")
+    if kind.startswith("thought"):
+        return {**content, "type": "thought"} if kind == "thought" else {"type": "thought"}
+    if not CONTENT.knows(content):
+        return content
+    return {"type": "model_output", **({"content": [content]} if len(content) > 1 else {})}
