@@ -124,10 +124,11 @@ class Decoder(StreamDecoder):
         delta = object_of(wire, "delta")
         if delta.get("type") == "thought_summary":
             delta = {**delta, "content": {"type": "text", **object_of(delta, "content")}}
-        if kind == "content.delta" and wire["index"] not in self._steps:
-            is_listed = step_of({"type": text_of(delta, "type")})["type"] in LISTS
-            self._begin_step(place_at(wire, "index", API), step_of({"type": delta["type"]} if is_listed else {**delta}))
-            delta = delta if is_listed else {"type": delta["type"]}
+        place, begun = place_at(wire, "index", API), {"type": text_of(delta, "type")}
+        if kind == "content.delta" and place not in self._steps:
+            is_listed = step_of(begun)["type"] in LISTS
+            self._begin_step(place, step_of(begun if is_listed else {**delta}))
+            delta = delta if is_listed else begun
         return {**wire, "delta": delta}
 
     def _merge(self, interaction: dict[str, Any]) -> None:

@@ -82,7 +82,7 @@ FIELDS = ("message", *ALIASES, TYPE, "originalStatusCode", "originalMessage", "r
 HOLDERS = {"Output": TYPE, "Error": "Code"}
 """The objects that may hold the fields of an error, each with its field for the name of the exception.
 
-The service answers with `Output` if it does not know the path (BerriAI/litellm#13618, seen 2026-11-27). `Error` is in
+The service answers with `Output` if it has no such path (BerriAI/litellm#13618, seen 2026-11-27). `Error` is in
 the `response` of botocore's ClientError, which applications log (botocore 1.43.117, parsers.py).
 """
 
