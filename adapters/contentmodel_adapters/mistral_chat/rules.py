@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     is_native,
     objects,
     objects_of,
+    passes,
     reasons,
 )
 from contentmodel_adapters.mistral_chat.blocks import API
@@ -114,10 +115,12 @@ def without_empty_answers(messages: list[ChatMessage], context: EncodeContext) -
     """Return messages without those of the assistant that have only empty texts."""
     kept: list[ChatMessage] = []
     for message in messages:
-        if _is_empty_answer(message) and not is_native(message, context):
-            context.report_loss(message, None, reasons.EMPTY_MESSAGE)
-        else:
+        if not _is_empty_answer(message) or is_native(message, context):
             kept.append(message)
+            continue
+        for content in message.contents:
+            context.report_loss(content, None, reasons.BLANK_TEXT)
+        passes.leave_empty(message, context)
     return kept
 
 

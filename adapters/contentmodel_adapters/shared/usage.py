@@ -12,8 +12,8 @@ class ReasoningInside(Group):
     """Decides if the output tokens of OpenAI's formats include those of reasoning.
 
     They do, unless the total shows otherwise: xAI counts reasoning beside `completion_tokens` (26 of them, 255 of
-    reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22). So does Perplexity, which leaves
-    it out of the total: more reasoning than output is not inside.
+    reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22). So does Perplexity, which has its
+    counter beside the others and not in the total: there, more reasoning than output is not inside.
     """
 
     attribute = "reasoning_inside"
@@ -29,7 +29,8 @@ class ReasoningInside(Group):
         counts: list[Any] = [*(wire.get(field) for field in self._fields), reasoning]
         if not reasoning or not all(count.__class__ is int for count in counts):
             return True
-        return bool(counts[1] >= reasoning and wire.get("total_tokens") != sum(counts))
+        is_more = reasoning is beside and reasoning > counts[1]
+        return bool(not is_more and wire.get("total_tokens") != sum(counts))
 
     def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
         """Write nothing: the counters show it."""

@@ -191,7 +191,13 @@ def _answer(content: AIContent, origin: Origin | None) -> Staged:
 def remains(content: AIContent, value: ChatRequest | ChatResponse) -> list[tuple[str, Any]]:
     """Return what replaces a content: every content that is not empty and not of the scaffold, with its role."""
     left = ((role, other) for role, other in _all(value) if not _is_scaffold(other, content))
-    return [(role, other) for role, other in left if not (isinstance(other, TextContent) and not other.text)]
+    return [(role, other) for role, other in left if not _is_empty(other)]
+
+
+def _is_empty(content: Any) -> bool:
+    """Return whether a content has no text, such as a thought with a placeholder for its state."""
+    has_text = isinstance(content, TextContent | ReasoningContent)
+    return has_text and not content.text and content.protected is None
 
 
 def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
