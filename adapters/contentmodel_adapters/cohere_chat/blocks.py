@@ -212,7 +212,7 @@ def _usual_row(citation: Citation) -> str:
         return "tool"
     if citation.url is citation.title is citation.cited_text is None:
         return "plain"
-    return "document.text"
+    return "document.text" if citation.url is None or _is_address(citation.url) else "document.link.text"
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
