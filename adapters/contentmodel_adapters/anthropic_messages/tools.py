@@ -110,7 +110,8 @@ FUNCTION = Row(
 
 def _row_of_tool(wire: dict[str, Any]) -> Any:
     # A tool of the application may have the type "custom", but rarely does.
-    tag, schema = wire.get("type", "custom"), wire.get("input_schema")
+    tag, schema = wire.get("type"), wire.get("input_schema")
+    tag = "custom" if tag is None else tag
     if tag != "custom" or schema.__class__ is not dict:
         return tag
     if schema == NO_PARAMETERS:

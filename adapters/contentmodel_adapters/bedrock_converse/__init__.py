@@ -279,7 +279,7 @@ def is_of_prompt(payload: Mapping[str, Any]) -> bool:
 
 def require_messages(wire: dict[str, Any], context: DecodeContext) -> None:
     """Add a fault if a request has no list of messages. The request for a prompt may have none."""
-    if "messages" not in wire:
+    if wire.get("messages") is None:
         if not is_of_prompt(wire):
             context.fault(wire, "messages", "missing array")
     elif wire["messages"].__class__ is not list:

@@ -70,7 +70,7 @@ class CodexRollout(SessionAdapter):
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Adapt a new item to Codex, which skips items of unknown types, and items that have parts of unknown types."""
-        kind = entry.get("type", "message")
+        kind = "message" if entry.get("type") is None else entry["type"]
         if writer.line_of(entry) is not None:
             return [entry]
         if not isinstance(kind, str) or kind not in ITEMS:

@@ -92,11 +92,12 @@ def place_of(citation: dict[str, Any], tags: list[Any], *, has_plan: bool) -> in
 
     A citation without a type is about a text. One without an index belongs to the first content of its type.
     """
-    kind = citation.get("type", "TEXT_CONTENT")
+    kind = citation.get("type")
+    kind = "TEXT_CONTENT" if kind is None else kind
     tag = TAGS.get(kind) if isinstance(kind, str) else None
     if tag == PLAN:
-        return AT_PLAN if has_plan and "content_index" not in citation else None
-    if "content_index" not in citation:
+        return AT_PLAN if has_plan and citation.get("content_index") is None else None
+    if citation.get("content_index") is None:
         return tags.index(tag) if tag in tags else None
     index = citation["content_index"]
     return index if index.__class__ is int and 0 <= index < len(tags) and tags[index] == tag is not None else None

@@ -327,11 +327,12 @@ def _part_row(wire: dict[str, Any]) -> str | None:
     thought = wire.get("thought") is True
     if wire.get("text").__class__ is str:
         return "thought" if thought else "text"
-    if has(wire, "thoughtSignature").__class__ is str and "text" not in wire:
+    keys = {key for key, value in wire.items() if value is not None}
+    if has(wire, "thoughtSignature").__class__ is str and "text" not in keys:
         return "signature"
-    if not wire:
+    if not keys:
         return "empty"
-    return "modifier" if wire.keys() <= _MODIFIER_KEYS else None
+    return "modifier" if keys <= _MODIFIER_KEYS else None
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row:

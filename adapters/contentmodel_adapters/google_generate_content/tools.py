@@ -57,6 +57,7 @@ DECLARATIONS = "functionDeclarations"
 _Entry = Literal["object", True]
 ENTRY = Hint[_Entry](API, "entry", 'this is the first tool of a wire object: "object" if the object replaces the list')
 KEY = Hint[str | None](API, "key", "the key of a member of a wire object, null if the object is empty")
+NULLS = Hint[list[str]](API, "nulls", "the members of a wire object that are null, on its first tool")
 MEMBER = Hint[dict[str, Any]](API, "member", "a member that is not an object, under its key", fields=True)
 VALUE = Hint[Any](API, "value", "the value of a member that is not an object, in documents stored before `:member`")
 LEVEL = Hint[str](API, "level", "the level of thinking in the letters of the payload")
@@ -66,7 +67,7 @@ _SCHEMAS = {"name": "name", "description": "description"}
 
 
 def _row_of_function(wire: dict[str, Any]) -> str:
-    if "parameters" in wire or "response" in wire:
+    if wire.get("parameters") is not None or wire.get("response") is not None:
         return "openapi"
     return "free text" if is_free_text(wire.get("parametersJsonSchema")) else "json schema"
 
@@ -122,6 +123,8 @@ class Tools(Codec[list[Tool]]):
                 empty_on_purpose.append(len(entries) - 1)
             else:
                 _encode_member(tool, entry, context)
+            if own is not None and context.native:
+                entry.update(dict.fromkeys(NULLS.read(own) or ()))
         if context.native and len(entries) == 1 and ENTRY.of(value[0], API) == "object":
             return entries[0]
         return [entry for i, entry in enumerate(entries) if entry or i in empty_on_purpose] or None
@@ -134,11 +137,14 @@ def _decode_entry(entry: Any, form: _Entry, container: Any, key: str | int, cont
     """Return the tools of one Tool object, which is `container[key]`."""
     tools: list[Any] = []
     for name, member in entry.items():
-        tools += _decode_member(name, member, entry, context)
+        tools += [] if member is None else _decode_member(name, member, entry, context)
     if not tools:
         tools = [HostedTool(extra=KEY.extra(API, None))]
         context.trace(None, tools[:], container, key, spread=False)
     tools[0] = _hinted(tools[0], ENTRY, form, context)
+    nulls = [name for name, member in entry.items() if member is None]
+    if nulls:
+        tools[0] = _hinted(tools[0], NULLS, nulls, context)
     return tools
 
 

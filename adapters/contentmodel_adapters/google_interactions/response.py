@@ -112,7 +112,9 @@ class Answer(OnlyChoice):
     parts = {"status": "choices.finish_reason"}
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
-        has_outputs = "steps" not in wire and is_outputs(wire.get("outputs"))
+        if all(wire.get(key) is None for key in self.keys):
+            return ()
+        has_outputs = wire.get("steps") is None and is_outputs(wire.get("outputs"))
         return [key for key in self.keys if key in wire and (key != "outputs" or has_outputs)]
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:

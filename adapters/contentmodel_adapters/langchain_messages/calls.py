@@ -81,7 +81,7 @@ def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dic
         elif kind == "custom_tool_call":
             calls.append({**call, "args": {"__arg1": value}})
         elif kind != "function_call":
-            calls += [call] if field in block else []
+            calls += [] if value is None else [call]
         elif value.__class__ is str:
             arguments = parsed(value)
             if arguments is None:

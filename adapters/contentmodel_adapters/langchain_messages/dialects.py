@@ -253,6 +253,7 @@ _OF_BEDROCK = ("text", "image", "document", "video", "audio")
 def dialect_of(block: dict[str, Any], issuer: str) -> Dialect | None:
     """Return the dialect of a block that is no standard block; None if no API has it."""
     if block.get("type").__class__ is not str:
-        return BEDROCK if len(block) == 1 and any(key in block for key in _OF_BEDROCK) else None
+        keys = [key for key, value in block.items() if value is not None]
+        return BEDROCK if len(keys) == 1 and keys[0] in _OF_BEDROCK else None
     order = sorted(DIALECTS, key=lambda one: one.api.partition("-")[0] != issuer)
     return next((one for one in order if one.knows(block)), None)

@@ -87,16 +87,16 @@ from contentmodel_adapters.shared.call_signatures import is_signed, sign, withou
 
 def body_key(wire: dict[str, Any]) -> str | None:
     """Return the field of a stored message that has its body; None if the message is the body itself."""
-    if "lc" in wire and wire.get("kwargs").__class__ is dict:
+    if wire.get("lc") is not None and wire.get("kwargs").__class__ is dict:
         return "kwargs"
-    return "data" if wire.get("data").__class__ is dict and "content" not in wire else None
+    return "data" if wire.get("data").__class__ is dict and wire.get("content") is None else None
 
 
 def word_of(wire: dict[str, Any], key: str | None) -> str | None:
     """Return the type of a stored message; None if it has none."""
-    holder = wire if key is None or (key != "kwargs" and "type" not in wire[key]) else wire[key]
+    holder = wire if key is None or (key != "kwargs" and wire[key].get("type") is None) else wire[key]
     word: Any = holder.get("type")
-    if key == "kwargs" and "type" not in holder:
+    if key == "kwargs" and word is None:
         name = wire.get("id")
         word = CLASSES.get(name[-1]) if name.__class__ is list and name and name[-1].__class__ is str else None
     return word if word.__class__ is str else None
@@ -184,7 +184,7 @@ class Messages(MessageList):
 
 def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage:
     typed = body
-    if "type" not in body:
+    if body.get("type") is None:
         typed = {**body, "type": word}
         context.copied(typed, body)
     is_result = word in RESULTS_OF
@@ -192,7 +192,7 @@ def _decode_body(body: dict[str, Any], word: str, context: DecodeContext) -> Cha
         message = with_item(RESULT_MESSAGE.decode(typed, context), context)
     else:
         message = _decode_message(typed, word, context)
-    return message if typed is body else context.replaced(message, hints.ABSENT.on(message, API, ["type"]))
+    return message if typed is body else context.replaced(message, hints.without_tag(message, API, "type", body))
 
 
 def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> ChatMessage:
@@ -374,8 +374,10 @@ class _Writer:
         """Return a body in the spelling of its message, or of the other messages."""
         own = None if message is None else AROUND.of(message, API)
         if message is not None and own is not None:
-            if "type" in (hints.ABSENT.of(message, API) or ()):
+            residue = (message.extra or {}).get(API, {})
+            if "type" in (hints.ABSENT.read(residue) or ()):
                 body.pop("type", None)
+                body |= {"type": None} if "type" in residue else {}
             return {**own, "kwargs" if "lc" in own else "data": body}
         if self._around is None or (message is not None and self._context.native):
             return body

@@ -153,7 +153,7 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
-        "max_completion_tokens" not in own
+        own.get("max_completion_tokens") is None
         and request.options.max_output_tokens is None
         and own.get(OLD_LIMIT).__class__ is int
     ):
@@ -163,7 +163,7 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
     if choice is not None and _names_custom_tool(choice, request):
         # Only `tool_choice` can name a custom tool. The API refuses this one, and it stays as it is.
         choice = None
-    if choice is not None and request.options.tool_choice is None and "tool_choice" not in own:
+    if choice is not None and request.options.tool_choice is None and own.get("tool_choice") is None:
         changed["tool_choice"] = choice
         del own[OLD_CHOICE]
         own |= FUNCTION_CALL.entry(True)
@@ -183,10 +183,12 @@ def _names_custom_tool(choice: ToolChoice, request: ChatRequest) -> bool:
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the old names and forms that hints of the request recorded."""
     own = (request.extra or {}).get(API, {})
-    if MAX_TOKENS.is_in(own) and "max_completion_tokens" in payload:
+    nulls = {name: None for name in ALIASES.values() if name in own}
+    if MAX_TOKENS.is_in(own) and payload.get("max_completion_tokens") is not None:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
     if FUNCTION_CALL.is_in(own) and old_choice(payload.get("tool_choice")) is not None:
         payload[OLD_CHOICE] = old_choice(payload.pop("tool_choice"))
+    payload = {**nulls, **payload}
     if STOP.is_in(own) and len(payload.get("stop", ())) == 1:
         payload["stop"] = payload["stop"][0]
     return payload

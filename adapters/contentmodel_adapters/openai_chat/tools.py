@@ -86,6 +86,7 @@ TOOLS = TABLE.union(
             constants={"type": "openrouter:advisor"},
         ),
     ],
+    default="function",
     other=Row("other", HostedTool, {"type": "kind"}),
     # Chat has no hosted tools: those of another API cannot be sent.
     prefer=lambda tool, rows: None,

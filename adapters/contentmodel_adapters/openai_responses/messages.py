@@ -123,7 +123,7 @@ def decode_item(
         if content.__class__ in _ROLES:
             context.traces.append((ITEMS, [content], items, index, False))
             return _ROLES[content.__class__], [content]
-    if tag == "message" or ("type" not in item and "role" in item):
+    if tag == "message" or (tag is None and "role" in item):
         content = item.get("content")
         if item.get("role") == "assistant" and (content.__class__ is str or content):
             return "assistant", _decode_parts(item, context)
@@ -137,8 +137,9 @@ def decode_item(
         contents = _decode_pair(pair, item, context)
     elif (other := _decode_other_pair(item, context)) is not None:
         pair, contents = other
-    elif "type" not in item and item.get("id").__class__ is str:
-        contents = [hints.ABSENT.on(ITEMS.decode({**item, "type": "item_reference"}, context), API, ["type"])]
+    elif tag is None and item.get("id").__class__ is str:
+        reference = ITEMS.decode({**item, "type": "item_reference"}, context)
+        contents = [hints.without_tag(reference, API, "type", item)]
     else:
         contents = [_decode_other(item, context)]
     context.traces.append((ITEMS if pair is None else pair, contents, items, index, False))
@@ -217,14 +218,14 @@ def _row_of(item: dict[str, Any]) -> Row:
 
 
 def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    if "type" in item:
+    if item.get("type") is not None:
         own = _row_of(item)
         message: ChatMessage = own.decode(item, context)
         return message if own is MESSAGE else hints.ROW.on(message, API, own.name)
     typed = {**item, "type": "message"}
     context.copied(typed, item)
     message = MESSAGE.decode(typed, context)
-    return hints.ABSENT.on(message, API, ["type"]) if isinstance(message, ChatMessage) else message
+    return hints.without_tag(message, API, "type", item) if isinstance(message, ChatMessage) else message
 
 
 def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:

@@ -95,14 +95,18 @@ class Output(OnlyChoice):
     keys = ("output", "status", "incomplete_details")
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        is_answer = any(wire.get(key) is not None for key in self.keys)
+        return [key for key in self.keys if key in wire] if is_answer else ()
+
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")
         if items is not None and items.__class__ is not list:
             context.expected(wire, "output", "array", items)
         messages = decode_items(items, context) if items.__class__ is list else []
-        ending = {key: wire[key] for key in self.keys[1:] if key in wire}
-        if not messages and not ending and "output" not in wire:
+        if not self.taken(wire):
             return []
+        ending = {key: wire[key] for key in self.keys[1:] if key in wire}
         kept = ENDED.entry(ending)
         if "output" in wire and not items:
             kept |= NO_OUTPUT.entry(items)

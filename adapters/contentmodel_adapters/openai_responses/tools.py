@@ -97,13 +97,15 @@ HOSTED = [
     for tag, kind in HOSTED_KINDS.items()
 ]
 OTHER = Row("other", HostedTool, {"type": "kind"}, Rest("settings"), Silent("name"))
-INNER = TABLE.union("namespace tool", [FUNCTION, CUSTOM, *HOSTED], other=OTHER, prefer=_usual_tool)
+INNER = TABLE.union("namespace tool", [FUNCTION, CUSTOM, *HOSTED], default="function", other=OTHER, prefer=_usual_tool)
 NAMESPACE = row(
     "namespace",
     ToolGroup,
     {"name": "name", "description": "description", "tools": ("tools", Blocks(INNER))},
 )
-TOOLS = TABLE.union("tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], other=OTHER, prefer=_usual_tool)
+TOOLS = TABLE.union(
+    "tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], default="function", other=OTHER, prefer=_usual_tool
+)
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:

@@ -138,7 +138,7 @@ def tools_of(table: Table, function: Mapping[str, Spec] = chat.FUNCTION) -> Unio
 
 
 def _form_of(wire: dict[str, Any]) -> str | None:
-    if "type" in wire:
+    if wire.get("type") is not None:
         return "function" if wire["type"] == "function" else None
     return "untyped" if wire.get("function").__class__ is dict else "bare"
 

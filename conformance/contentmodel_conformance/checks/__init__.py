@@ -12,6 +12,7 @@ __all__ = ["CHECKS", "LAWS", "Check"]
 # readers.
 for _name in (
     "payloads",
+    "nulls",
     "values",
     "crossing",
     "failures",

@@ -31,6 +31,7 @@ from contentmodel.engine.table.error_types import ErrorTypes
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.tables import Row, Table
+from contentmodel.engine.table.tree import Nested
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.http_api import HttpApi
 from contentmodel.limits import LimitHeaders
@@ -134,6 +135,11 @@ class TableAdapter:
     """Fields of an answer that repeat a setting of its request."""
     answered: frozenset[str] = frozenset()
     """Fields of a request that belong to its answer: a request of another API ignores them."""
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """The fields of a request that are objects of settings, such as `generationConfig`."""
+        return frozenset(key for key, child in self.request.root.children.items() if isinstance(child, Nested))
 
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all passes: the message passes for each choice, then the response passes."""

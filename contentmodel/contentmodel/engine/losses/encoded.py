@@ -307,7 +307,7 @@ def _left_behind(owner: Any, kept: Collection[str | None]) -> Iterator[PendingLo
     """Yield losses for the residue fields of every API that is not in `kept`, without null and empty ones."""
     for api, residue in (owner.extra or {}).items():
         for key, value in residue.items() if api not in kept else ():
-            if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, value)):
+            if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
         if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
@@ -321,18 +321,29 @@ def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLos
                 yield PendingLoss(owner, f"{AROUND}{name}", _reason_for(owner, api, name, value), api, {"source": api})
 
 
-def _turns_on(owner: object, value: object) -> bool:
-    """Return whether an empty object of a request may enable a feature, as `web_search_options` of Chat does."""
-    return value == {} and type(owner).__name__ == "ChatRequest"
+def _turns_on(owner: object, api: str, key: str, value: object) -> bool:
+    """Return whether an empty object of a request may enable a feature, as `web_search_options` of Chat does.
+
+    An object that groups settings of the model enables none.
+    """
+    return isinstance(value, dict) and type(owner).__name__ == "ChatRequest" and key not in _declared(api)[3]
 
 
 def _is_empty(value: object) -> bool:
-    return value is None or value == [] or value == {}
+    """Return whether a value is null, or an object or a list without values."""
+    rest = [value]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest += value.values()
+        elif value is not None and value != []:
+            return False
+    return True
 
 
 def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     """Return the reason why a field of another API is lost. Its adapter declares fields without meaning elsewhere."""
-    meaningless, repeated, answered = _declared(api)
+    meaningless, repeated, answered, _ = _declared(api)
     if name in meaningless:
         values = meaningless[name]
         if values is None or value in (values if values.__class__ is tuple else (values,)):
@@ -348,17 +359,18 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
 
 
 @cache
-def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str], Collection[str]]:
+def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str], Collection[str], Collection[str]]:
     from contentmodel.adapter import adapter
 
     try:
         source_adapter = adapter(api)
     except UnknownApiError:
-        return {}, (), ()
+        return {}, (), (), ()
     return (
         getattr(source_adapter, "meaningless", {}),
         getattr(source_adapter, "repeated", ()),
         getattr(source_adapter, "answered", ()),
+        getattr(source_adapter, "groups", ()),
     )
 
 

@@ -123,3 +123,5 @@ def merge_residue(row: Row, residue: JsonObject, wire: JsonObject) -> None:
         for key in ABSENT.read(residue) or ():
             if key in row.root.constants:
                 wire.pop(key, None)
+                if key in residue:
+                    wire[key] = residue[key]

@@ -178,13 +178,16 @@ class Gathered(Field):
         self._is_optional = attribute_of(row.model, self.attributes[0])[2] is None
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
-        gathered = {key: wire[key] for key in self.keys if key in wire}
+        gathered = {key: wire[key] for key in self.taken(wire)}
         read[self.attributes[0]] = (gathered or None) if self._is_optional else gathered
 
     def read_source(self, count: str, code: Code) -> None:
-        code.add(f"    gathered = {{k: wire[k] for k in {code.name('keys', self.keys)} if k in wire}}")
+        code.add(f"    gathered = {{k: wire[k] for k in {code.name('keys', self.keys)} if wire.get(k) is not None}}")
         code.add(f"    {count} += len(gathered)")
         code.read[self.attributes[0]] = "(gathered or None)" if self._is_optional else "gathered"
+
+    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+        return [key for key in self.keys if wire.get(key) is not None]
 
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         gathered = getattr(value, self.attributes[0])

@@ -230,7 +230,7 @@ AROUND = ":around."
 # -- hints of every API ------------------------------------------------------------------------------------------------
 
 
-ABSENT = Hint[list[str]](None, "absent", "the keys that name the type of a wire object, and were missing")
+ABSENT = Hint[list[str]](None, "absent", "the keys that name the type of a wire object, and were missing or null")
 COLUMN = Hint[str](None, "column", "the field of the message or result that the content came from")
 FAILURE = Hint[Literal["sign", "text"]](
     None, "failure", 'the origin of an error that a decoder made: "sign" for a field beside the outputs, "text" for one'
@@ -238,6 +238,17 @@ FAILURE = Hint[Literal["sign", "text"]](
 FORM = Hint[Literal["list", "one", "string"]](None, "form", "the form that the wire had, of several that mean the same")
 MINTED = Hint[str](None, "minted", "the id that an adapter gave a call or result of an API without ids: it is not sent")
 ROW = Hint[str](None, "row", "the name of the row that decoded the value, if another row usually encodes it")
+
+
+def without_tag(value: Owner, api: str, tag: str, wire: Mapping[str, Json]) -> Owner:
+    """Return a copy of a value whose wire object has no tag: the key is missing, or null."""
+    model: Any = value
+    extra = model.extra or {}
+    null = {tag: None} if tag in wire else {}
+    changed: Owner = msgspec.structs.replace(
+        model, extra={**extra, api: {**extra.get(api, {}), **null, **ABSENT.entry([tag])}}
+    )
+    return changed
 
 
 def with_call_id(content: Call, call_id: str) -> Call:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.fields import Group
 from contentmodel.engine.table.rows import Pieces, Row
@@ -25,6 +26,9 @@ class Inlined(Group):
         fields = {field["attribute"]: path for path, field in row.describe()["fields"].items()}
         self.parts = {path: f"{attribute}.{name}" for name, path in fields.items()}
         self._pieces = Pieces(fields)
+
+    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+        return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
         part = {key: wire[key] for key in self.taken(wire)}

@@ -14,7 +14,7 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, path_keys
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
 from contentmodel.engine.table.code import Decode, Encode
-from contentmodel.engine.table.hints import ABSENT, ROW, HasExtra
+from contentmodel.engine.table.hints import ROW, HasExtra, without_tag
 from contentmodel.engine.table.rows import Row
 
 DecodeList: TypeAlias = Callable[[JsonArray, DecodeContext], list[Any]]
@@ -122,7 +122,7 @@ class Union:
         tag = wire.get(self.tag) if self._find is None else self._find(wire)
         decoder = self._decoders.get(tag) if tag.__class__ is str else None
         if decoder is None:
-            if tag is None and self._default is not None and self.tag not in wire:
+            if tag is None and self._default is not None:
                 return self._decode_untagged(wire, context)
             if tag is None and not self._takes_untyped:
                 context.fault(wire, self.tag, f"missing string: the type of this {self.name}")
@@ -141,12 +141,13 @@ class Union:
         return self._decoder(self._other)(wire, context)
 
     def _decode_untagged(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
+        """Decode a block whose tag is missing or null by the default row."""
         copy = {**wire, self.tag: self._default}
         context.copied(copy, wire)
         content = self._decoders[self._default](copy, context)  # type: ignore[index]
         if content.__class__ is UnknownContent:
             return UnknownContent(api=self.api, block=wire)
-        return ABSENT.on(content, self.api, [self.tag])
+        return without_tag(content, self.api, self.tag, wire)
 
     def _list_decoder(self) -> DecodeList:
         """Return a function that decodes a list of blocks, with a fast path for known tags."""

@@ -1,0 +1,141 @@
+"""The law of null twins: an optional field that is null means the same as a missing one, and loses nothing.
+
+Clients in Go and C#, and `model_dump()` of pydantic, send every unset field as null.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from contentmodel import DecodeError
+from contentmodel.engine.json import child_path
+from contentmodel.engine.losses.loss import significant
+from contentmodel_conformance import laws
+from contentmodel_conformance.differences import Label, difference
+from contentmodel_conformance.laws import LawBroken, Refused
+
+_MARK = "null-twin-mark"
+
+
+@dataclass(frozen=True)
+class Twins:
+    """A payload in which one field is null, and the same payload without this field."""
+
+    path: str
+    null: Any
+    missing: Any
+
+
+def twins_of(payload: Any) -> list[tuple[str | int, ...]]:
+    """Return the steps to every field of an object in a payload."""
+    return list(_fields(payload, ()))
+
+
+def _fields(value: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield (*steps, key)
+            yield from _fields(item, (*steps, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _fields(item, (*steps, index))
+
+
+def twins_at(payload: Any, steps: tuple[str | int, ...]) -> Twins:
+    """Return the twins of a payload for the field at these steps."""
+    path = "$"
+    for step in steps:
+        path = child_path(path, step) if isinstance(step, str) else f"{path}[{step}]"
+    null, missing = copy.deepcopy(payload), copy.deepcopy(payload)
+    _owner(null, steps)[steps[-1]] = None
+    del _owner(missing, steps)[steps[-1]]
+    return Twins(path, null, missing)
+
+
+def null_twin(source: Any, target: Any, kind: str, payload: Any, steps: tuple[str | int, ...]) -> None:
+    """A field that is null decodes, and converts to another API, like a missing field, with the same losses.
+
+    Fields that the API requires have no twin. Neither have the fields of JSON values that belong to the application, such
+    as arguments of calls.
+    """
+    twins = twins_at(payload, steps)
+    try:
+        missing = laws.decode(source, kind, twins.missing)
+    except DecodeError:
+        raise Refused from None
+    if _is_of_application(source, kind, payload, steps):
+        raise Refused("the field belongs to a JSON value of the application")
+    try:
+        null = laws.decode(source, kind, twins.null)
+    except DecodeError as error:
+        detail = f"null is refused, and a missing field is not: {error.faults[0].message}"
+        raise LawBroken("null twin", twins.path, detail, Label("a value"), error.faults[0].message) from None
+    _same(twins.path, "decodes to", _plain(missing), _plain(null))
+    laws.identity(source, kind, twins.null)
+    one, other = (laws.crossed(source, target, kind, twin) for twin in (twins.missing, twins.null))
+    _same(twins.path, f"becomes, in {target.api},", _without_nulls(one.payload), _without_nulls(other.payload))
+    _same(twins.path, f"loses, to {target.api},", _losses(one), _losses(other))
+
+
+def _same(path: str, verb: str, missing: Any, null: Any) -> None:
+    found = difference(missing, null)
+    if found is not None:
+        detail = f"null {verb} another value than a missing field: {found.detail} (at {found.where})"
+        raise LawBroken("null twin", path, detail, found.expected, found.found)
+
+
+def _losses(encoded: Any) -> list[str]:
+    return sorted(f"{loss.code} {loss.path}" for loss in significant(encoded.losses))
+
+
+def _owner(payload: Any, steps: tuple[str | int, ...]) -> Any:
+    for step in steps[:-1]:
+        payload = payload[step]
+    return payload
+
+
+def _is_of_application(adapter: Any, kind: str, payload: Any, steps: tuple[str | int, ...]) -> bool:
+    """Return whether an unknown key of the object becomes no residue: the object is a value, not a part of the format."""
+    marked = copy.deepcopy(payload)
+    _owner(marked, steps)[_MARK] = 1
+    try:
+        return not _has_mark(msgspec.to_builtins(laws.decode(adapter, kind, marked)))
+    except DecodeError:
+        return True
+
+
+def _has_mark(value: Any) -> bool:
+    """Return whether the residue of a value has the mark."""
+    if isinstance(value, list):
+        return any(map(_has_mark, value))
+    if not isinstance(value, dict):
+        return False
+    extra = value.get("extra")
+    if isinstance(extra, dict) and any(_contains(residue, _MARK) for residue in extra.values()):
+        return True
+    return any(_has_mark(item) for key, item in value.items() if key != "extra")
+
+
+def _contains(value: Any, key: str) -> bool:
+    if isinstance(value, list):
+        return any(_contains(item, key) for item in value)
+    return isinstance(value, dict) and (key in value or any(_contains(item, key) for item in value.values()))
+
+
+def _plain(value: Any) -> Any:
+    """Return a decoded value as JSON, without residue, and without nulls in unknown blocks."""
+    return _without_nulls(msgspec.to_builtins(value), "extra")
+
+
+def _without_nulls(value: Any, other: str | None = None) -> Any:
+    """Return a copy of a JSON value without the fields that are null, and those of another name."""
+    if isinstance(value, list):
+        return [_without_nulls(item, other) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_nulls(item, other) for key, item in value.items() if item is not None and key != other}
+    return value
