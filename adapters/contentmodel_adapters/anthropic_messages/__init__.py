@@ -171,6 +171,7 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
+    request_pass(passes.without_blank_instructions),
     request_pass(with_hosted_of_claude, needs=TYPES),
     message_pass(with_citations_of_kin, needs=(Citation,)),
     message_pass(passes.normalize_foreign),

@@ -329,18 +329,9 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatR
 
 def without_empty_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request without blank instructions and empty descriptions of tools, which the service refuses."""
-    instructions = [content for content in request.instructions if not _is_blank(content)]
-    for content in request.instructions:
-        if _is_blank(content):
-            context.report_loss(content, None, reasons.BLANK_TEXT)
-            context.report_lost_attributes(content, ("cache_point",))
+    request = passes.without_blank_instructions(request, context)
     tools = [_with_description(tool, context) for tool in request.tools]
-    is_same = len(instructions) == len(request.instructions) and all(map(is_, tools, request.tools))
-    return request if is_same else context.replace(request, instructions=instructions, tools=tools)
-
-
-def _is_blank(content: Any) -> bool:
-    return isinstance(content, TextContent) and not content.text.strip()
+    return request if all(map(is_, tools, request.tools)) else context.replace(request, tools=tools)
 
 
 def _with_description(tool: Any, context: EncodeContext) -> Any:

@@ -122,13 +122,32 @@ def with_model(payload: JsonObject, request: ChatRequest, context: EncodeContext
 
 
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages without blank texts of other APIs, for APIs that refuse them."""
+    """Return the messages without blank texts of other APIs, for APIs that refuse them. Results may have blank texts."""
     kept = []
     for message in messages:
-        if not context.is_open and any(map(_is_blank, message.contents)) and not is_native(message, context):
-            message = context.with_contents(message, [c for c in message.contents if not _drop_blank(c, context)])
+        if not context.is_open and not is_native(message, context):
+            contents = [_without_blank_outputs(content, context) for content in message.contents]
+            message = context.with_contents(message, _without_blanks(contents, context))
         kept.append(message)
     return kept
+
+
+def without_blank_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of another API without blank instructions, for APIs that refuse them."""
+    instructions = _without_blanks(request.instructions, context)
+    return request if instructions is request.instructions else context.replace(request, instructions=instructions)
+
+
+def _without_blank_outputs(content: AIContent, context: EncodeContext) -> AIContent:
+    if not isinstance(content, ToolResultContent) or not content.outputs:
+        return content
+    outputs = _without_blanks(content.outputs, context)
+    return content if outputs is content.outputs else context.replace(content, outputs=outputs)
+
+
+def _without_blanks(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
+    """Return the contents without blank texts; the same list if there are none."""
+    return [c for c in contents if not _drop_blank(c, context)] if any(map(_is_blank, contents)) else contents
 
 
 def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
