@@ -166,7 +166,7 @@ def test_every_adapter_has_the_same_files(name: str) -> None:
         files |= {"stream.py", "stream_encoder.py", "client.py", "http.py"}
         # The Responses API has items with ids beside its blocks, Chat the parts, sources and thoughts of its hosts and
         # the choices of its streams. Some APIs have several hosts, or models of several makers.
-        of_chat = {"parts.py", "choices.py", "sources.py", "thoughts.py"}
+        of_chat = {"parts.py", "choices.py", "details.py", "sources.py", "thoughts.py"}
         assert present - files <= {"items.py", "ids.py", "dialects.py", *of_chat}
     assert present >= files
 

@@ -207,7 +207,7 @@ def test_reasoning_is_exact_for_its_api_and_dropped_for_other_issuers() -> None:
     foreign = cell("ReasoningContent", "openai-chat")
     assert foreign.verdict == "dropped"
     assert {word for c in foreign.cases for word in c.why} == {
-        "dropped: reasoning of another issuer is not sent to openai-chat"
+        "dropped: reasoning of another API is not sent to openai-chat"
     }
     assert crossing("anthropic-messages", "openai-chat", "reasoning").verdict == "dropped"
 
@@ -534,7 +534,7 @@ def test_matrix_command_writes_to_a_file(form: str, begins: str, tmp_path: Path)
 @whole
 def test_matrix_command_prints_reasons_for_named_api() -> None:
     result = run("matrix", "--api", "openai-chat")
-    assert "reasoning of another issuer is not sent to openai-chat" in " ".join(result.output.split())
+    assert "reasoning of another API is not sent to openai-chat" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("name", ["matrix", "coverage"])

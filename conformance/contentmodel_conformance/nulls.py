@@ -60,8 +60,7 @@ def twins_at(payload: Any, steps: tuple[str | int, ...]) -> Twins:
 def null_twin(source: Any, target: Any, kind: str, payload: Any, steps: tuple[str | int, ...]) -> None:
     """A field that is null decodes, and converts to another API, like a missing field, with the same losses.
 
-    Fields that the API requires have no twin. Neither have the fields of JSON values that belong to the application, such
-    as arguments of calls.
+    Fields that the API requires have no twin. Neither have those of the application's JSON, such as arguments of calls.
     """
     twins = twins_at(payload, steps)
     try:
@@ -100,7 +99,7 @@ def _owner(payload: Any, steps: tuple[str | int, ...]) -> Any:
 
 
 def _is_of_application(adapter: Any, kind: str, payload: Any, steps: tuple[str | int, ...]) -> bool:
-    """Return whether an unknown key of the object becomes no residue: the object is a value, not a part of the format."""
+    """Return whether the object that has the field is a JSON value: an unknown key of it becomes no residue."""
     marked = copy.deepcopy(payload)
     _owner(marked, steps)[_MARK] = 1
     try:

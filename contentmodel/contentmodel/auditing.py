@@ -427,7 +427,8 @@ class _OutputValues:
         # A name is taken first: it is in no longer text, and no number is written as one.
         if _take(self._names[NAME], _key(leaf.value)) or self.take(leaf.value):
             return True
-        return self._is_store and _take(self._names[WORD], _key(leaf.value))
+        # A setting named `type` may be the tag of an object in the output.
+        return (self._is_store or leaf.key in STRUCTURE) and _take(self._names[WORD], _key(leaf.value))
 
     def take(self, value: Any) -> bool:
         """Take one occurrence of a value and of the values inside it. Return whether there was one."""

@@ -38,6 +38,7 @@ from contentmodel.engine.objects import list_of, object_at, object_of, objects_o
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
+from contentmodel.engine.pipeline.blank_texts import without_blank_instructions, without_blank_texts
 from contentmodel.engine.pipeline.call_ids import with_minted_ids
 from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
@@ -427,6 +428,8 @@ __all__ = [
     "with_minted_ids",
     "with_named_types",
     "with_normalized_texts",
+    "without_blank_instructions",
+    "without_blank_texts",
     "without_settings_of_tools",
     "without_user_messages",
     "write",

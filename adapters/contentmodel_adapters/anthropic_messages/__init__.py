@@ -34,6 +34,8 @@ from contentmodel.authoring import (
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
+    without_blank_instructions,
+    without_blank_texts,
     without_user_messages,
 )
 from contentmodel.capabilities import Known
@@ -171,14 +173,14 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
-    request_pass(passes.without_blank_instructions),
+    request_pass(without_blank_instructions),
     request_pass(with_hosted_of_claude, needs=TYPES),
     message_pass(with_citations_of_kin, needs=(Citation,)),
     message_pass(passes.normalize_foreign),
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
-    message_pass(passes.without_blank_texts),
+    message_pass(without_blank_texts),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(_with_fitting_calls),
@@ -280,7 +282,7 @@ class AnthropicMessages(TableAdapter):
         message_pass(passes.without_names_of_results),
         message_pass(media.without_media),
         # The next request contains this answer, and must not contain blank texts.
-        message_pass(passes.without_blank_texts),
+        message_pass(without_blank_texts),
         message_pass(passes.without_broken_status, native=True),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}

@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     media,
     message_pass,
     object_of,
+    object_or_text,
     objects_of,
     passes,
     payload_pass,
@@ -37,6 +38,8 @@ from contentmodel.authoring import (
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
+    without_blank_instructions,
+    without_blank_texts,
     without_user_messages,
 )
 from contentmodel.content.citations import Citation
@@ -130,7 +133,9 @@ TABLE.keep(
 
 _TYPES = tuple(media_type for formats in FORMATS.values() for media_type in formats.values())
 # The service reads no other links than those of S3.
-READS = media.MediaSupport(_TYPES, links=("image/*", "application/*", "text/*", "video/*", "audio/*"), schemes=("s3",))
+_LINKS = ("image/*", "application/*", "text/*", "video/*", "audio/*")
+# A document may be plain text (DocumentSource of botocore 1.43, seen 2026-11-29).
+READS = media.MediaSupport(_TYPES, links=_LINKS, schemes=("s3",), texts=True)
 
 
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -156,6 +161,8 @@ class _Names:
     def __init__(self, context: EncodeContext) -> None:
         self._context = context
         self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """The latest number of each name that several documents share."""
 
     def named(self, content: Any) -> Any:
         """Return a content with a name that the service accepts, if it is a document; and so for those in a result."""
@@ -176,10 +183,10 @@ class _Names:
     def _fitting(self, name: str | None) -> str:
         plain = " ".join(re.sub(r"[^\w()\[\]-]+", " ", name or "", flags=re.ASCII).split())[: LONGEST_NAME - 8].strip()
         known = name if name and DOCUMENT_NAME.fullmatch(name) and len(name) <= LONGEST_NAME else plain or "Document"
-        fitting, number = known, 1
+        fitting, short = known, known[: LONGEST_NAME - 8]
         while fitting in self._taken:
-            number += 1
-            fitting = f"{known[: LONGEST_NAME - 8]} {number}"
+            self._numbers[short] = self._numbers.get(short, 1) + 1
+            fitting = f"{short} {self._numbers[short]}"
         self._taken.add(fitting)
         return fitting
 
@@ -329,7 +336,7 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatR
 
 def without_empty_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request without blank instructions and empty descriptions of tools, which the service refuses."""
-    request = passes.without_blank_instructions(request, context)
+    request = without_blank_instructions(request, context)
     tools = [_with_description(tool, context) for tool in request.tools]
     return request if all(map(is_, tools, request.tools)) else context.replace(request, tools=tools)
 
@@ -357,7 +364,7 @@ REQUEST_PASSES = (
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
     message_pass(with_citations_of_kin, needs=(Citation,)),
-    message_pass(passes.without_blank_texts),
+    message_pass(without_blank_texts),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
@@ -416,7 +423,7 @@ class BedrockConverse(TableAdapter):
         message_pass(media.without_media),
         message_pass(with_fitting_results),
         # The next request contains this answer, and must not contain blank texts.
-        message_pass(passes.without_blank_texts),
+        message_pass(without_blank_texts),
         message_pass(passes.without_broken_status, native=True),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}
@@ -458,6 +465,9 @@ class BedrockConverse(TableAdapter):
             changed["serviceTier"] = {"type": {"tier": {"name": tier["type"]}}}
         if "cacheDetails" in payload:
             changed["cacheDetails"] = counts_of(payload["cacheDetails"]) or payload["cacheDetails"]
+        if isinstance(payload.get("schema"), str):
+            # The schema of an answer is a JSON text: a loss has the path of a keyword in it.
+            changed["schema"] = object_or_text(payload["schema"])
         return {k: _with_media_type(k, v) or self.expanded(v) for k, v in payload.items()} | changed
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ from contentmodel_adapters.ollama_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.ollama_chat.stream import Decoder
 from contentmodel_adapters.ollama_chat.stream_encoder import Encoder
 from contentmodel_adapters.ollama_chat.tools import TOOLS, Format, Limit, Think
-from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.schema_adaptation import UNENFORCED, restored_arguments, with_fitting_schemas
 
 REQUEST = TABLE.record(
     "request",
@@ -136,7 +136,7 @@ class OllamaChat(TableAdapter):
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
         request_pass(passes.with_a_turn),
         request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
-        request_pass(with_fitting_schemas, dialects=OPENAI),
+        request_pass(with_fitting_schemas, dialects=UNENFORCED),
         message_pass(passes.with_names_of_results),
     )
     request_payload_passes = (payload_pass(passes.with_model), payload_pass(with_stream, native=True))

@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Filled,
     Implied,
     PairRow,
+    ProtobufJson,
     ProviderOnly,
     Row,
     Shape,
@@ -34,7 +35,6 @@ from contentmodel.authoring import (
     objects_of,
     reasons,
     row,
-    write,
 )
 from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation
@@ -442,6 +442,8 @@ def _usage_row(
         },
         ReasoningInside("prompt_tokens", "completion_tokens"),
         Silent("cached_inside"),
+        # Some hosts count in floats.
+        ProtobufJson(),
     )
 
 
@@ -483,11 +485,3 @@ def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | 
 ERROR = TABLE.record(
     "error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"), Filled({"message": ""})
 )
-
-
-def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:
-    """Return the keys that identify the earlier detail that a detail continues: index and type; both with the id."""
-    if "index" not in entry:
-        return ()
-    kind = [entry["index"], entry.get("type")]
-    return write(kind), write([*kind, entry.get("id")])

@@ -70,6 +70,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     TOOL_CALLS,
     signs_text,
 )
+from contentmodel_adapters.openai_chat.details import Details
 from contentmodel_adapters.openai_chat.parts import CONTENT
 from contentmodel_adapters.openai_chat.sources import CONTEXT, SOURCE, context_of, with_context
 from contentmodel_adapters.openai_chat.thoughts import THOUGHT, with_thought_apart, with_thought_inside
@@ -180,7 +181,8 @@ COLUMNS = {
         name: Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True)
         for name in REASONING_TEXTS
     },
-    **{name: Column(Blocks(union), ReasoningContent, hinted=True) for name, union in REASONING_LISTS.items()},
+    "thinking_blocks": Column(Blocks(THINKING_BLOCKS), ReasoningContent, hinted=True),
+    "reasoning_details": Column(Details(REASONING_DETAILS), ReasoningContent, hinted=True),
     "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
     "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),
     "provider_specific_fields": Column(One(SIGNATURE_IN_LIST), ReasoningContent, hinted=True),

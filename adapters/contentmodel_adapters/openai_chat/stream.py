@@ -47,10 +47,10 @@ from contentmodel_adapters.openai_chat.blocks import (
     TABLE,
     TOOL_CALLS,
     USAGE,
-    detail_names,
     usage_of_host,
 )
 from contentmodel_adapters.openai_chat.choices import Choice, Key, place_of_thinking, text_of
+from contentmodel_adapters.openai_chat.details import GROWING, detail_names
 from contentmodel_adapters.openai_chat.messages import (
     REASONING_LISTS,
     REASONING_TEXTS,
@@ -410,17 +410,17 @@ class Decoder(StreamDecoder):
             place = len(parts)
             for name in names:
                 choice.details.setdefault(name, place)
-            parts.append({key: value for key, value in entry.items() if key not in _PART_TEXTS})
-            blank = {**parts[place], **{key: "" for key in _PART_TEXTS if entry.get(key).__class__ is str}}
+            parts.append({key: value for key, value in entry.items() if key not in GROWING})
+            blank = {**parts[place], **{key: "" for key in GROWING if entry.get(key).__class__ is str}}
             block = self._open(choice, (column, place), parts[place], self._decode_part(column, blank))
         else:
             block = choice.blocks[column, place]
-            merge_into(block.wire, {key: value for key, value in entry.items() if key not in _PART_TEXTS})
-            if entry.get("signature") and not any(entry.get(key) for key in _PART_TEXTS):
+            merge_into(block.wire, {key: value for key, value in entry.items() if key not in GROWING})
+            if entry.get("signature") and not any(entry.get(key) for key in GROWING):
                 content = self._decode_part(column, {"text": "", **block.wire})
                 if content.protected is not None:
                     self.emit(SignatureDelta(index=block.index, protected=content.protected))
-        for key in _PART_TEXTS:
+        for key in GROWING:
             if entry.get(key).__class__ is str:
                 block.grow(key, entry[key])
                 if key != "data" and entry[key]:
@@ -533,7 +533,6 @@ class Decoder(StreamDecoder):
 
 
 _ONLY_DELTA = {"index", "delta"}
-_PART_TEXTS = ("text", "summary", "data", "thinking")
 
 
 def _with_text(content: Any, text: str) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import DecodeContext, object_of
+from contentmodel_adapters.openai_chat.details import with_whole_details
 
 THOUGHT = "<thought>"
 """The opening tag, and the column of the thought in a message whose content is divided."""
@@ -49,6 +50,7 @@ def expanded(payload: Any) -> Any:
         return payload
     inner = {key: expanded(payload[key]) for key in ("messages", "choices", "message") if key in payload}
     parts = _divided(payload)
+    payload = with_whole_details(payload)
     return {**payload, **inner, **({"content": [*parts.values()]} if parts else {})}
 
 

@@ -148,10 +148,8 @@ def decode_item(
 
 def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
     """Decode an item that is one content. An unknown one gets the hint `WHOLE_ITEM`: it is not part of another."""
-    if "type" in item and item["type"] is None:
-        content: Any = UnknownContent(api=API, block=item)
-    else:
-        content = ITEMS.decode(item, context)
+    is_null = "type" in item and item["type"] is None
+    content = UnknownContent(api=API, block=item) if is_null else ITEMS.decode(item, context)
     return WHOLE_ITEM.on(content, API, True) if content.__class__ is UnknownContent else content
 
 

@@ -103,9 +103,7 @@ NAMESPACE = row(
     ToolGroup,
     {"name": "name", "description": "description", "tools": ("tools", Blocks(INNER))},
 )
-TOOLS = TABLE.union(
-    "tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], default="function", other=OTHER, prefer=_usual_tool
-)
+TOOLS = TABLE.union("tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], default="function", other=OTHER, prefer=_usual_tool)
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:

@@ -55,6 +55,8 @@ OPENAI = Dialects(
     answers=schemas.for_answers(schemas.OPENAI_LOOSE),
     always_strict=False,
 )
+UNENFORCED = msgspec.structs.replace(OPENAI, strict=None)
+"""The dialects of an API like OpenAI's that enforces no schema of a tool."""
 ANTHROPIC = Dialects(
     tools=schemas.ANTHROPIC_TOOLS,
     strict=schemas.ANTHROPIC_STRICT,

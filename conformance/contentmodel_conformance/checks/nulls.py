@@ -29,7 +29,9 @@ def payloads(subject: Subject, trial: Trial) -> None:
         # Stores keep the residue, with its nulls.
         targets = [target for target in subject.others_by_kind[kind] if target.issuer]
         found = sources(subject, kind)
-        found.append(("conversation", conversations(subject.adapter, kind).map(partial(_written, subject.adapter, kind))))
+        found.append(
+            ("conversation", conversations(subject.adapter, kind).map(partial(_written, subject.adapter, kind)))
+        )
         for name, strategy in found if targets else ():
             trial.each(strategy.flatmap(_with_field), partial(_law, subject.adapter, targets, kind), f"{kind} {name}")
 

@@ -106,6 +106,7 @@ def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
         reading.add(MEDIUM, digest(held.get("data")), f"{value_path}.data")
     elif part["type"] == "file":
         data = held.get("file_data")
-        is_uri = isinstance(data, str) and data.startswith("data:")
+        # Some hosts take a link in place of the data.
+        is_uri = isinstance(data, str) and data.startswith(("data:", "http://", "https://"))
         reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{value_path}.file_data")
         reading.add(MEDIUM, held.get("file_id"), f"{value_path}.file_id")

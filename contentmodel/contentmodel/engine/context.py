@@ -11,6 +11,7 @@ import msgspec
 from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.engine.host import NO_HOST
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.engine.losses import reasons
@@ -404,6 +405,8 @@ def _reason_for(owner: object, name: str, value: object) -> Reason:
     """Return the reason why an attribute without a field in the target is lost. Some values carry no information."""
     if name == "message_id":
         return reasons.MESSAGE_ID
+    if name == "kind" and owner.__class__ is ReasoningContent:
+        return reasons.REASONING_KIND
     if name in ("cache_point", "options.cache_point"):
         return reasons.CACHE_POINT
     if _USUAL.get(name) == value:

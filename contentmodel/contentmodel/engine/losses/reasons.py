@@ -194,7 +194,9 @@ UNREADABLE_COMPACTION = dropped("unreadable-compaction", "{target} cannot read t
 
 # Reasoning
 OPAQUE_STATE = dropped("opaque-state", "opaque state of {issuer} has no meaning to {target}")
-FOREIGN_REASONING = dropped("foreign-reasoning", "reasoning of another issuer is not sent to {target}")
+REASONING_KIND = insignificant("reasoning-kind", "{target} does not distinguish kinds of reasoning: its text is sent")
+REPEATED_TEXT = insignificant("repeated-text", "the text repeats the one before it, and {target} gets it once")
+FOREIGN_REASONING = dropped("foreign-reasoning", "reasoning of another API is not sent to {target}")
 REASONING_AS_TEXT = degraded("reasoning-as-text", "the policy for reasoning sends it as visible text")
 PLACEHOLDER_SIGNATURE = synthesized(
     "placeholder-signature", "the model requires a signature, and the call has none: a placeholder is sent"

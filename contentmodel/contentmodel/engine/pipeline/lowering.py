@@ -146,7 +146,8 @@ def spelled(content: object) -> tuple[str, ...]:
     if any(FAILURE.read(residue) == "sign" for residue in (content.extra or {}).values()):
         # The field that this error was made from is reported as lost by itself.
         return (*_SPELLED, "code", "details")
-    return _SPELLED if content.message else (*_SPELLED, "code")
+    # The text of a refusal shows that it is one.
+    return _SPELLED if content.message and content.code != "refusal" else (*_SPELLED, "code")
 
 
 def _lines(*parts: str | None) -> str:

@@ -121,35 +121,6 @@ def with_model(payload: JsonObject, request: ChatRequest, context: EncodeContext
     return {"model": "", "messages": [], **payload}
 
 
-def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages without blank texts of other APIs, for APIs that refuse them. Results may have blank texts."""
-    kept = []
-    for message in messages:
-        if not context.is_open and not is_native(message, context):
-            contents = [_without_blank_outputs(content, context) for content in message.contents]
-            message = context.with_contents(message, _without_blanks(contents, context))
-        kept.append(message)
-    return kept
-
-
-def without_blank_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request of another API without blank instructions, for APIs that refuse them."""
-    instructions = _without_blanks(request.instructions, context)
-    return request if instructions is request.instructions else context.replace(request, instructions=instructions)
-
-
-def _without_blank_outputs(content: AIContent, context: EncodeContext) -> AIContent:
-    if not isinstance(content, ToolResultContent) or not content.outputs:
-        return content
-    outputs = _without_blanks(content.outputs, context)
-    return content if outputs is content.outputs else context.replace(content, outputs=outputs)
-
-
-def _without_blanks(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
-    """Return the contents without blank texts; the same list if there are none."""
-    return [c for c in contents if not _drop_blank(c, context)] if any(map(_is_blank, contents)) else contents
-
-
 def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages unchanged. Report the status of interrupted calls as lost, for APIs without such a status."""
     for message in messages:
@@ -193,22 +164,6 @@ def _with_name(content: AIContent, names: dict[str | None, str | None], context:
     if not isinstance(content, FunctionResultContent) or content.name is not None:
         return content
     return context.replace(content, name=names.get(content.call_id) or "tool")
-
-
-def _is_blank(content: AIContent) -> bool:
-    return content.__class__ is TextContent and (not content.text or content.text.isspace())
-
-
-def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
-    if not isinstance(content, TextContent) or not _is_blank(content):
-        return False
-    if content.text or content.extra is not None or content.annotations is not None:
-        context.report_loss(content, None, reasons.BLANK_TEXT)
-    for citation in content.annotations or ():
-        # Citations have their own paths: some APIs keep them beside the texts.
-        context.report_loss(citation, None, reasons.BLANK_TEXT)
-    context.report_lost_attributes(content, ("cache_point",))
-    return True
 
 
 def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

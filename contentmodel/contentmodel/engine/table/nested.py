@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject
@@ -363,6 +364,10 @@ class TextField(Codec[list[AIContent]]):
                 continue
             if self._other_values(content) != self._unset_values:
                 self._report_others(content, context)
+            if texts and content.__class__ is ReasoningContent and content.text == texts[-1]:
+                # Some models summarize a reasoning by its text.
+                context.report_loss(content, None, reasons.REPEATED_TEXT)
+                continue
             for name, implied in self.sets.items():
                 context.report_other_value(content, name, implied)
             texts.append(getattr(content, self.field))

@@ -104,7 +104,7 @@ def _known(
     """
     taken: set[str] = set()
     for key, value in wire.items():
-        name = _usual_name(row, key, prefix)
+        name = key if key in node.children else _usual_name(row, key, prefix)
         if name != key and (name in wire or name in taken):
             name = key
         taken.add(name)

@@ -335,6 +335,8 @@ class Row:
         for field in self.others:
             fields += field.keys_of(attribute)
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
+        if not fields and attribute in self.implied:
+            fields = list(self.constants)[:1]
         if attribute == self.rest:
             fields += _paths_in(self.residue(wire), wire)
         if fields or "." not in attribute:
