@@ -178,7 +178,7 @@ def test_a_line_of_another_form_is_kept_and_reported(line: Any) -> None:
 
 
 def test_a_record_of_another_form_is_a_significant_loss() -> None:
-    lines = [*gemini_session(), {"id": "x", "type": "user", "content": ["a text"]}]
+    lines = [*gemini_session(), {"id": "x", "type": "user", "content": 7}]
     losses = convert(lines, source=API, target="openai-chat", kind="request").losses
     assert ("$[18]", "dropped") in {(loss.path, loss.kind) for loss in losses}
 

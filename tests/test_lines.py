@@ -139,7 +139,11 @@ def test_as_json_copies_values_of_lines() -> None:
     assert line == {"a": [1]}
 
 
-@pytest.mark.parametrize("payload", [{"a": 1}, 3, None])
+def test_as_json_reads_an_object_as_the_only_line() -> None:
+    assert as_json({"a": 1}, "log", "lines") == as_json('{"a": 1}', "log", "lines") == [{"a": 1}]
+
+
+@pytest.mark.parametrize("payload", [3, None, True])
 def test_as_json_refuses_payload_that_is_not_lines(payload: Any) -> None:
     with pytest.raises(DecodeError, match=r"log: expected JSON Lines or an array of their values, got \w+ at \$"):
         as_json(payload, "log", "lines")

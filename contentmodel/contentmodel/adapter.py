@@ -167,7 +167,8 @@ def as_json(payload: Payload, api: str, form: DocumentForm | None = None) -> Any
     """Return the payload as plain JSON values. The caller's objects are not modified.
 
     `form` is the form of the payload; None stands for the form of the installed adapter `api`. If it is "lines",
-    return the list of the values of the lines. Raise DecodeError if the payload is not of this form.
+    return the list of the values of the lines: an object is the only line. Raise DecodeError if the payload is not of
+    this form.
     """
     is_text = isinstance(payload, bytes | bytearray | memoryview | str)
     if (form or form_of(api)) == "json":
@@ -175,6 +176,8 @@ def as_json(payload: Payload, api: str, form: DocumentForm | None = None) -> Any
     if payload.__class__ is ParsedLines:
         return [*payload]
     values = _lines_of(cast(JsonText, payload)) if is_text else plain(payload, api)
+    if values.__class__ is dict:
+        return [values]
     if values.__class__ is not list:
         raise DecodeError(api, [Fault("$", f"expected JSON Lines or an array of their values, got {kind_of(values)}")])
     return values

@@ -34,6 +34,7 @@ from contentmodel.engine.losses.inner import TOKEN, InnerPayload, InnerTrace, tr
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
+from contentmodel.engine.losses.weight import may_hold_content, strings_in, texts_in, weighed
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, runs, text_of
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
@@ -374,6 +375,7 @@ __all__ = [
     "list_of",
     "listing",
     "loss_of",
+    "may_hold_content",
     "media",
     "merge_into",
     "message_pass",
@@ -407,8 +409,11 @@ __all__ = [
     "snake_name",
     "spread",
     "steps_of",
+    "strings_in",
     "text_of",
+    "texts_in",
     "translated",
+    "weighed",
     "what_of",
     "whole_number",
     "whole_seconds",

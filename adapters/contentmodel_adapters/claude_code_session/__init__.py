@@ -16,7 +16,7 @@ from contentmodel_adapters.claude_code_session.reading import Reading
 from contentmodel_adapters.claude_code_session.rules import RULES
 from contentmodel_adapters.claude_code_session.writing import Writing
 from contentmodel_adapters.shared.session_lines import arranged, kept_lines
-from contentmodel_adapters.shared.session_reading import Session
+from contentmodel_adapters.shared.session_reading import Place, Session
 from contentmodel_adapters.shared.session_writing import Writer, Written
 from contentmodel_adapters.shared.sessions import SessionAdapter
 
@@ -44,7 +44,7 @@ class ClaudeCodeSession(SessionAdapter):
                 return 0.99
         return 0.0
 
-    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
+    def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the messages of the conversation, and the other messages as branches."""
         return Reading(lines, unreadable, self.inner).session
 

@@ -36,7 +36,7 @@ from contentmodel_adapters.shared.session_lines import (
     kept_lines,
     session_id,
 )
-from contentmodel_adapters.shared.session_reading import UNREADABLE, Session
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Place, Session
 from contentmodel_adapters.shared.session_writing import Writer, Written
 from contentmodel_adapters.shared.sessions import SessionAdapter
 
@@ -64,7 +64,7 @@ class CodexRollout(SessionAdapter):
             return 0.9
         return 0.9 if any(item.get("type") == "response_item" and "timestamp" in item for item in typed) else 0.0
 
-    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
+    def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the items of the history, and the items that were removed from it as branches."""
         return Reading(lines, unreadable).session
 

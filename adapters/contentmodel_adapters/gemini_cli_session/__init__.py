@@ -11,12 +11,12 @@ from typing import Any
 
 from contentmodel.authoring import TOKEN, EncodeContext, reasons
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.gemini_cli_session.blocks import API, RECORDS, ROLES
-from contentmodel_adapters.gemini_cli_session.reading import Reading, is_checkpoint, models_of
+from contentmodel_adapters.gemini_cli_session.blocks import API, NOTICES, RECORDS, ROLES
+from contentmodel_adapters.gemini_cli_session.reading import SUPERSEDED, Reading, is_checkpoint, models_of
 from contentmodel_adapters.gemini_cli_session.rules import RULES
 from contentmodel_adapters.gemini_cli_session.writing import Parts, Writing
 from contentmodel_adapters.shared.session_lines import is_new
-from contentmodel_adapters.shared.session_reading import Session
+from contentmodel_adapters.shared.session_reading import Place, Session
 from contentmodel_adapters.shared.session_writing import Writer
 from contentmodel_adapters.shared.sessions import SessionAdapter
 
@@ -53,7 +53,11 @@ class GeminiCliSession(SessionAdapter):
             return {"request": self._likelihood(payload)}
         return {}
 
-    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
+    def is_of_program(self, kind: str, line: Any) -> bool:
+        """Return whether a line is a notice, or has only records that messages repeat (`Reading` has checked them)."""
+        return kind in NOTICES or kind == SUPERSEDED
+
+    def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the messages of the final history, and the messages that were removed from it as branches."""
         return Reading(lines, unreadable).session
 

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import weighed
+
 API = "gemini-cli-session"
 
 ROLES = ("user", "model")
 """The roles of the contents that records hold."""
 
+MESSAGES = frozenset({"user", "gemini"})
+"""The types of records that the program sends to a model."""
+
 NOTICES = frozenset({"info", "error", "warning"})
 """The types of records that the program shows to the user, and never sends to a model."""
 
-RECORDS: dict[str, Any] = {"content": ""} | dict.fromkeys(
-    (
-        *("id", "timestamp", "type", "model", "tokens", "displayContent", "thoughts", "toolCalls"),
-        *NOTICES,
-        *("session", "set", "rewind", "superseded", "checkpoint"),
-    )
-)
-"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""
+NOTICE_FIELDS = frozenset({"id", "timestamp", "type", "content", "displayContent"})
+"""The fields of notices."""
+
+RECORDS: dict[str, Any] = {
+    "content": "",
+    **dict.fromkeys(("id", "timestamp", "type", "model", "tokens", "displayContent")),
+    **dict.fromkeys(("thoughts", "toolCalls"), lambda value: value.__class__ is list),
+    **dict.fromkeys((*NOTICES, "session", "set", "rewind", "superseded", "checkpoint"), weighed),
+}
+"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them.
+
+A value that may hold other content is kept under another name.
+"""
 
 CONTEXT = "<session_context>"
 """The beginning of the message with the context of a session. The program adds it again when it resumes a session."""

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import TOKEN, write
+from contentmodel.authoring import TOKEN, strings_in, texts_in, write
 from contentmodel.message import Branch
 from contentmodel.usage import Usage
-from contentmodel_adapters.gemini_cli_session.blocks import CONTEXT, COUNTS, NOTICES
-from contentmodel_adapters.gemini_cli_session.records import opened, results_of
+from contentmodel_adapters.gemini_cli_session.blocks import CONTEXT, COUNTS, MESSAGES, NOTICE_FIELDS, NOTICES, RECORDS
+from contentmodel_adapters.gemini_cli_session.records import (
+    SLOTS,
+    Slot,
+    envelope_of,
+    filled,
+    message_parts,
+    place_of,
+    result_parts,
+)
 from contentmodel_adapters.shared.session_lines import count_of
-from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
+from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Place, Record, Session, without_odd
 
 _OTHER = "other"
 """The residue entry of lines without a known form."""
@@ -34,30 +43,37 @@ class Event(msgspec.Struct, eq=False):
     @property
     def id(self) -> str:
         """The id of the record."""
-        return str(self.value.get("id", _CONTENT))
+        return self.value["id"] if _is_record(self.value) else _CONTENT
 
     @property
     def kind(self) -> str:
-        """The type of the record."""
-        return str(self.value.get("type", _CONTENT))
+        """The type of the record; "" if it is no text."""
+        kind = self.value.get("type")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def is_known(self) -> bool:
+        """True if the program knows the type of the record, and if it has no field of this library."""
+        return (self.kind in MESSAGES or self.kind in NOTICES) and TOKEN not in self.value
 
 
 class Reading:
     """The state of reading one file."""
 
-    def __init__(self, lines: list[Any], unreadable: Collection[int]) -> None:
+    def __init__(self, lines: list[Any], unreadable: Collection[Place]) -> None:
         self.session = Session(parts=[Part()])
+        self._unreadable = unreadable
         self._history: dict[str, Event] = {}
         self._removed: list[tuple[Branch, list[Event]]] = []
         self._versions: dict[str, list[Event]] = {}
         self._lists: dict[int, tuple[str, dict[str, Any], list[str]]] = {}
         """The lines with a list of records: the residue entry, the line, and the keys that lead to the list."""
-        self._taken: set[tuple[int, int | None]] = set()
-        """The records that became messages, as pairs of `line` and `at`."""
-        self._unknown: set[tuple[int, int | None]] = set()
-        """The records of an unknown form, as pairs of `line` and `at`."""
+        self._taken: set[Place] = set()
+        """The records that became messages."""
+        self._repeated: set[int] = set()
+        """The `id()` of each record of results that later records repeat."""
         for index, line in enumerate(lines):
-            if index in unreadable:
+            if (index, None) in unreadable:
                 self.session.keep(index, line, UNREADABLE)
             else:
                 self._read(index, line)
@@ -75,37 +91,48 @@ class Reading:
             self._add(Event(line, index, None, f"$[{index}]"))
         elif line.get("$set").__class__ is dict:
             self._set(index, line)
-        elif _are_records(line.get("messages")) and isinstance(line.get("sessionId"), str):
+        elif _has_record(line.get("messages")) and isinstance(line.get("sessionId"), str):
             self._list(index, line, "messages", "session")
-        elif is_checkpoint(line) and not has_slots(line.get("messages")):
+        elif is_checkpoint(line):
             self._list(index, line, "history", "checkpoint")
         else:
-            self.session.keep(index, line, "session" if isinstance(line.get("sessionId"), str) else _OTHER)
+            is_named = isinstance(line.get("sessionId"), str) and not line.get("messages")
+            self.session.keep(index, line, "session" if is_named else _OTHER)
 
     def _add(self, event: Event) -> None:
-        """Add a record to the history. It replaces a record with the same id."""
+        """Add a record to the history. It replaces a record with the same id, if it has a type that the program knows.
+
+        A record of an unknown type is sent to no model, but a later line may remove the records after it.
+        """
         if event.id == _CONTENT:
             self._history[f"{_CONTENT}:{len(self._history)}"] = event
             return
         self._versions.setdefault(event.id, []).append(event)
-        self._history[event.id] = event
+        if event.is_known or event.id not in self._history:
+            self._history[event.id] = event
 
     def _list(self, index: int, line: dict[str, Any], field: str, kind: str) -> None:
-        """Add the records of a line with a list of them."""
+        """Add the records of a line with a list of them, each by itself."""
         self._lists[index] = kind, line, [field]
+        is_valid = _is_content if field == "history" else _is_record
         for at, value in enumerate(line[field]):
-            self._add(Event(value, index, at, f"$[{index}].{field}[{at}]"))
+            if is_valid(value):
+                self._add(Event(value, index, at, f"$[{index}].{field}[{at}]"))
 
     def _set(self, index: int, line: dict[str, Any]) -> None:
-        """Replace the history by `messages`, if the line has them. Its other fields are settings of the program."""
+        """Replace the history by the records in `messages`, if the line has any, or an empty list.
+
+        The other fields are settings of the program.
+        """
         messages = line["$set"].get("messages")
-        if not _are_records(messages):
-            self.session.keep(index, line, "set" if "messages" not in line["$set"] else _OTHER)
+        if messages != [] and not _has_record(messages):
+            self.session.keep(index, line, "set" if messages is None else _OTHER)
             return
         before, self._history = self._history, {}
         self._lists[index] = "set", line, ["$set", "messages"]
         for at, value in enumerate(messages):
-            self._add(Event(value, index, at, f"$[{index}]['$set'].messages[{at}]"))
+            if _is_record(value):
+                self._add(Event(value, index, at, f"$[{index}]['$set'].messages[{at}]"))
         self._removed.append(
             (Branch(kind="compacted"), [event for key, event in before.items() if key not in self._history])
         )
@@ -129,7 +156,7 @@ class Reading:
         for branch, events in reversed(self._removed):
             rest = [event for event in events if event.id not in known]
             known.update(event.id for event in rest)
-            if any(event.kind not in NOTICES and not _is_context(event) for event in rest):
+            if any(event.kind in MESSAGES and not _is_context(event) for event in rest):
                 branches.append((branch, rest))
         self._add_all(self.session.parts[0], [*self._history.values()])
         for branch, events in reversed(branches):
@@ -140,55 +167,102 @@ class Reading:
         for versions in self._versions.values():
             for event in versions:
                 if event.at is None and (event.line, None) not in self._taken:
-                    kind = event.kind if event.kind in NOTICES else SUPERSEDED
-                    kind = _OTHER if (event.line, None) in self._unknown else kind
-                    self.session.keep(event.line, event.value, kind)
-        unknown = {line for line, _ in self._unknown}
+                    self.session.keep(event.line, event.value, self._kept_as(event, versions[-1]))
         for index, (kind, line, steps) in self._lists.items():
-            self._keep_list(index, _OTHER if index in unknown else kind, line, steps)
+            self._keep_list(index, kind, line, steps)
+
+    def _kept_as(self, event: Event, last: Event) -> str:
+        """Return the residue entry of a record that is no message. `last` is the last record with its id."""
+        if not event.is_known or (event.line, event.at) in self._unreadable:
+            return _OTHER
+        if event.kind in NOTICES:
+            return event.kind if event.value.keys() <= NOTICE_FIELDS else _OTHER
+        if id(event) in self._repeated or _is_context(event):
+            return SUPERSEDED
+        return SUPERSEDED if self._is_repeated(event.value, last.value) else _OTHER
+
+    def _is_repeated(self, value: dict[str, Any], last: dict[str, Any]) -> bool:
+        """Return whether a record has only texts, calls and results that are in messages.
+
+        The records of an answer that grows have the beginning of its text. `last` is the last record with the same id.
+        """
+        found = message_parts(value)
+        if found is None:
+            return False
+        parts = [*found[0], *(result_parts(value)[0] if value["type"] == "gemini" else ())]
+        unknown = {key: item for key, item in value.items() if key not in RECORDS}
+        final = _first_text(last.get("content"))
+        texts = (*strings_in(parts), *texts_in(unknown))
+        return all(text in self._said or final.startswith(text) for text in texts)
+
+    @cached_property
+    def _said(self) -> set[str]:
+        """All texts of the messages."""
+        return {*strings_in([part.entries for part in self.session.parts])}
 
     def _keep_list(self, index: int, kind: str, line: dict[str, Any], steps: list[str]) -> None:
-        """Keep a line with a list of records. None replaces each record that became a message."""
-        holder = line
-        for step in steps[:-1]:
-            holder = holder[step]
-        values = holder[steps[-1]]
-        rest = [None if (index, at) in self._taken else value for at, value in enumerate(values)]
-        changed: dict[str, Any] = {**holder, steps[-1]: rest}
-        self.session.keep(index, {**line, steps[0]: changed} if len(steps) > 1 else changed, kind)
+        """Keep a line with a list of records. None replaces each record that became a message.
+
+        The records that may hold other content are kept in an entry of their own.
+        """
+        *_, values = holders = [line]
+        for step in steps:
+            values = values[step]
+            holders.append(values)
+        light: list[Any] = [None] * len(values)
+        heavy: list[Any] = [None] * len(values)
+        for at, value in enumerate(values):
+            if value is None:
+                self.session.nulls.append([index, at])
+            elif (index, at) not in self._taken:
+                (light if self._is_light(Event(value, index, at)) else heavy)[at] = value
+        for rest, name in ((light, kind), (heavy, _OTHER)):
+            kept: Any = rest
+            for holder, step in zip(reversed(holders[:-1]), reversed(steps), strict=True):
+                kept = {**holder, step: kept} if rest is light else {step: kept}
+            if rest is light or any(value is not None for value in rest):
+                self.session.keep(index, kept, name)
+
+    def _is_light(self, event: Event) -> bool:
+        """Return whether a record in a list of records is no message, and holds no content that messages do not."""
+        if not _is_record(event.value):
+            return False
+        versions = self._versions[event.id]
+        own = next(one for one in versions if (one.line, one.at) == (event.line, event.at))
+        return self._kept_as(own, versions[-1]) != _OTHER
 
     def _add_all(self, part: Part, events: list[Event]) -> None:
         results = _results_in(events)
+        self._repeated |= results.repeated
         for event in events:
-            if event.kind in NOTICES or id(event) in results.repeated:
+            if event.kind not in MESSAGES and event.id != _CONTENT:
+                continue
+            if id(event) in results.repeated or (event.line, event.at) in self._unreadable:
                 continue
             if event.id == _CONTENT:
-                self._entry(part, event, dict(event.value), {}, {"": ""}, Record())
+                self._entry(part, event, {**event.value, "parts": [*event.value["parts"]]}, {}, {"": ""}, Record())
             else:
                 self._message(part, event, results.after.get(id(event), set()))
 
     def _message(self, part: Part, event: Event, after: set[bytes]) -> None:
         """Add the message of a record. `after` has the parts of later records with results of its calls."""
-        found = opened(event.value)
+        found = message_parts(event.value)
         if found is None:
-            self._unknown.add((event.line, event.at))
             return
-        is_answer = event.kind == "gemini"
-        parts, places, envelope = found
-        results = results_of(event.value) if is_answer else None
-        has_results = results is not None and results.parts and not after.issuperset(map(write, results.parts))
-        if results is not None and has_results:
-            calls = zip(envelope["toolCalls"], results.envelope["toolCalls"], strict=True)
-            envelope = {
-                **envelope,
-                "toolCalls": [_with_slot(call, rest) for call, rest in calls],
-            }
-        role = "model" if is_answer else "user"
-        record = self._record(event)
-        self._entry(part, event, {"role": role, "parts": parts}, envelope, _places(places, parts), record)
-        if results is not None and has_results:
-            entry = {"role": "user", "parts": results.parts}
-            self._entry(part, event, entry, {}, _places(results.places, results.parts), Record())
+        parts, slots = found
+        results, places = result_parts(event.value) if event.kind == "gemini" else ([], [])
+        repeats = bool(results) and after.issuperset(map(write, results))
+        if repeats:
+            results, places = [], []
+        envelope = envelope_of(event.value, parts, slots, places, repeats=repeats)
+        record = filled(envelope, [without_odd(part) for part in parts], slots)
+        if record is None or filled(record, [without_odd(part) for part in results], places) != event.value:
+            return
+        role = "model" if event.kind == "gemini" else "user"
+        entry = {"role": role, "parts": parts}
+        self._entry(part, event, entry, envelope, _places(slots), self._record(event), slots)
+        if results:
+            self._entry(part, event, {"role": "user", "parts": results}, {}, _places(places), Record(), places)
 
     def _entry(
         self,
@@ -198,9 +272,11 @@ class Reading:
         envelope: dict[str, Any],
         places: dict[str, str],
         record: Record,
+        slots: list[Slot] | None = None,
     ) -> None:
         self._taken.add((event.line, event.at))
-        token = self.session.token(event.line, envelope, record, event.at, event.place)
+        hints = {} if slots is None else {SLOTS.key: slots}
+        token = self.session.token(event.line, envelope, record, event.at, event.place, hints)
         path = f"$.contents[{len(part.entries)}]"
         part.places |= {path + inner: event.place + place for inner, place in [("", ""), *places.items()]}
         if event.kind == "user" and event.at is None:
@@ -227,19 +303,15 @@ class Reading:
         return record
 
 
-def _with_slot(call: Any, rest: Any) -> Any:
-    """Return a call of a record with its result as `results_of` left it."""
-    return {**call, "result": rest["result"]} if rest.__class__ is dict and "result" in rest else call
-
-
-def has_slots(values: Any) -> bool:
+def is_listing(values: Any) -> bool:
     """Return whether a value is a list with nulls, which replace the records that became messages."""
     return values.__class__ is list and None in values
 
 
 def is_checkpoint(line: dict[str, Any]) -> bool:
-    """Return whether an object is a checkpoint: its `history` is a list of contents of generateContent."""
-    return _are_contents(line.get("history"))
+    """Return whether an object is a checkpoint: its `history` is a list with contents of generateContent."""
+    history = line.get("history")
+    return history.__class__ is list and any(map(_is_content, history))
 
 
 def models_of(lines: Iterable[Any]) -> set[str]:
@@ -248,43 +320,35 @@ def models_of(lines: Iterable[Any]) -> set[str]:
     for line in lines:
         if line.__class__ is dict:
             holder = line["$set"] if line.get("$set").__class__ is dict else line
-            records = [line, *(holder["messages"] if _are_records(holder.get("messages")) else ())]
+            messages = holder.get("messages")
+            records = [line, *(filter(_is_record, messages) if messages.__class__ is list else ())]
             found.update(record["model"] for record in records if isinstance(record.get("model"), str))
     return found
 
 
 def _is_record(value: Any) -> bool:
-    return value.__class__ is dict and isinstance(value.get("id"), str) and value["id"] != _CONTENT and _has_type(value)
+    """Return whether a value is a record for the program, which reads any object with an id (`isMessageRecord`)."""
+    return value.__class__ is dict and isinstance(value.get("id"), str) and value["id"] != _CONTENT
 
 
-def _has_type(value: dict[str, Any]) -> bool:
-    kind = value.get("type")
-    return TOKEN not in value and isinstance(kind, str) and (kind in ("user", "gemini") or kind in NOTICES)
+def _has_record(values: Any) -> bool:
+    return values.__class__ is list and any(map(_is_record, values))
 
 
-def _are_records(values: Any) -> bool:
-    return values.__class__ is list and all(_is_record(value) for value in values)
-
-
-def _are_contents(values: Any) -> bool:
-    return (
-        values.__class__ is list
-        and bool(values)
-        and all(
-            value.__class__ is dict
-            and value.get("parts").__class__ is list
-            and TOKEN not in value
-            and "id" not in value
-            for value in values
-        )
-    )
+def _is_content(value: Any) -> bool:
+    return value.__class__ is dict and value.get("parts").__class__ is list and TOKEN not in value and "id" not in value
 
 
 def _is_context(event: Event) -> bool:
     """Return whether a record is the context that the program adds to a session."""
-    found = opened(event.value) if event.kind == "user" else None
-    first = found.parts[0] if found is not None and found.parts else {}
-    return str(first.get("text", "")).startswith(CONTEXT)
+    return event.kind == "user" and _first_text(event.value.get("content")).startswith(CONTEXT)
+
+
+def _first_text(content: Any) -> str:
+    """Return the first text of a content; "" if it begins with another part."""
+    first = content[0] if content.__class__ is list and content else content
+    text = first.get("text") if first.__class__ is dict else first
+    return text if isinstance(text, str) else ""
 
 
 class _Results(msgspec.Struct):
@@ -299,7 +363,7 @@ class _Results(msgspec.Struct):
 def _results_in(events: Sequence[Event]) -> _Results:
     found, later = _Results(), set[bytes]()
     for event in reversed(events):
-        if event.kind in NOTICES:
+        if event.kind not in MESSAGES and event.id != _CONTENT:
             continue
         parts = _parts_with_results(event)
         if parts is None:
@@ -313,22 +377,18 @@ def _results_in(events: Sequence[Event]) -> _Results:
 
 def _parts_with_results(event: Event) -> list[bytes] | None:
     """Return the parts of a record as JSON if it has results; None if it has none."""
-    found = opened(event.value) if event.kind == "user" else None
-    if found is None or not any("functionResponse" in part for part in found.parts):
+    found = message_parts(event.value) if event.kind == "user" else None
+    if found is None or not any("functionResponse" in part for part in found[0]):
         return None
-    return [write(part) for part in found.parts]
+    return [write(part) for part in found[0]]
 
 
-def _places(places: list[str], parts: list[Any]) -> dict[str, str]:
+def _places(slots: list[Slot]) -> dict[str, str]:
     """Return the path in the record for each path in the content that is made of it."""
     found: dict[str, str] = {}
-    for at, (place, part) in enumerate(zip(places, parts, strict=True)):
-        path = f".parts[{at}]"
-        found[path] = place
-        if place.endswith((".content", ".description")) and "text" in part:
-            found[f"{path}.text"] = place
-        if place.startswith(".toolCalls") and place.endswith("]") and "functionCall" in part and "result" not in place:
-            found[f"{path}.functionCall"] = place
-        if place.endswith(".result"):
-            found[f"{path}.functionResponse.response.output"] = place
+    for at, slot in enumerate(slots):
+        path, inside = place_of(slot)
+        found[f".parts[{at}]"] = path
+        if inside:
+            found[f".parts[{at}]{inside}"] = path
     return found

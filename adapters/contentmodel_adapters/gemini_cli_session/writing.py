@@ -10,8 +10,8 @@ from contentmodel.authoring import TOKEN, EncodeContext, reasons
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.gemini_cli_session.blocks import API
-from contentmodel_adapters.gemini_cli_session.reading import Reading, has_slots
-from contentmodel_adapters.gemini_cli_session.records import restored, with_results
+from contentmodel_adapters.gemini_cli_session.reading import Reading, is_listing
+from contentmodel_adapters.gemini_cli_session.records import SLOTS, Slot, filled
 from contentmodel_adapters.shared.session_lines import (
     ORDER,
     arranged,
@@ -21,7 +21,7 @@ from contentmodel_adapters.shared.session_lines import (
     made_id,
     session_id,
 )
-from contentmodel_adapters.shared.session_reading import UNREADABLE
+from contentmodel_adapters.shared.session_reading import NULLS, UNREADABLE, Place, Source, without_odd
 from contentmodel_adapters.shared.session_writing import Written
 
 Parts = Sequence[tuple[Branch | None, list[Written]]]
@@ -62,8 +62,11 @@ class Writing:
                     groups[-1].append((line, record))
         # The kept lines that messages were read from are those with lists of records. Other nulls are of the file.
         read = {*(ORDER.of(self._request, API) or ())}
-        filled = [(index, _filled(line, lists.get(index, {})) if index in read else line) for index, line in kept]
-        lines = [line for line in arranged(groups, filled, self._request, API) if line is not _IN_LIST]
+        whole = [
+            (index, _with_records(line, lists.get(index, {}), self._nulls(index)) if index in read else line)
+            for index, line in kept
+        ]
+        lines = [line for line in arranged(groups, whole, self._request, API) if line is not _IN_LIST]
         return lines if self._is_read_as(lines, parts) else None
 
     def _records(self, written: list[Written]) -> list[tuple[int | None, int | None, dict[str, Any] | None]]:
@@ -76,11 +79,11 @@ class Writing:
                 records.append((None, None, self._new_record(item)))
             elif not source.envelope and self._has_slots(records, source.line, source.at):
                 line, at, record = records[-1]
-                records[-1] = line, at, None if record is None else with_results(record, parts)
+                records[-1] = line, at, None if record is None else filled(record, parts, _slots_of(source))
             elif not source.envelope:
                 records.append((source.line, source.at, item.wire))
             else:
-                record = restored(source.envelope, parts)
+                record = filled(source.envelope, parts, _slots_of(source))
                 if record is not None and item.message is not previous and item.message is not None:
                     created = item.message.created
                     if created is not None and "timestamp" in record:
@@ -96,13 +99,17 @@ class Writing:
         """Return whether the last record is the answer at these indexes: the results after it belong into its calls."""
         return bool(records) and records[-1][:2] == (line, at)
 
+    def _nulls(self, index: int) -> set[int]:
+        """Return the indexes of the nulls of the file in the list of a line."""
+        return {at for line, at in NULLS.of(self._request, API) or () if line == index}
+
     def _is_read_as(self, lines: list[Any], parts: Parts) -> bool:
         """Return whether reading the lines gives exactly these messages."""
         own = (self._request.extra or {}).get(API, {})
         unreadable = {id(line) for _, line in own.get(UNREADABLE, ())}
-        places = {at for at, line in enumerate(lines) if id(line) in unreadable}
+        places: set[Place] = {(at, None) for at, line in enumerate(lines) if id(line) in unreadable}
         session = Reading(lines, places).session
-        read = [[_without_token(entry) for entry in part.entries] for part in session.parts]
+        read = [[without_odd(_without_token(entry)) for entry in part.entries] for part in session.parts]
         return read == [[item.wire for item in written] for branch, written in parts if written or branch is None]
 
     # -- a new file ----------------------------------------------------------------------------------------------------
@@ -167,13 +174,17 @@ def _without_token(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key != TOKEN}
 
 
-def _filled(line: dict[str, Any], records: dict[int, Any]) -> Any:
+def _slots_of(source: Source) -> list[Slot]:
+    return SLOTS.read(source.residue) or []
+
+
+def _with_records(line: dict[str, Any], records: dict[int, Any], nulls: set[int]) -> Any:
     """Return a line with the records of messages in its list, without the records of removed messages."""
     if line.get("$set").__class__ is dict:
-        return {**line, "$set": _filled(line["$set"], records)}
+        return {**line, "$set": _with_records(line["$set"], records, nulls)}
     for field in ("messages", "history"):
         values: Any = line.get(field)
-        if has_slots(values):
-            found = (records.get(at) if value is None else value for at, value in enumerate(values))
-            return {**line, field: [value for value in found if value is not None]}
+        if is_listing(values):
+            found = [(at, records.get(at) if value is None else value) for at, value in enumerate(values)]
+            return {**line, field: [value for at, value in found if value is not None or at in nulls]}
     return line

@@ -33,8 +33,21 @@ def is_new(request: ChatRequest, api: str) -> bool:
 
 def kept_lines(request: ChatRequest, api: str) -> list[tuple[int, Any]]:
     """Return the lines of a file that are not part of a message, with their indexes, in order."""
-    entries = [entry for entries in _entries(request, api).values() for entry in _pairs(entries)]
-    return sorted(entries, key=lambda entry: entry[0])
+    kept: dict[int, Any] = {}
+    for entries in _entries(request, api).values():
+        for index, line in _pairs(entries):
+            kept[index] = _merged(kept[index], line) if index in kept else line
+    return sorted(kept.items())
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """Return the line of two entries of the residue, each of which has None in place of the values of the other."""
+    if one.__class__ is dict and other.__class__ is dict:
+        both = one.keys() & other.keys()
+        return {**one, **other, **{key: _merged(one[key], other[key]) for key in both}}
+    if one.__class__ is list and other.__class__ is list and len(one) == len(other):
+        return [_merged(first, second) for first, second in zip(one, other, strict=True)]
+    return other if one is None else one
 
 
 def kept_as(request: ChatRequest, api: str, *names: str) -> set[int]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from contentmodel.authoring import TOKEN, Hint, escaped, translated, wire_fields, write
+from contentmodel.authoring import TOKEN, Hint, escaped, steps_of, translated, wire_fields, write
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
@@ -25,8 +25,36 @@ RECORDS = Hint[int](None, "records", "a check value of the response id, the coun
 IS_ERROR = Hint[bool](None, "is_error", "the flag of a failure in the line of a read result")
 INSIDE = Hint[str](None, "inside", "the key of the inner API's residue that holds the other fields of the wire object")
 
+NULLS = Hint[list[list[int]]](None, "file_nulls", "the nulls in the lists of a session file: their lines and indexes")
+
 UNREADABLE = "unreadable"
 """The residue entry of lines that the inner adapter cannot decode."""
+CONTENT = "content"
+"""The residue entry of lines of known types that may hold content which is not in the conversation."""
+
+Place = tuple[int, int | None]
+"""The index of a line, and the index of a wire object in the list of the line, if it has one."""
+
+_ODD = "contentmodel:odd"
+
+
+def odd(value: Any) -> dict[str, Any]:
+    """Return a part that every inner adapter decodes as unknown, for a value that it cannot decode."""
+    return {"type": _ODD, _ODD: value}
+
+
+def is_odd(value: Any) -> bool:
+    """Return whether a value was returned by `odd`."""
+    return value.__class__ is dict and value.get("type") == _ODD and _ODD in value
+
+
+def without_odd(value: Any) -> Any:
+    """Return a wire value with the values that `odd` marked, at any depth."""
+    if value.__class__ is list:
+        return [without_odd(item) for item in value]
+    if value.__class__ is not dict:
+        return value
+    return value[_ODD] if is_odd(value) else {key: without_odd(item) for key, item in value.items()}
 
 
 class Record(msgspec.Struct):
@@ -104,12 +132,21 @@ class Session(msgspec.Struct):
     held: int | None = None
     """The line that holds the instructions and tools that the agent sends, if the file has one."""
 
+    nulls: list[list[int]] = []
+    """The line and the index of each null in a list of wire objects. The other nulls replace read wire objects."""
+
     def token(
-        self, line: int, envelope: dict[str, Any], record: Record, index: int | None = None, inside: str = ""
+        self,
+        line: int,
+        envelope: dict[str, Any],
+        record: Record,
+        index: int | None = None,
+        inside: str = "",
+        hints: Mapping[str, Any] = {},
     ) -> int:
-        """Store the source of a wire object, and return its token."""
+        """Store the source of a wire object, and return its token. `hints` are further hints of the wire object."""
         place = {LINE.key: line} if index is None else {LINE.key: line, INDEX.key: index}
-        self.sources.append(Source(line, {**escaped(envelope), **place}, record, index, inside))
+        self.sources.append(Source(line, {**escaped(envelope), **hints, **place}, record, index, inside))
         return len(self.sources) - 1
 
     def keep(self, index: int, line: Any, kind: str) -> None:
@@ -136,12 +173,57 @@ def sources_of(part: Part, session: Session) -> Iterator[Source]:
                 yield session.sources[wire[TOKEN]]
 
 
-def lines_at(error: DecodeError, part: Part) -> Iterator[int]:
-    """Yield the index of the line for each fault of an inner payload."""
+def mark_odd(error: DecodeError, part: Part, session: Session, field: str) -> set[Place]:
+    """Mark each value in a list that has a fault as odd. Return the places of the wire objects with other faults.
+
+    Raise the error if a fault is in no line.
+    """
+    bad: set[Place] = set()
+    fresh: set[int] = set()
     for fault in error.faults:
+        name, at, *steps = *steps_of(fault.path), "", ""
+        if name == field and isinstance(at, int):
+            entry = part.entries[at]
+            if not _mark(entry, steps, fresh):
+                bad.add(_place_of(entry, steps, session))
+            continue
         path, exact = translated(fault.path, part.places)
-        if exact:
-            yield int(path[2 : path.index("]")])
+        if not exact:
+            raise error
+        bad.add((int(path[2 : path.index("]")]), None))
+    return bad
+
+
+def _mark(value: Any, steps: list[str | int], fresh: set[int]) -> bool:
+    """Mark the innermost item of a list on a path that is not marked yet. Return whether there is one.
+
+    `fresh` are the ids of the containers that were copied before: the others are of the input, which is not changed.
+    """
+    step, *rest = *steps, ""
+    try:
+        inner = value[step]
+    except (LookupError, TypeError):
+        return False
+    if is_odd(inner):
+        return False
+    if inner.__class__ in (dict, list) and id(inner) not in fresh:
+        inner = value[step] = inner.copy()
+        fresh.add(id(inner))
+    if _mark(inner, rest, fresh):
+        return True
+    if step.__class__ is not int:
+        return False
+    token = {TOKEN: inner.pop(TOKEN)} if inner.__class__ is dict and TOKEN in inner else {}
+    value[step] = {**odd(without_odd(inner)), **token}
+    return True
+
+
+def _place_of(entry: dict[str, Any], steps: list[str | int], session: Session) -> Place:
+    """Return the place of the wire object at a path in an entry: the entry, or one of its blocks."""
+    if TOKEN not in entry and len(steps) > 1 and isinstance(steps[1], int):
+        entry = entry["content"][steps[1]]
+    source = session.sources[entry[TOKEN]]
+    return source.line, source.at
 
 
 class _Read(NamedTuple):

@@ -26,6 +26,8 @@ from contentmodel_adapters.shared.session_reading import (
     Record,
     Source,
     check_value,
+    is_odd,
+    without_odd,
 )
 
 
@@ -265,6 +267,8 @@ class Writer:
 def without_tokens(entry: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
     """Return a wire object without its tokens and those of its parts, and the tokens."""
     tokens = [entry[TOKEN]] if TOKEN in entry else []
+    if is_odd(entry):
+        return without_odd(entry), tokens
     wire = {key: value for key, value in entry.items() if key != TOKEN}
     for key in _PARTS & wire.keys():
         if wire[key].__class__ is list:

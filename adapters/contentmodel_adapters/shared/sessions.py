@@ -28,6 +28,8 @@ from contentmodel.authoring import (
     Violation,
     escaped,
     reasons,
+    strings_in,
+    texts_in,
 )
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.errors import DecodeError
@@ -37,12 +39,15 @@ from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.serialize import require_valid_parts
 from contentmodel_adapters.shared.session_lines import END, HELD, ORDER
 from contentmodel_adapters.shared.session_reading import (
+    CONTENT,
+    NULLS,
     UNREADABLE,
     Part,
+    Place,
     Reader,
     Session,
     Translation,
-    lines_at,
+    mark_odd,
     sources_of,
 )
 from contentmodel_adapters.shared.session_writing import Writer, Written, without_api
@@ -72,8 +77,8 @@ class SessionAdapter(RequestsOnly):
 
     # -- what a format defines -----------------------------------------------------------------------------------------
 
-    def read(self, lines: list[Any], unreadable: Collection[int]) -> Session:
-        """Return the wire objects of the messages in the lines. The lines of `unreadable` are not decoded."""
+    def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
+        """Return the wire objects of the messages in the lines. Those of `unreadable` are not decoded."""
         raise NotImplementedError
 
     def write(
@@ -130,32 +135,60 @@ class SessionAdapter(RequestsOnly):
         parts = ([source.line for source in sources_of(part, session)] for part in session.parts)
         order = [line for lines in parts for line in (*lines, END)]
         held = {} if session.held is None else {HELD.key: session.held}
-        extra[self.api] = {**escaped(session.kept), ORDER.key: order, **held}
+        nulls = {NULLS.key: session.nulls} if session.nulls else {}
+        extra[self.api] = {**escaped(session.kept), ORDER.key: order, **held, **nulls}
         return extra
 
     def _decoded(self, lines: list[Any]) -> tuple[Session, list[tuple[ChatRequest, Any, Any]]]:
-        """Return the session and its decoded parts. Lines with faults are kept as they are."""
-        unreadable: set[int] = set()
+        """Return the session and its decoded parts.
+
+        A value with a fault changes nothing about the others: an item of a list is decoded as unknown, and another wire
+        object stays in its line.
+        """
+        unreadable: set[Place] = set()
         while True:
             session = self.read(lines, unreadable)
-            decoded = [self._decoded_part(part, unreadable) for part in session.parts]
+            decoded = [self._decoded_part(part, session, unreadable) for part in session.parts]
             if None not in decoded:
+                self.weigh(session)
                 return session, decoded  # type: ignore[return-value]
 
-    def _decoded_part(self, part: Part, unreadable: set[int]) -> tuple[ChatRequest, Any, Any] | None:
-        """Return a decoded part. If it has faults, add their lines to `unreadable`, and return None."""
+    def _decoded_part(
+        self, part: Part, session: Session, unreadable: set[Place]
+    ) -> tuple[ChatRequest, Any, Any] | None:
+        """Return a decoded part. If wire objects have faults, add their places to `unreadable`, and return None."""
         inner: Any = installed(self.inner)
-        try:
-            decoded: tuple[ChatRequest, Any, Any] = inner.trace_request(
-                {**part.fields, self.messages_field: part.entries}
-            )
-        except DecodeError as error:
-            found = {*lines_at(error, part)} - unreadable
-            if not found:
-                raise
-            unreadable |= found
-            return None
-        return decoded
+        while True:
+            try:
+                payload = {**part.fields, self.messages_field: part.entries}
+                decoded: tuple[ChatRequest, Any, Any] = inner.trace_request(payload)
+            except DecodeError as error:
+                found = mark_odd(error, part, session, self.messages_field)
+                if found:
+                    unreadable |= found
+                    return None
+            else:
+                return decoded
+
+    def weigh(self, session: Session) -> None:
+        """Move the lines that may hold content which is not in the conversation to the entry CONTENT."""
+        said: set[str] = set()
+        for kind in [kind for kind in session.kept if kind in self.meaningless]:
+            light: list[list[Any]] = []
+            for entry in session.kept[kind]:
+                texts = () if self.is_of_program(kind, entry[1]) else [*texts_in(entry[1])]
+                if texts and not said:
+                    said.update(strings_in([part.entries for part in session.parts]))
+                if all(text.strip() in said for text in texts):
+                    light.append(entry)
+                else:
+                    session.kept.setdefault(CONTENT, []).append(entry)
+            session.kept[kind] = light
+        session.kept = {kind: entries for kind, entries in session.kept.items() if entries}
+
+    def is_of_program(self, kind: str, line: Any) -> bool:
+        """Return whether a kept line is known to hold no content of the conversation, but texts of the program."""
+        return False
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None

@@ -24,6 +24,7 @@ from contentmodel.engine.losses.reasons import (
     ZERO_COUNT,
     Reason,
 )
+from contentmodel.engine.losses.weight import may_hold_content
 from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint
 from contentmodel.errors import UnknownApiError
 from contentmodel.response import ChatResponse
@@ -346,7 +347,10 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     meaningless, repeated, answered, _ = _declared(api)
     if name in meaningless:
         values = meaningless[name]
-        if values is None or value in (values if values.__class__ is tuple else (values,)):
+        if values is None:
+            return PROVIDER_FIELD if may_hold_content(value) else MEANINGLESS_FIELD
+        is_known = values(value) if callable(values) else value in (values if values.__class__ is tuple else (values,))
+        if is_known:
             return MEANINGLESS_FIELD
     kind = type(owner).__name__
     if kind == "CachePoint":
