@@ -516,7 +516,8 @@ def test_a_line_that_cannot_be_read_is_kept_and_reported(line: Any) -> None:
 def test_a_message_that_is_not_part_of_the_conversation_is_a_violation(message: Any) -> None:
     lines = [*compacted_session(), {"type": "assistant", "uuid": "u", "message": message}]
     violation = adapter(CLAUDE).check_request(lines)[-1]
-    assert (violation.path, violation.rule) == ("$[6]", "shape")
+    path = "$[6].message.content[0]" if message != 3 and message.get("content") not in (None, "x") else "$[6]"
+    assert (violation.path, violation.rule) == (path, "shape")
 
 
 def test_only_the_line_with_the_fault_leaves_the_conversation() -> None:
@@ -528,7 +529,7 @@ def test_only_the_line_with_the_fault_leaves_the_conversation() -> None:
     file.answer("msg_2", text("c"))
     request = adapter(CLAUDE).decode_request(file.lines)
     assert (texts(request.messages), texts(request.branches[0].messages)) == (["a", "b", "c"], ["taken back"])
-    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2].message.content[0]"]
 
 
 @pytest.mark.parametrize(
@@ -555,7 +556,8 @@ def test_the_messages_before_a_line_with_a_fault_stay_in_the_conversation(
     assert texts(request.messages) == (["a", "b"] if is_last else ["a", "b", "c"])
     assert request.branches == []
     assert adapter(CLAUDE).encode_request(request).payload == file.lines
-    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == ["$[2]"]
+    inside = ".content[0]" if content[0] not in ("mid", 7) and "content" in content[0] else ""
+    assert [v.path for v in adapter(CLAUDE).check_request(file.lines)] == [f"$[2].message.content[0]{inside}"]
 
 
 @pytest.mark.parametrize("parent", ["missing", 2, ["u"]])

@@ -11,7 +11,7 @@ from typing import Any
 from contentmodel.authoring import EncodeContext
 from contentmodel.message import Branch
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.claude_code_session.blocks import API, RECORDS
+from contentmodel_adapters.claude_code_session.blocks import API, NOTICES, OF_PROGRAM, PROGRESS, RECORDS
 from contentmodel_adapters.claude_code_session.reading import Reading
 from contentmodel_adapters.claude_code_session.rules import RULES
 from contentmodel_adapters.claude_code_session.writing import Writing
@@ -43,6 +43,13 @@ class ClaudeCodeSession(SessionAdapter):
             if "parentUuid" in item or ("session_id" in item and "parent_tool_use_id" in item):
                 return 0.99
         return 0.0
+
+    def is_of_program(self, kind: str, line: Any) -> bool:
+        """Return whether a line has states, titles or notices of the program."""
+        data = line.get("data") if line.__class__ is dict else None
+        subtype = data.get("type") if data.__class__ is dict else line.get("subtype") if line.__class__ is dict else None
+        known = {"system": NOTICES, "progress": PROGRESS}.get(kind, frozenset())
+        return kind in OF_PROGRAM or (isinstance(subtype, str) and subtype in known)
 
     def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the messages of the conversation, and the other messages as branches."""

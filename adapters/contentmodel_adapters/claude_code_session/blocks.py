@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import strings_in, weighed
+
 API = "claude-code-session"
 
 CHAIN = ("parentUuid", "logicalParentUuid")
@@ -35,34 +37,62 @@ These are prompts typed during a turn, files of the user, and outputs of the use
 `normalizeAttachmentForAPI` of version 2.1, seen 2026-11-27). A line with `rendered` has the sent messages there.
 """
 
-CONTEXT = "context"
-"""The residue entry of attachments of CONTEXT_KINDS whose messages the file does not contain."""
+SUPERSEDED = "superseded"
+"""The residue entry of lines that a later line with the same id replaces."""
 
-CONTEXT_KINDS = frozenset(
+CONTEXT = "context"
+"""The residue entry of attachments with values of the user or of the project, whose messages the file does not contain.
+
+An attachment of an unknown kind may have such values.
+"""
+
+PROGRAM_KINDS = frozenset(
     {
-        *("queued_command", "file", "already_read_file", "directory", "pdf_reference", "mcp_resource", "agent_mention"),
-        *("selected_lines_in_ide", "opened_file_in_ide", "edited_text_file", "edited_image_file", "diagnostics"),
-        *("nested_memory", "relevant_memories", "plan_file_reference", "invoked_skills", "teammate_mailbox"),
-        *("task_status", "hook_additional_context", "hook_blocking_error", "hook_stopped_continuation"),
-        *("async_hook_response", "selected_lines_in_diff", "at_mention_reference", "compact_file_reference"),
-        *("account_memory_recall", "cowork_memory_context", "context_sections", "instructions", "memory_update"),
-        *("project_doc_reads", "poll_events", "plugin_note", "fork_briefing", "mcp_instructions_delta"),
-        *("skill_mention", "peer_mention", "artifact_opening_prefetch"),
+        *("environment", "model", "date", "date_change", "skill_listing", "dynamic_skill", "prompt_snapshot"),
+        *("deferred_tools_delta", "agent_listing_delta", "command_permissions", "structured_output", "session_context"),
+        *("total_tokens_reminder", "token_usage", "output_token_usage", "budget_usd", "max_turns_reached"),
+        *("todo", "todo_reminder", "task_reminder", "verify_plan_reminder", "compaction_reminder"),
+        *("plan_mode", "plan_mode_reentry", "plan_mode_exit", "auto_mode", "auto_mode_exit", "output_style"),
+        *("critical_system_reminder", "companion_intro", "ultrathink_effort", "hook_success", "hook_cancelled"),
+        *("hook_non_blocking_error", "hook_error_during_execution", "hook_system_message", "hook_permission_decision"),
     }
 )
-"""The kinds of attachments that contain values of the user or of the project. The others are about the program."""
+"""The kinds of attachments about the program: its settings, its limits and its reminders."""
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "UserPromptExpansion")
 """The events of hooks whose output is sent to the model (`hook_success` of version 2.1.332, seen 2026-11-27)."""
 
 
 def has_context(attachment: dict[str, Any]) -> bool:
-    """Return whether an attachment contains values of the user or of the project that are sent to the model."""
+    """Return whether an attachment may contain values of the user or of the project that are sent to the model."""
     kind = attachment.get("type")
     if kind == "hook_success":
         return attachment.get("hookEvent") in HOOKS and bool(attachment.get("content"))
-    return isinstance(kind, str) and kind in CONTEXT_KINDS
+    if isinstance(kind, str) and kind in PROGRAM_KINDS:
+        return False
+    return any(strings_in([value for key, value in attachment.items() if key != "type"]))
 
+
+NOTICES = frozenset(
+    {
+        *("compact_boundary", "microcompact_boundary", "informational", "api_error", "api_metrics", "turn_duration"),
+        *("stop_hook_summary", "away_summary", "model_refusal_fallback", "memory_saved", "agents_killed"),
+        *("bridge_status", "permission_retry", "scheduled_task_fire", "init", "status", "hook_response"),
+    }
+)
+"""The subtypes of lines `system` with notices of the program, which are sent to no model."""
+
+PROGRESS = frozenset({"bash_progress", "powershell_progress", "hook_progress", "mcp_progress", "query_update"})
+"""The types of lines `progress` that repeat a part of a later result."""
+
+OF_PROGRAM = frozenset(
+    {
+        *("atis-latch", "tools-used", "cost-state", "last-prompt", "mode", "permission-mode", "pr-link"),
+        *("file-history-snapshot", "file-history-delta", "summary", "ai-title", "custom-title", "tag", "agent-name"),
+        *("agent-setting", "api-request", "api-request-shape", "attachment", API_ERROR),
+    }
+)
+"""The residue entries of lines with states, titles and errors of the program, and of attachments about it."""
 
 RECORDS: dict[str, Any] = dict.fromkeys(
     (
@@ -74,19 +104,25 @@ RECORDS: dict[str, Any] = dict.fromkeys(
         *("sourceToolAssistantUUID", "sourceToolUseID", "permissionDecision", "sandboxed", "toolDenialKind"),
         *("imagePasteIds", "isVisibleInTranscriptOnly", "isMeta", "isCompactSummary", "isApiErrorMessage", "origin"),
         *("turnCompanion", "queueSkipAttachments", "agentId", "attributionAgent", "teamName", "level", "subtype"),
-        *("todos", "thinkingMetadata", "isSnapshotUpdate", "querySource", "renderedRole", "attachment"),
+        *("isSnapshotUpdate", "querySource", "renderedRole"),
         *("message.id", "message.type", "message.role", "message.model", "message.usage", "message.stop_reason"),
         *("message.stop_sequence", "message.stop_details", "message.container", "message.context_management"),
-        *("queue-operation", "atis-latch", "tools-used", "cost-state", "last-prompt", "mode", "permission-mode"),
-        *("file-history-snapshot", "file-history-delta", "summary", "ai-title", "custom-title", "tag", "agent-name"),
-        *("agent-setting", "pr-link", "progress", "system", "api-request", "api-request-shape", "api-request-blob"),
-        *("attachment.type", "attachment.content", "attachment.displayPath", "attachment.truncated"),
+        *("attachment.type", "attachment.displayPath", "attachment.truncated"),
         *("attachment.commandMode", "attachment.origin", "attachment.source_uuid", "attachment.timestamp"),
-        *("attachment.isMeta", "attachment.imagePasteIds", API_ERROR),
+        *("attachment.isMeta", "attachment.imagePasteIds"),
         *("renderedBesideToolResult", "fallback", "diagnostics", "session_id", "parent_tool_use_id"),
     )
+) | dict.fromkeys(
+    (
+        *("todos", "thinkingMetadata", "attachment", "attachment.content", SUPERSEDED, "queue-operation", "progress"),
+        *("system", "api-request-blob", *OF_PROGRAM),
+    ),
+    weighed,
 )
-"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""
+"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them.
+
+Lines that may hold other content are kept under another name.
+"""
 
 
 def text_path(line: dict[str, Any], kinds: tuple[type, ...] = (str, list)) -> tuple[str, ...] | None:

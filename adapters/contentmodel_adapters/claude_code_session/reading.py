@@ -15,14 +15,15 @@ from contentmodel_adapters.claude_code_session.blocks import (
     API_ERROR,
     CONTEXT,
     SHAPE,
+    SUPERSEDED,
     SYNTHETIC,
     has_context,
     text_path,
     value_at,
     with_value,
 )
-from contentmodel_adapters.claude_code_session.tree import Line, Tree, mark_of
-from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
+from contentmodel_adapters.claude_code_session.tree import Line, Tree, mark_of, versions
+from contentmodel_adapters.shared.session_reading import CONTENT, UNREADABLE, Part, Place, Record, Session, odd
 
 _OTHER = "other"
 """The residue entry of lines without a type."""
@@ -43,16 +44,22 @@ _PATHS = {
 class Reading:
     """The state of reading one file."""
 
-    def __init__(self, lines: list[Any], unreadable: Collection[int], inner: str) -> None:
+    def __init__(self, lines: list[Any], unreadable: Collection[Place], inner: str) -> None:
         self.session = Session(parts=[Part()])
         self._inner = installed(inner)
         self._taken: set[int] = set()
-        with_ids = ((at, line) for at, line in enumerate(lines) if _has_id(line))
-        self._read(Tree([Line(at, line, can_decode=at not in unreadable) for at, line in with_ids], mark_of(lines)))
+        self._unreadable = unreadable
+        with_ids = [
+            Line(at, line, can_decode=(at, None) not in unreadable) for at, line in enumerate(lines) if _has_id(line)
+        ]
+        current = versions(with_ids)
+        self._read(Tree(current, mark_of(lines)))
         self._read_shape(lines, unreadable)
+        old = {line.index for line in with_ids} - {line.index for line in current}
         for index, line in enumerate(lines):
             if index not in self._taken:
-                self.session.keep(index, line, UNREADABLE if index in unreadable else _kept_as(index, line))
+                kind = SUPERSEDED if index in old else _kept_as(index, line)
+                self.session.keep(index, line, UNREADABLE if (index, None) in unreadable else kind)
 
     def _read(self, tree: Tree) -> None:
         *compacted, current = tree.segments()
@@ -70,6 +77,7 @@ class Reading:
 
     def _read_branches(self, tree: Tree) -> None:
         """Add branches for messages beside the path: those of sub-agents, and those that the user took back."""
+        summary = tree.summary()
         groups: dict[str, list[Line]] = {}
         group_of: dict[str, str] = {}
         for line in tree.lines:
@@ -85,8 +93,9 @@ class Reading:
                 continue
             above = tree.parent(first)
             agent = first.line.get("agentId")
+            is_compacted = summary is not None and above is None and first.order < summary.order
             branch = Branch(
-                kind="agent" if first.is_side else "alternative",
+                kind="agent" if first.is_side else "compacted" if is_compacted else "alternative",
                 parent_id=None if above is None else above.uuid,
                 name=agent if isinstance(agent, str) else None,
             )
@@ -150,9 +159,7 @@ class Reading:
         record = self._answer_record(line, message)
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
         blocks = content if isinstance(content, list) else []
-        if not blocks or any(block.__class__ is not dict or TOKEN in block for block in blocks):
-            if blocks:
-                return False
+        if not blocks:
             part.places[f"$.messages[{len(part.entries)}]"] = f"$[{line.index}].message"
             part.entries.append({"role": "assistant", "content": content, TOKEN: token})
             return True
@@ -169,33 +176,48 @@ class Reading:
             part.places[place] = f"$[{line.index}].message.content[{number}]"
             if len(blocks) == 1:
                 part.lines[place] = f"$[{line.index}]"
-            joined.append({**block, TOKEN: token})
+            is_valid = block.__class__ is dict and TOKEN not in block
+            joined.append({**(block if is_valid else odd(block)), TOKEN: token})
         return True
 
     def _add_attachment(self, part: Part, line: Line) -> bool:
-        """Add the messages that the program put into the prompt (`rendered`), if each has only a content."""
+        """Add the messages that the program put into the prompt (`rendered`), each by itself. They have only a content."""
         rendered, role = line.line.get("rendered"), line.line.get("renderedRole", "user")
         if rendered.__class__ is not list or not rendered or role not in ("user", "system"):
             return False
-        if any(entry.__class__ is not dict or [*entry] != ["content"] for entry in rendered):
-            return False
         record = self._record(line)
-        envelope = {**line.line, "rendered": None}
+        if len(rendered) == 1 and _is_rendered(rendered[0]):
+            self._add_rendered(part, line, role, 0, record, {**line.line, "rendered": None})
+            return True
+        light, heavy, is_read = [None] * len(rendered), [None] * len(rendered), False
         for number, entry in enumerate(rendered):
-            index = None if len(rendered) == 1 else number
-            token = self.session.token(line.index, envelope if index is None else {}, record, index)
-            place = f"$.messages[{len(part.entries)}]"
-            part.places[place] = f"$[{line.index}].rendered[{number}]"
-            if index is None:
-                part.lines[place] = f"$[{line.index}]"
-            part.entries.append({"role": role, "content": entry["content"], TOKEN: token})
-        if len(rendered) > 1:
-            self.session.keep(line.index, envelope, "attachment")
-        return True
+            if _is_rendered(entry) and (line.index, number) not in self._unreadable:
+                self._add_rendered(part, line, role, number, record)
+                is_read = True
+            elif entry is None:
+                self.session.nulls.append([line.index, number])
+            else:
+                heavy[number] = entry
+        if is_read:
+            self.session.keep(line.index, {**line.line, "rendered": light}, "attachment")
+        if is_read and any(entry is not None for entry in heavy):
+            self.session.keep(line.index, {"rendered": heavy}, CONTENT)
+        return is_read
+
+    def _add_rendered(
+        self, part: Part, line: Line, role: str, number: int, record: Record, envelope: dict[str, Any] | None = None
+    ) -> None:
+        """Add a message that the program put into the prompt. `envelope` are the fields of a line with only this one."""
+        token = self.session.token(line.index, envelope or {}, record, number if envelope is None else None)
+        place = f"$.messages[{len(part.entries)}]"
+        part.places[place] = f"$[{line.index}].rendered[{number}]"
+        if envelope is not None:
+            part.lines[place] = f"$[{line.index}]"
+        part.entries.append({"role": role, "content": line.line["rendered"][number]["content"], TOKEN: token})
 
     # -- the model request ---------------------------------------------------------------------------------------------
 
-    def _read_shape(self, lines: list[Any], unreadable: Collection[int]) -> None:
+    def _read_shape(self, lines: list[Any], unreadable: Collection[Place]) -> None:
         """Read the instructions and tools of the newest request that is not of a sub-agent."""
         shapes: dict[Any, tuple[int, dict[str, Any]]] = {}
         used: list[tuple[bool, tuple[int, dict[str, Any]]]] = []
@@ -207,7 +229,7 @@ class Reading:
                 used.append(("agentId" not in line, shapes[str(line.get("shapeHash"))]))
         # A file of a sub-agent has only its own requests.
         main = [shape for is_main, shape in used if is_main] or [shape for _, shape in used] or [*shapes.values()]
-        if main and main[-1][0] not in unreadable:
+        if main and (main[-1][0], None) not in unreadable:
             self._add_shape(*main[-1])
 
     def _add_shape(self, index: int, line: dict[str, Any]) -> None:
@@ -259,9 +281,15 @@ def _kept_as(index: int, line: Any) -> str:
     if kind in ("user", "assistant") and _has_id(line):
         return API_ERROR if Line(index, line).is_api_error else UNREADABLE
     attachment = line.get("attachment") if kind == "attachment" else None
-    if attachment.__class__ is dict and has_context(attachment) and line.get("rendered", True):
+    if kind == "attachment" and (attachment.__class__ is not dict or line.get("rendered")):
+        return CONTEXT
+    if attachment.__class__ is dict and has_context(attachment) and "rendered" not in line:
         return CONTEXT
     return kind if isinstance(kind, str) else _OTHER
+
+
+def _is_rendered(entry: Any) -> bool:
+    return entry.__class__ is dict and [*entry] == ["content"]
 
 
 def _has_id(line: Any) -> bool:

@@ -22,10 +22,12 @@ from contentmodel_adapters.claude_code_session.blocks import CHAIN, SYNTHETIC, t
 class Line:
     """A line with an id."""
 
-    __slots__ = ("can_decode", "index", "line")
+    __slots__ = ("can_decode", "index", "line", "order")
 
     def __init__(self, index: int, line: dict[str, Any], *, can_decode: bool = True) -> None:
         self.index, self.line, self.can_decode = index, line, can_decode
+        self.order = index
+        """The index of the first line with this id."""
 
     @property
     def uuid(self) -> str:
@@ -91,6 +93,22 @@ class Line:
                 yield block[field]
 
 
+def versions(lines: list[Line]) -> list[Line]:
+    """Return the last readable line of each id, in the order of the first lines with these ids.
+
+    A resumed session can repeat lines. `claude_agent_sdk.get_session_messages` takes the last one (seen with 0.2.187).
+    """
+    found: dict[str, Line] = {}
+    for line in lines:
+        before = found.get(line.uuid)
+        if before is not None:
+            if before.is_readable and not line.is_readable:
+                continue
+            line.order = before.order
+        found[line.uuid] = line
+    return [*found.values()]
+
+
 class Mark(NamedTuple):
     """The end of the conversation, to which the user went back, and after which no line was written."""
 
@@ -131,7 +149,7 @@ class Tree:
         """The line before each message without a field CHAIN, by the id of the message."""
         last: dict[str | None, Line] = {}
         for line in lines:
-            self.by_id.setdefault(line.uuid, line)
+            self.by_id[line.uuid] = line
             if not line.is_message or any(field in line.line for field in CHAIN):
                 continue
             above = last.get(line.call_id, last.get(None))
@@ -157,6 +175,12 @@ class Tree:
             path.append(line)
             line = self.parent(line)
         return [*path[::-1], *([] if last is None else self._attached(last, seen))]
+
+    def summary(self) -> Line | None:
+        """Return the summary that the conversation begins with, in files of versions that wrote no boundary."""
+        path = self.path()
+        first = path[0] if path else None
+        return first if first is not None and first.line.get("isCompactSummary") is True else None
 
     def _last(self) -> Line | None:
         """Return the marked end of the conversation, or else the newest message outside of sub-agents."""
@@ -203,7 +227,7 @@ class Tree:
                 taken.add(line.uuid)
                 answered |= results
                 members.append(line)
-        return sorted(members, key=lambda line: line.index)
+        return sorted(members, key=lambda line: line.order)
 
     def preserved(self, boundary: Line) -> tuple[str | None, list[Line]]:
         """Return the lines that a compaction preserved, and the id of the line that they follow."""

@@ -15,8 +15,17 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.claude_code_session.blocks import API, COMMON, SHAPE, VERSION, text_path, with_value
 from contentmodel_adapters.claude_code_session.reading import OUTCOMES, ending_of
-from contentmodel_adapters.shared.session_lines import HELD, Group, first_time, iso_time, made_id, order_of, session_id
-from contentmodel_adapters.shared.session_reading import LINE
+from contentmodel_adapters.shared.session_lines import (
+    HELD,
+    ORDER,
+    Group,
+    first_time,
+    iso_time,
+    made_id,
+    order_of,
+    session_id,
+)
+from contentmodel_adapters.shared.session_reading import LINE, NULLS
 from contentmodel_adapters.shared.session_writing import Written
 
 _MOST_VALUES, _LONGEST_VALUE = 3, 200
@@ -217,12 +226,11 @@ class Writing:
         models = [line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"]
         if self._request.model is not None and self._request.model not in models:
             self._context.report_loss(self._request, "model", reasons.NO_FIELD)
-        held = HELD.of(self._request, API)
+        held, read = HELD.of(self._request, API), {*(ORDER.of(self._request, API) or ())}
         lines = []
         for index, line in kept:
-            if index in self._rendered and line.get("rendered", "") is None:
-                parts = self._rendered[index]
-                line = {**line, "rendered": [parts[at] for at in sorted(parts)]}
+            if index in read and line.get("type") == "attachment":
+                line = {**line, "rendered": self._rendered_in(index, line.get("rendered"))}
             lines.append((index, self._with_shape(line) if index == held else line))
         at, tail = self._tail
         if tail is not None and (at is None or at != self._order.get(None)):
@@ -230,6 +238,15 @@ class Writing:
             if last is not None:
                 lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}
         return lines
+
+    def _rendered_in(self, index: int, kept: Any) -> list[Any]:
+        """Return the list `rendered` of a line: the current messages, and the values that are no messages."""
+        parts = self._rendered.get(index, {})
+        if kept.__class__ is not list:
+            return [parts[at] for at in sorted(parts)]
+        nulls = {at for line, at in NULLS.of(self._request, API) or () if line == index}
+        found = [(at, parts.get(at) if value is None else value) for at, value in enumerate(kept)]
+        return [value for at, value in found if value is not None or at in nulls]
 
     def _with_shape(self, line: dict[str, Any]) -> dict[str, Any]:
         """Return the line of a model request with the instructions and tools of the model."""

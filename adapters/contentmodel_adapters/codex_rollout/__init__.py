@@ -20,6 +20,8 @@ from contentmodel_adapters.codex_rollout.blocks import (
     CLI_VERSION,
     COMMUNICATION,
     ITEMS,
+    NOTICES,
+    OF_PROGRAM,
     ORIGINATOR,
     PARTS,
     PASSTHROUGH,
@@ -36,7 +38,7 @@ from contentmodel_adapters.shared.session_lines import (
     kept_lines,
     session_id,
 )
-from contentmodel_adapters.shared.session_reading import UNREADABLE, Place, Session
+from contentmodel_adapters.shared.session_reading import NULLS, UNREADABLE, Place, Session
 from contentmodel_adapters.shared.session_writing import Writer, Written
 from contentmodel_adapters.shared.sessions import SessionAdapter
 
@@ -63,6 +65,21 @@ class CodexRollout(SessionAdapter):
         if items and is_header(items[0]) and all("payload" not in item for item in items if item.__class__ is dict):
             return 0.9
         return 0.9 if any(item.get("type") == "response_item" and "timestamp" in item for item in typed) else 0.0
+
+    def is_of_program(self, kind: str, line: Any) -> bool:
+        """Return whether a line has settings, states or notices of the program."""
+        payload = line.get("payload") if line.__class__ is dict else None
+        event = payload.get("type") if payload.__class__ is dict else None
+        return kind in OF_PROGRAM or (kind == "event_msg" and isinstance(event, str) and event in NOTICES)
+
+    def is_repeated(self, line: Any, said: set[str]) -> bool:
+        """Return whether the texts of an event are in the history, or the call that it is about."""
+        payload = line.get("payload") if line.__class__ is dict else None
+        for value in (payload, payload.get("item")) if payload.__class__ is dict else ():
+            names = (value.get("call_id"), value.get("id")) if value.__class__ is dict else ()
+            if any(isinstance(name, str) and name in said for name in names):
+                return True
+        return super().is_repeated(line, said)
 
     def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the items of the history, and the items that were removed from it as branches."""
@@ -131,7 +148,8 @@ class CodexRollout(SessionAdapter):
                 previous = item.message
         for at, (index, line) in enumerate(kept):
             if index in slots:
-                kept[at] = index, _completed(line, replacements.get(index, {}), request, context)
+                nulls = {at for line_at, at in NULLS.of(request, self.api) or () if line_at == index}
+                kept[at] = index, _completed(line, replacements.get(index, {}), nulls, request, context)
         return _numbered([*header, *arranged(groups, kept, request, self.api)])
 
 
@@ -229,7 +247,7 @@ def _instructions(request: ChatRequest, context: EncodeContext) -> str:
 
 
 def _completed(
-    line: dict[str, Any], replacement: dict[int, Any], request: ChatRequest, context: EncodeContext
+    line: dict[str, Any], replacement: dict[int, Any], nulls: set[int], request: ChatRequest, context: EncodeContext
 ) -> dict[str, Any]:
     """Fill the field of a kept line that reading set to None: instructions, the model, a history or its summary."""
     payload, filled = line["payload"], dict[str, Any]()
@@ -237,19 +255,19 @@ def _completed(
         filled["base_instructions"] = {**payload["base_instructions"], "text": _instructions(request, context)}
     elif line["type"] == "turn_context":
         filled["model"] = request.model
-    elif payload.get("message", "") is None:
-        filled["message"] = "".join(_texts_of(replacement[0])) if replacement else None
+    elif payload.get("replacement_history").__class__ is list or payload.get("message") is not None:
+        filled["replacement_history"] = _history(payload["replacement_history"], replacement, nulls)
     else:
-        filled["replacement_history"] = _history(payload["replacement_history"], replacement)
+        filled["message"] = "".join(_texts_of(replacement[0])) if replacement else None
     return {**line, "payload": {**payload, **filled}}
 
 
-def _history(kept: list[Any] | None, replacement: dict[int, Any]) -> list[Any]:
+def _history(kept: list[Any] | None, replacement: dict[int, Any], nulls: set[int]) -> list[Any]:
     """Return the items of a replaced history. `kept` has those that are not of the conversation, at their places."""
     if kept is None:
         return [replacement[index] for index in sorted(replacement)]
     items = [replacement.get(index) if item is None else item for index, item in enumerate(kept)]
-    return [item for item in items if item is not None]
+    return [item for index, item in enumerate(items) if item is not None or index in nulls]
 
 
 def _texts_of(item: dict[str, Any]) -> Iterator[str]:

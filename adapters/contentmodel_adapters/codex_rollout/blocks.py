@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import weighed
+
 API = "codex-rollout"
 
 ITEMS = frozenset(
@@ -45,16 +47,28 @@ CONTEXT = frozenset(
 Source: `ContextualUserFragment` in codex-rs/core/src/context of openai/codex (seen 2026-11-27).
 """
 
-RECORDS: dict[str, Any] = dict.fromkeys(
-    (
-        *("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}", "output", "payload.output"),
-        *("session_meta", "turn_context", "event_msg", "token_usage_record", "world_state", "compacted", "state"),
-        *("inter_agent_communication_metadata", "security_risk_score", SNAPSHOT),
-        *("payload.id", "payload.other_recipients", "payload.trigger_turn", "payload.encrypted_content"),
-    )
+OF_PROGRAM = frozenset({"session_meta", "turn_context", "world_state", "compacted", "state", SNAPSHOT})
+"""The types of lines with settings and states of the program, and of read compactions, whose history has the summary."""
+
+NOTICES = frozenset(
+    {
+        *("error", "warning", "stream_error", "background_event", "deprecation_notice", "model_reroute", "turn_diff"),
+        *("task_started", "turn_started", "token_count", "turn_aborted", "thread_name_updated", "session_configured"),
+    }
 )
-"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them."""
-RECORDS["type"] = None
+"""The types of events that the program shows to the user, and that repeat no item of the history."""
+
+RECORDS: dict[str, Any] = {
+    **dict.fromkeys(("timestamp", "ordinal", "metadata", PASSTHROUGH, f"payload.{PASSTHROUGH}", "type")),
+    **dict.fromkeys(("payload.id", "payload.other_recipients", "payload.trigger_turn", "payload.encrypted_content")),
+    **dict.fromkeys(("output", "payload.output"), weighed),
+    **dict.fromkeys((*OF_PROGRAM, "event_msg", "token_usage_record"), weighed),
+    **dict.fromkeys(("inter_agent_communication_metadata", "security_risk_score"), weighed),
+}
+"""Fields, and types of lines, whose losses are insignificant: they repeat the history, or no model receives them.
+
+Lines that may hold other content are kept under another name.
+"""
 
 OUTPUT = "_output"
 """The suffix of the types of items that hold the result of a call."""

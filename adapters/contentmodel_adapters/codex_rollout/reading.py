@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -22,38 +22,52 @@ from contentmodel_adapters.codex_rollout.blocks import (
     SUMMARY,
 )
 from contentmodel_adapters.shared.session_lines import count_of
-from contentmodel_adapters.shared.session_reading import UNREADABLE, Part, Record, Session
+from contentmodel_adapters.shared.session_reading import CONTENT, UNREADABLE, Part, Place, Record, Session
 
 OTHER = "other"
 """The residue entry of lines without a type, and of lines with a null where reading a line sets None (`has_slot`)."""
 
 
+class Item(NamedTuple):
+    """An item of the history, the path in the file for each path inside of it, and whether it begins a turn."""
+
+    entry: dict[str, Any]
+    places: dict[str, str]
+    is_prompt: bool
+
+
 class Reading:
     """The state of reading one file. `_read_TYPE` reads the lines of a type."""
 
-    def __init__(self, lines: list[Any], unreadable: Collection[int]) -> None:
+    def __init__(self, lines: list[Any], unreadable: Collection[Place]) -> None:
         self.session = Session(parts=[Part()])
         self._unreadable = unreadable
+        self._history: list[Item] = []
+        self._prompts: list[int] = []
+        """The indexes of the items that begin turns."""
+        self._summary: int | None = None
+        """The token of the last summary of a compaction."""
+        self._settled = 0
+        """The number of items at the beginning of the history that stay beside the next summary."""
         self._answer: Record | None = None
         """The record of the last item of the model."""
         self._model_line: list[Any] | None = None
-        self._summaries: set[int] = set()
-        """The tokens of the summaries of compactions."""
         self._total: Any = None
         """The sum of the token counts of the session so far, as the last event has it."""
         for index, line in enumerate(lines):
             self._read(index, line)
+        self._finish(self.session.parts[0], self._history)
 
     def _read(self, index: int, line: Any) -> None:
         kind = line.get("type") if line.__class__ is dict else None
         if kind.__class__ is not str:
             self.session.keep(index, line, _kind_without_type(line))
-        elif index in self._unreadable:
+        elif (index, None) in self._unreadable:
             self.session.keep(index, line, UNREADABLE)
         elif kind in ITEMS and "payload" not in line:
             self._item(line, index, "", {}, Record())
         elif line.get("payload").__class__ is not dict:
-            self.session.keep(index, line, kind)
+            self.session.keep(index, line, OTHER)
         else:
             read = getattr(self, f"_read_{kind}", None) if kind in _READ else None
             if read is None or not read(index, line, line["payload"]):
@@ -67,27 +81,58 @@ class Reading:
         envelope: dict[str, Any],
         record: Record,
         at: int | None = None,
+        places: Mapping[str, str] = {},
+        *,
+        is_summary: bool = False,
     ) -> bool:
-        """Add an item to the conversation. Return False if it cannot be added."""
+        """Add an item to the history. Return False if it cannot be added."""
         if TOKEN in item:
             return False
-        part = self.session.parts[0]
         item, envelope = _without_passthrough(item, envelope, path)
-        place = f"$.input[{len(part.entries)}]"
+        found = {"": f"$[{index}]{path}", **places}
         if _has_output_object(item):
             output = item["output"]
             envelope = {**envelope, f"{path}.output"[1:]: {**output, "content": None}}
             item = {**item, "output": output["content"]}
             record.is_error = None if output.get("success") is None else not output["success"]
             record.paths = {**record.paths, "is_error": f"{path}.output.success"[1:]}
-            part.places[f"{place}.output"] = f"$[{index}]{path}.output.content"
+            found[".output"] = f"$[{index}]{path}.output.content"
         token = self.session.token(index, envelope, record, at)
-        part.places[place] = f"$[{index}]{path}"
-        part.entries.append({**item, TOKEN: token})
+        self._append(Item({**item, TOKEN: token}, found, not is_summary and _is_prompt(item)))
         kind = str(item.get("type", "message"))
         if not kind.endswith(OUTPUT) and item.get("role", "assistant") == "assistant":
             self._answer = record
         return True
+
+    def _append(self, item: Item) -> None:
+        if item.is_prompt:
+            self._prompts.append(len(self._history))
+        self._history.append(item)
+
+    def _remove(self, kind: str, start: int, stays: Callable[[Item], bool] = lambda item: False) -> None:
+        """Move the items from an index on to a branch, except those that stay."""
+        rest = self._history[start:]
+        moved = [item for item in rest if not stays(item)]
+        if not moved:
+            return
+        del self._history[start:]
+        while self._prompts and self._prompts[-1] >= start:
+            self._prompts.pop()
+        for item in rest:
+            if stays(item):
+                self._append(item)
+        self._settled = min(self._settled, len(self._history))
+        branch = Part(branch=Branch(kind=kind))
+        self._finish(branch, moved)
+        self.session.parts.append(branch)
+
+    @staticmethod
+    def _finish(part: Part, items: list[Item]) -> None:
+        """Add items to a part of the session."""
+        for at, item in enumerate(items):
+            part.entries.append(item.entry)
+            for path, place in item.places.items():
+                part.places[f"$.input[{at}]{path}"] = place
 
     # -- by the type of the line ---------------------------------------------------------------------------------------
 
@@ -111,10 +156,8 @@ class Reading:
         record = Record()
         if isinstance(line.get("timestamp"), str):
             record.created, record.paths = line["timestamp"], _PATHS
-        part = self.session.parts[0]
-        path = f"$.input[{len(part.entries)}]"
-        part.places[f"{path}.content[0].text"] = f"$[{index}].payload.content"
-        return self._item(item, index, ".payload", {**line, "payload": None, **rest}, record)
+        places = {".content[0].text": f"$[{index}].payload.content"}
+        return self._item(item, index, ".payload", {**line, "payload": None, **rest}, record, places=places)
 
     def _read_session_meta(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         instructions = payload.get("base_instructions")
@@ -145,17 +188,23 @@ class Reading:
         history = payload.get("replacement_history")
         if history is None:
             return self._read_summary(index, line, payload)
-        has_items = history.__class__ is list and all(_is_item(item) for item in history)
-        if not has_items or payload.get("message", "") is None:
+        if history.__class__ is not list or (history and not any(map(_is_item, history))):
             return False
-        self._branch("compacted", range(len(self.session.parts[0].entries)))
-        has_snapshots = any(is_snapshot(item) for item in history)
-        rest: list[Any] | None = [item if is_snapshot(item) else None for item in history] if has_snapshots else None
-        rest = rest if history else []
-        self.session.keep(index, {**line, "payload": {**payload, "replacement_history": rest}}, "compacted")
+        self._remove("compacted", 0)
+        light: list[Any] = [None] * len(history)
+        heavy: list[Any] = [None] * len(history)
         for at, item in enumerate(history):
-            if not is_snapshot(item):
+            if item is None:
+                self.session.nulls.append([index, at])
+            elif is_snapshot(item):
+                light[at] = item
+            elif not _is_item(item) or (index, at) in self._unreadable:
+                heavy[at] = item
+            else:
                 self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
+        self.session.keep(index, {**line, "payload": {**payload, "replacement_history": light}}, "compacted")
+        if any(item is not None for item in heavy):
+            self.session.keep(index, {"payload": {"replacement_history": heavy}}, CONTENT)
         return True
 
     def _read_summary(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -166,15 +215,18 @@ class Reading:
         summary = payload.get("message")
         if not isinstance(summary, str) or not summary:
             return False
-        part = self.session.parts[0]
-        stays = (entry.get("role") in _STAYS and entry[TOKEN] not in self._summaries for entry in part.entries)
-        self._branch("compacted", {at for at, is_kept in enumerate(stays) if not is_kept})
+        before = self._summary
+        self._remove(
+            "compacted",
+            self._settled,
+            lambda item: item.entry.get("role") in _STAYS and item.entry[TOKEN] != before,
+        )
+        self._settled = len(self._history)
         self.session.keep(index, {**line, "payload": {**payload, "message": None}}, "compacted")
-        path = f"$.input[{len(part.entries)}]"
         item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": summary}]}
-        self._item(item, index, ".payload", {}, Record(), 0)
-        part.places[f"{path}.content[0]"] = part.places[f"{path}.content[0].text"] = f"$[{index}].payload.message"
-        self._summaries.add(part.entries[-1][TOKEN])
+        places = dict.fromkeys((".content[0]", ".content[0].text"), f"$[{index}].payload.message")
+        self._item(item, index, ".payload", {}, Record(), 0, places, is_summary=True)
+        self._summary = self._history[-1].entry[TOKEN]
         return True
 
     def _read_event_msg(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -183,11 +235,9 @@ class Reading:
         if payload.get("type") == "token_count":
             self._read_counts(index, payload.get("info"))
         if payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
-            entries = self.session.parts[0].entries
-            prompts = [at for at, one in enumerate(entries) if _is_prompt(one) and one[TOKEN] not in self._summaries]
-            if prompts:
-                # If there are fewer turns, Codex removes all.
-                self._branch("alternative", range(prompts[-min(turns, len(prompts))], len(entries)))
+            # If there are fewer turns, Codex removes all.
+            if self._prompts:
+                self._remove("alternative", self._prompts[-min(turns, len(self._prompts))])
         return False
 
     def _read_token_usage_record(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -212,24 +262,6 @@ class Reading:
             return
         answer.usage = _usage_of(usage)
         answer.paths = {**answer.paths, "usage": f"$[{index}].payload.info.last_token_usage"}
-
-    def _branch(self, kind: str, moved: Collection[int]) -> None:
-        """Move the entries of the conversation that have the indexes `moved` to a branch."""
-        if not moved:
-            return
-        main, branch = self.session.parts[0], Part(branch=Branch(kind=kind))
-        entries, places = main.entries, main.places
-        main.entries, main.places = [], {}
-        parts: dict[str, tuple[Part, str]] = {}
-        for at, entry in enumerate(entries):
-            part = branch if at in moved else main
-            parts[f"$.input[{at}]"] = part, f"$.input[{len(part.entries)}]"
-            part.entries.append(entry)
-        for path, place in places.items():
-            head = path[: path.find("]") + 1]
-            part, new = parts.get(head, (main, head))
-            part.places[new + path[len(head) :]] = place
-        self.session.parts.append(branch)
 
 
 _STAYS = ("user", "developer", "system")

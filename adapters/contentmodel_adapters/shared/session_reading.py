@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from contentmodel.authoring import TOKEN, Hint, escaped, steps_of, translated, wire_fields, write
+from contentmodel.authoring import TOKEN, Hint, child_path, escaped, steps_of, translated, wire_fields, write
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
@@ -216,6 +216,19 @@ def _mark(value: Any, steps: list[str | int], fresh: set[int]) -> bool:
     token = {TOKEN: inner.pop(TOKEN)} if inner.__class__ is dict and TOKEN in inner else {}
     value[step] = {**odd(without_odd(inner)), **token}
     return True
+
+
+def odd_paths(part: Part, field: str) -> Iterator[str]:
+    """Yield the path in the file of each value that is marked as odd."""
+    pending: list[tuple[str, Any]] = [(f"$.{field}[{at}]", entry) for at, entry in enumerate(part.entries)][::-1]
+    while pending:
+        path, value = pending.pop()
+        if is_odd(value):
+            yield translated(path, part.places)[0]
+        elif value.__class__ is list:
+            pending.extend((f"{path}[{at}]", item) for at, item in reversed([*enumerate(value)]))
+        elif value.__class__ is dict:
+            pending.extend((child_path(path, key), item) for key, item in reversed(value.items()))
 
 
 def _place_of(entry: dict[str, Any], steps: list[str | int], session: Session) -> Place:

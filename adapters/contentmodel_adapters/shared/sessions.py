@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     SchemaMap,
     Violation,
     escaped,
+    may_hold_content,
     reasons,
     strings_in,
     texts_in,
@@ -48,6 +49,7 @@ from contentmodel_adapters.shared.session_reading import (
     Session,
     Translation,
     mark_odd,
+    odd_paths,
     sources_of,
 )
 from contentmodel_adapters.shared.session_writing import Writer, Written, without_api
@@ -176,19 +178,22 @@ class SessionAdapter(RequestsOnly):
         for kind in [kind for kind in session.kept if kind in self.meaningless]:
             light: list[list[Any]] = []
             for entry in session.kept[kind]:
-                texts = () if self.is_of_program(kind, entry[1]) else [*texts_in(entry[1])]
-                if texts and not said:
-                    said.update(strings_in([part.entries for part in session.parts]))
-                if all(text.strip() in said for text in texts):
+                if self.is_of_program(kind, entry[1]) or not may_hold_content(entry[1]):
                     light.append(entry)
-                else:
-                    session.kept.setdefault(CONTENT, []).append(entry)
+                    continue
+                if not said:
+                    said.update(strings_in([part.entries for part in session.parts]))
+                (light if self.is_repeated(entry[1], said) else session.kept.setdefault(CONTENT, [])).append(entry)
             session.kept[kind] = light
         session.kept = {kind: entries for kind, entries in session.kept.items() if entries}
 
     def is_of_program(self, kind: str, line: Any) -> bool:
         """Return whether a kept line is known to hold no content of the conversation, but texts of the program."""
         return False
+
+    def is_repeated(self, line: Any, said: set[str]) -> bool:
+        """Return whether the conversation has the texts of a kept line. `said` are all texts of the conversation."""
+        return all(text.strip() in said for text in texts_in(line))
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
@@ -241,7 +246,7 @@ class SessionAdapter(RequestsOnly):
         invalid = dict.fromkeys(unreadable, (f"its message is not valid for {self.inner}", "correct the message"))
         damaged = (index for index, line in enumerate(lines) if line.__class__ is not dict)
         invalid |= dict.fromkeys(damaged, ("it is no JSON object", "complete the line"))
-        return violations + [
+        violations += [
             Violation(
                 path=f"$[{index}]",
                 rule="shape",
@@ -250,6 +255,17 @@ class SessionAdapter(RequestsOnly):
                 fix=f"{fix}, or remove the line",
             )
             for index, (cause, fix) in sorted(invalid.items())
+        ]
+        return violations + [
+            Violation(
+                path=path,
+                rule="shape",
+                severity="ignored",
+                message=f"the value is not part of its message: it is not valid for {self.inner}",
+                fix="correct or remove the value",
+            )
+            for part in session.parts
+            for path in odd_paths(part, self.messages_field)
         ]
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:

@@ -35,7 +35,7 @@ def texts_in(value: Json) -> Iterator[str]:
             for key, item in inner.items():
                 is_tag = key in _TAGS or key.endswith(("_id", "Id", "_at", "UUID"))
                 if not is_tag or item.__class__ in (dict, list):
-                    pending.append((item, is_held or key in _HOLDERS))
+                    pending.append((item, is_held or key in _HOLDERS or key.endswith(("_text", "Text"))))
         elif inner.__class__ is list:
             pending.extend((item, is_held) for item in inner)
         elif is_held and inner.__class__ is str and inner.strip():
