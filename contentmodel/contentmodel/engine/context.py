@@ -210,6 +210,8 @@ class EncodeContext:
     """Collect the losses of one encoding. Hold the target API and the loss policies."""
 
     __slots__ = (
+        "_indexed",
+        "_originals",
         "answer_id",
         "api",
         "cache_points",
@@ -271,6 +273,8 @@ class EncodeContext:
         # The fields of a PendingLoss. Tuples are cheaper, and most losses are never read.
         self.pending_losses: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
         self.replacements: list[tuple[object, object]] = []
+        self._originals: dict[int, object] = {}
+        self._indexed = 0
         self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
@@ -298,6 +302,13 @@ class EncodeContext:
         """Record that `new` is encoded in place of `old`: losses of `new` are losses of `old`. Return `new`."""
         self.replacements.append((old, new))
         return new
+
+    def originals(self) -> Mapping[int, object]:
+        """Return the value that each replacement replaced, by the identity of the replacement."""
+        for old, new in self.replacements[self._indexed :]:
+            self._originals[id(new)] = old
+        self._indexed = len(self.replacements)
+        return self._originals
 
     def replace(self, old: _T, **fields: object) -> _T:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""

@@ -116,7 +116,7 @@ class Encoded:
         """
         context.replacements += self._context.replacements
         context.maps = self._context.maps or context.maps
-        originals = {id(new): old for old, new in context.replacements}
+        originals = context.originals()
         for owner, field, reason, api, values in self._context.pending_losses:
             if reason.kind == "synthesized" and field is not None and field.startswith("options."):
                 continue
