@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
+pytest.importorskip("zstandard")
 
 import typer.testing
+import zstandard
 
 from contentmodel import adapter, audit
 from contentmodel.cli.app import app
@@ -651,3 +655,113 @@ def test_list_has_the_sessions_of_gemini_if_its_adapter_is_installed(
     assert len(listed("--all")) == 2
     monkeypatch.setattr(agents, "points", dict)
     assert listed() == []
+
+
+# compressed and older files, and permissions
+
+
+def compressed(path: Path, end: str) -> Path:
+    data = path.read_bytes()
+    packed = gzip.compress(data) if end == ".gz" else zstandard.ZstdCompressor().compress(data)
+    target = path.with_name(path.name + end)
+    target.write_bytes(packed)
+    path.unlink()
+    return target
+
+
+def test_compressed_rollouts_are_listed_shown_and_converted(home: Path) -> None:
+    path = compressed(codex_file(home), ".zst")
+    assert [(session["id"], session["path"]) for session in listed()] == [(CODEX_ID, str(path))]
+    assert "It stays." in run("show", CODEX_ID[:8]).stdout
+    assert "It stays." in run("show", path).stdout
+    _, lines = converted(home, CODEX_ID[:8], "--to", "claude-code")
+    assert texts(adapter(CLAUDE).decode_request(lines).messages)[-1] == "It stays."
+    imported = run("import", CODEX_ID[:8], "--store", home / "history.db")
+    assert imported.exit_code == 0, imported.stderr
+
+
+def test_a_fork_has_the_history_of_a_compressed_session(home: Path) -> None:
+    fork(home, 3)
+    before = run("show", FORK_ID).stdout
+    for path in [*(home / ".codex").rglob("*.jsonl")]:
+        compressed(path, ".zst")
+    assert run("show", FORK_ID).stdout == before
+
+
+@pytest.mark.parametrize("end", [".gz", ".zst"])
+@pytest.mark.parametrize("command", ["show", "detect"])
+def test_commands_read_compressed_files(home: Path, tmp_path: Path, end: str, command: str) -> None:
+    names = {"lines.jsonl": claude_session(), "chat.json": [{"messages": [{"role": "user", "content": "Hi."}]}]}
+    for name, lines in names.items():
+        plain = put(tmp_path / name, lines, 1)
+        first = typer.testing.CliRunner().invoke(app, [command, str(plain)])
+        assert first.exit_code == 0
+        again = typer.testing.CliRunner().invoke(app, [command, str(compressed(plain, end))])
+        assert again.stdout.replace(end, "") == first.stdout
+
+
+@pytest.mark.parametrize("end", [".gz", ".zst"])
+def test_damaged_compressed_file_is_named(home: Path, tmp_path: Path, end: str) -> None:
+    path = compressed(put(tmp_path / "lines.jsonl", claude_session(), 1), end)
+    path.write_bytes(path.read_bytes()[:20] + b"damaged")
+    result = run("show", path)
+    assert result.exit_code == 2
+    assert str(path) in result.stderr
+
+
+def test_older_files_of_gemini_cli_are_listed_shown_converted_and_imported(home: Path) -> None:
+    path = home / ".gemini" / "tmp" / "project" / "chats" / "session-2026-01-20T05-37-00010001.json"
+    path.parent.mkdir(parents=True)
+    messages = [
+        {"id": "1", "timestamp": "t", "type": "user", "content": "List the files."},
+        {"id": "2", "timestamp": "t", "type": "gemini", "content": "There is one."},
+    ]
+    names = {"sessionId": CODEX_ID, "projectHash": "h", "startTime": "2026-01-20T05:37:00.000Z"}
+    path.write_text(json.dumps({**names, "messages": messages}, indent=2))
+    assert [(one["agent"], one["id"], one["prompt"]) for one in listed()] == [
+        ("gemini-cli", CODEX_ID, "List the files.")
+    ]
+    assert "There is one." in run("show", CODEX_ID[:8]).stdout
+    assert "There is one." in run("show", "-", input=path.read_bytes()).stdout
+    _, lines = converted(home, str(path), "--to", "codex")
+    assert texts(adapter(CODEX).decode_request(lines).messages) == ["List the files.", "There is one."]
+    assert run("import", CODEX_ID[:8], "--store", home / "history.db").exit_code == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+@pytest.mark.parametrize(("mode", "folder"), [(0o600, 0o700), (0o640, 0o750), (0o644, 0o755), (0o444, 0o755)])
+def test_a_new_session_has_the_permissions_of_its_source(home: Path, mode: int, folder: int) -> None:
+    claude_file(home).chmod(mode)
+    umask = os.umask(0o022)
+    try:
+        path, _ = converted(home, CLAUDE_ID[:8], "--to", "codex")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == mode | 0o200
+    assert {stat.S_IMODE(above.stat().st_mode) for above in (path.parent, home / ".codex")} == {folder}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_a_new_session_of_standard_input_and_a_new_store_are_private(home: Path, tmp_path: Path) -> None:
+    data = write_lines(claude_session())
+    assert run("convert", "-", "--to", "codex", "--output", tmp_path / "new.jsonl", input=data).exit_code == 0
+    assert run("import", "-", "--store", tmp_path / "history.db", input=data).exit_code == 0
+    for path in (tmp_path / "new.jsonl", tmp_path / "history.db"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_folder_of_a_session_is_quoted_and_a_relative_one_is_ignored(home: Path) -> None:
+    lines = claude_session()
+    claude_file(home, [{**line, "cwd": "/tmp/a\nrm -rf ~"} if isinstance(line, dict) else line for line in lines])
+    assert "\nrm -rf ~ does not" not in run("convert", CLAUDE_ID, "--to", "codex").stderr
+    claude_file(home, [{**line, "cwd": "../../etc"} if isinstance(line, dict) else line for line in lines])
+    assert listed("--agent", "claude-code")[0]["directory"] is None
+
+
+def test_a_rollout_of_an_impossible_time_is_in_the_folder_of_no_time(home: Path) -> None:
+    lines = claude_session()
+    claude_file(
+        home, [{**line, "timestamp": "9999-99-99T00:00:00Z"} if isinstance(line, dict) else line for line in lines]
+    )
+    path, _ = converted(home, CLAUDE_ID, "--to", "codex")
+    assert path.parent == home / ".codex" / "sessions" / "1970" / "01" / "01"

@@ -40,6 +40,9 @@ Row = tuple[str, str, str, str]
 ROWS: list[Row] = [
     ("contentmodel/contentmodel/cli/", "typer", "cli", CLI),
     ("contentmodel/contentmodel/cli/", "rich", "cli", CLI),
+    ("contentmodel/contentmodel/cli/opening.py", "zstandard", "cli",
+     "import tempfile; from contentmodel.cli.opening import open_binary; file = tempfile.NamedTemporaryFile();"
+     " file.write(bytes([0x28, 0xb5, 0x2f, 0xfd])); file.flush(); open_binary(file.name)"),
     ("contentmodel/contentmodel/cli/stores.py", "sqlalchemy", "history", "from contentmodel.history import TurnStore"),
     ("contentmodel/contentmodel/history/", "sqlalchemy", "history", "import contentmodel.history"),
     ("contentmodel/contentmodel/datasets/", "pyarrow", "arrow", "import contentmodel.datasets"),

@@ -47,7 +47,9 @@ class ClaudeCodeSession(SessionAdapter):
     def is_of_program(self, kind: str, line: Any) -> bool:
         """Return whether a line has states, titles or notices of the program."""
         data = line.get("data") if line.__class__ is dict else None
-        subtype = data.get("type") if data.__class__ is dict else line.get("subtype") if line.__class__ is dict else None
+        subtype = (
+            data.get("type") if data.__class__ is dict else line.get("subtype") if line.__class__ is dict else None
+        )
         known = {"system": NOTICES, "progress": PROGRESS}.get(kind, frozenset())
         return kind in OF_PROGRAM or (isinstance(subtype, str) and subtype in known)
 

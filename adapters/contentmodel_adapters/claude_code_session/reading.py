@@ -181,7 +181,7 @@ class Reading:
         return True
 
     def _add_attachment(self, part: Part, line: Line) -> bool:
-        """Add the messages that the program put into the prompt (`rendered`), each by itself. They have only a content."""
+        """Add the messages that the program put into the prompt (`rendered`), each by itself."""
         rendered, role = line.line.get("rendered"), line.line.get("renderedRole", "user")
         if rendered.__class__ is not list or not rendered or role not in ("user", "system"):
             return False
@@ -207,7 +207,7 @@ class Reading:
     def _add_rendered(
         self, part: Part, line: Line, role: str, number: int, record: Record, envelope: dict[str, Any] | None = None
     ) -> None:
-        """Add a message that the program put into the prompt. `envelope` are the fields of a line with only this one."""
+        """Add one message of `rendered`. `envelope` are the fields of a line that has only this one."""
         token = self.session.token(line.index, envelope or {}, record, number if envelope is None else None)
         place = f"$.messages[{len(part.entries)}]"
         part.places[place] = f"$[{line.index}].rendered[{number}]"

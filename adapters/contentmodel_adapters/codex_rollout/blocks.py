@@ -48,7 +48,7 @@ Source: `ContextualUserFragment` in codex-rs/core/src/context of openai/codex (s
 """
 
 OF_PROGRAM = frozenset({"session_meta", "turn_context", "world_state", "compacted", "state", SNAPSHOT})
-"""The types of lines with settings and states of the program, and of read compactions, whose history has the summary."""
+"""The types of lines with settings and states of the program, and of compactions: the history has their summary."""
 
 NOTICES = frozenset(
     {

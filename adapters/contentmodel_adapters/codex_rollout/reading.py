@@ -234,10 +234,10 @@ class Reading:
         turns = payload.get("num_turns")
         if payload.get("type") == "token_count":
             self._read_counts(index, payload.get("info"))
-        if payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
+        is_rollback = payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0
+        if is_rollback and self._prompts:
             # If there are fewer turns, Codex removes all.
-            if self._prompts:
-                self._remove("alternative", self._prompts[-min(turns, len(self._prompts))])
+            self._remove("alternative", self._prompts[-min(turns, len(self._prompts))])
         return False
 
     def _read_token_usage_record(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from contentmodel.adapter import FoldsStreams
 from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
+from contentmodel.cli.opening import open_binary
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.detecting import begins_stream, detect
 from contentmodel.engine.json import parse, write
@@ -61,7 +62,7 @@ def chunks_of(path: str | None) -> Iterator[bytes]:
                 while chunk := buffer.read1(_CHUNK):
                     yield chunk
         return
-    with open(path, "rb", buffering=0) as file, naming(path):
+    with open_binary(path, buffered=False) as file, naming(path):
         while chunk := file.read(_CHUNK):
             yield chunk
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from contentmodel.adapter import as_json
-from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
+from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, naming, print_problem, problem_of
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, lines_in, peek, request_in
 from contentmodel.cli.installed import STORED, has_lines, load, load_all
+from contentmodel.cli.opening import open_binary, plain_name
 from contentmodel.convert import KINDS
 from contentmodel.detecting import LONGEST_LINE, api_of_lines, begins_stream, identify_value, kind_of_all
 from contentmodel.engine.json import kind_of, parse, write
@@ -49,7 +50,7 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+        return self.content if isinstance(self.content, bytes) else b"".join(_in_file(list[bytes], self.content))
 
     @property
     def size(self) -> int:
@@ -91,7 +92,7 @@ class Document:
 
 def _in_file(read: Callable[[Lines], list[_T]], path: Path) -> list[_T]:
     """Read a file line by line."""
-    with open(path, "rb") as file:
+    with open_binary(path) as file, naming(str(path)):
         return read(file)
 
 
@@ -139,7 +140,7 @@ def open_input(path: str | None, api: str | None, kind: str | None = None, *, fo
     if Path(name).suffix.lower() == ".eval" and os.path.isfile(name):
         return Source(name, True, os.stat(name).st_size, _samples_of(name))
     # A pipe cannot be read twice: first to detect, then line by line.
-    if Path(name).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name) and not _is_stream(name):
+    if Path(plain_name(name)).suffix.lower() in (".jsonl", ".ndjson") and os.path.isfile(name) and not _is_stream(name):
         return _open_lines(name, api, kind)
     is_stream, chunks = peek(chunks_of(path))
     if not is_stream:
@@ -153,7 +154,7 @@ def open_input(path: str | None, api: str | None, kind: str | None = None, *, fo
 
 def _is_stream(path: str) -> bool:
     """Return whether the first line of a file is an event of a stream."""
-    with open(path, "rb") as file:
+    with open_binary(path) as file, naming(path):
         return begins_stream(file.readline(LONGEST_LINE)) is True
 
 
@@ -179,7 +180,7 @@ def open_source(path: str | None, refusal: str, api: str | None, kind: str | Non
 
 def _open_lines(name: str, api: str | None, kind: str | None) -> Source:
     """Return the documents of a JSON Lines file: the whole file, or one for each line."""
-    with open(name, "rb") as file:
+    with open_binary(name) as file, naming(name):
         owner = _owner_of_lines(b"".join(islice(file, PROBED)), name, api, kind)
     if owner is not None:
         return _whole(Path(name), name, owner)
@@ -269,7 +270,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def _lines_of(path: str) -> Iterator[Document]:
-    with open(path, "rb") as file:
+    with open_binary(path) as file, naming(path):
         yield from _number(file, path)
 
 

@@ -127,8 +127,8 @@ class TableAdapter:
     meaningless: Mapping[str, Any] = {}
     """Unmapped fields that have no meaning outside of this API.
 
-    Each name is mapped to the meaningless value, to a tuple of such values, to a function that returns whether a value is
-    meaningless, or to None for any value that holds no text, call, result or medium.
+    Each name is mapped to the meaningless value, to a tuple of such values, to a function that returns whether a value
+    is meaningless, or to None for any value that holds no text, call, result or medium.
     """
     structure: frozenset[str] = frozenset()
     """Fields with API-specific values, for audits, that the table does not show: each API has its own such values."""

@@ -6,8 +6,10 @@ so committed data survives a power failure. PostgreSQL does the same unless its 
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,13 @@ def _options(url: URL, busy_timeout: float) -> Mapping[str, Any]:
 def _set_up(engine: Engine, busy_timeout: float) -> None:
     if engine.dialect.name != "sqlite":
         return
+
+    @event.listens_for(engine, "do_connect")
+    def create(dialect: Any, record: Any, arguments: Any, options: Any) -> None:
+        # SQLite would create the file with the permissions of the umask. Conversations are private.
+        if not is_in_memory(engine.url):
+            with suppress(OSError):
+                os.close(os.open(str(engine.url.database), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:

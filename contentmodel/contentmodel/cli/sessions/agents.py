@@ -7,11 +7,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from datetime import datetime
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import points
+from contentmodel.cli.opening import plain_name
 
 _LONGEST_NAME = 200
 """The largest length of a project folder's name. Claude Code shortens a longer one, and appends a hash."""
@@ -99,6 +101,12 @@ def _set(session: Session, name: str, value: object) -> None:
         setattr(session, name, value)
 
 
+def _set_directory(session: Session, value: object) -> None:
+    """Set the project folder, unless it is relative: a file does not know to which folder."""
+    if isinstance(value, str) and (PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()):
+        _set(session, "directory", value)
+
+
 def _set_prompt(session: Session, content: object) -> None:
     """Set the prompt to the first text that the user wrote. Skip texts that the program adds to the user's messages."""
     texts = content if isinstance(content, list) else [content]
@@ -115,12 +123,13 @@ _CONTEXT = ("<", "# AGENTS.md", "Caveat: ", "[Request interrupted", "[Image: sou
 
 def _take_claude(session: Session, line: dict[str, Any]) -> None:
     _set(session, "created", line.get("timestamp"))
-    _set(session, "directory", line.get("cwd"))
+    _set_directory(session, line.get("cwd"))
     if not session.id:
         session.id = str(line.get("sessionId") or "")
     message = line.get("message")
     if line.get("type") == "user" and isinstance(message, dict) and not (line.get("isMeta") or _is_summary(line)):
-        session.is_sub_agent = session.is_sub_agent or line.get("isSidechain") is True
+        if session.prompt is None:
+            session.is_sub_agent = session.is_sub_agent or line.get("isSidechain") is True
         _set_prompt(session, message.get("content"))
 
 
@@ -149,7 +158,7 @@ _ROLLOUT = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(?P<id>.+?)(?:_[0
 
 def _codex_id(path: Path) -> str:
     """Return the id of the thread. A revert adds a file to the thread: its name ends with a second id."""
-    match = _ROLLOUT.match(path.stem)
+    match = _ROLLOUT.match(plain_name(path).removesuffix(".jsonl"))
     return match["id"] if match else ""
 
 
@@ -163,14 +172,22 @@ def _take_codex(session: Session, line: dict[str, Any]) -> None:
         source = payload.get("source")
         is_started = isinstance(source, dict) and "subagent" in source
         session.is_sub_agent = is_started or payload.get("thread_source") == "subagent"
-    _set(session, "directory", payload.get("cwd"))
+    _set_directory(session, payload.get("cwd"))
     if payload.get("type", "message") == "message" and payload.get("role") == "user":
         _set_prompt(session, payload.get("content"))
 
 
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _place_codex(agent: Agent, session: str, directory: str, lines: list[Any]) -> Path:
     time = _TIME.match(str(lines[0]["timestamp"]))
-    text = time[0] if time else _NO_TIME
+    text = time[0] if time and _is_time(time[0]) else _NO_TIME
     year, month, day = text[:10].split("-")
     return agent.home / "sessions" / year / month / day / f"rollout-{text.replace(':', '-')}-{session}.jsonl"
 
@@ -187,8 +204,10 @@ def _take_gemini(session: Session, line: dict[str, Any]) -> None:
         roots = (folder / ".project_root" for folder in session.path.parents[1:3])
         for root in filter(Path.is_file, roots):
             _set(session, "directory", root.read_text(errors="replace").strip())
-    if line.get("type") == "user":
-        _set_prompt(session, line.get("content"))
+    records = line.get("messages")
+    for record in (line, *(records if isinstance(records, list) else ())):
+        if isinstance(record, dict) and record.get("type") == "user":
+            _set_prompt(session, record.get("content"))
 
 
 # -- all ---------------------------------------------------------------------------------------------------------------
@@ -200,7 +219,7 @@ CLAUDE = Agent(
     variable="CLAUDE_CONFIG_DIR",
     sessions=("projects/*/*.jsonl",),
     sub_agents=("projects/*/*/subagents/*.jsonl",),
-    id_of=lambda path: path.stem,
+    id_of=lambda path: plain_name(path).removesuffix(".jsonl"),
     take=_take_claude,
     place=_place_claude,
     resume=lambda session: f"claude --resume {session}",
@@ -211,7 +230,10 @@ CODEX = Agent(
     api="codex-rollout",
     folder=".codex",
     variable="CODEX_HOME",
-    sessions=("sessions/**/rollout-*.jsonl", "archived_sessions/**/rollout-*.jsonl"),
+    # Codex compresses the files of older sessions (codex-rs/rollout/src/compression.rs of openai/codex, 2026-11).
+    sessions=tuple(
+        f"{root}/**/rollout-*.jsonl{end}" for root in ("sessions", "archived_sessions") for end in ("", ".zst")
+    ),
     sub_agents=(),
     id_of=_codex_id,
     take=_take_codex,
@@ -224,7 +246,8 @@ GEMINI = Agent(
     api="gemini-cli-session",
     folder=".gemini",
     variable=None,
-    sessions=("tmp/*/chats/session-*.jsonl",),
+    # Older versions wrote one JSON object (sessionUtils.ts of google-gemini/gemini-cli lists both, 2026-11).
+    sessions=("tmp/*/chats/session-*.jsonl", "tmp/*/chats/session-*.json"),
     sub_agents=("tmp/*/chats/*/*.jsonl",),
     id_of=lambda path: "",
     take=_take_gemini,

@@ -302,7 +302,7 @@ def convert_sessions(
             tally.add(loaded.document, encoded.losses)
             place = None if agent is None or output is not None else agent.place
             path = None if agent is None or place is None else place(agent, id_, folder, encoded.payload)
-            _write(path, output, encoded, dry_run=dry_run)
+            _write(path, output, encoded, None if found.data is not None else found.path, dry_run=dry_run)
             tally.converted = 1
     if not quiet:
         print_tally(tally, err(), target=plan.target, is_lines=False)
@@ -421,7 +421,7 @@ def _new_id(text: str | None, agent: Agent | None) -> str:
     return id_
 
 
-def _write(path: Path | None, output: str | None, encoded: Encoded, *, dry_run: bool) -> None:
+def _write(path: Path | None, output: str | None, encoded: Encoded, source: Path | None, *, dry_run: bool) -> None:
     pieces = encoded.json_pieces()
     if path is None and output in (None, "-"):
         if not dry_run:
@@ -432,7 +432,7 @@ def _write(path: Path | None, output: str | None, encoded: Encoded, *, dry_run: 
     target = Path(output or "") if path is None else path
     check_free(target, "--output" if path is None else "--id")
     if not dry_run:
-        write_new(target, pieces)
+        write_new(target, pieces, source)
 
 
 def _print_resume(agent: Agent, id_: str, folder: str, path: Path, *, dry_run: bool) -> None:
@@ -440,9 +440,8 @@ def _print_resume(agent: Agent, id_: str, folder: str, path: Path, *, dry_run: b
     console.print(visible(f"{'would write' if dry_run else 'wrote'} {path}"), soft_wrap=True)
     console.print(visible(f"resume with: {agent.resume_in(id_, folder)}"), soft_wrap=True)
     if not os.path.isdir(folder):
-        note = (
-            f"the folder {folder} does not exist on this machine; to use another one, convert with --directory FOLDER"
-        )
+        named = shlex.quote(folder) if folder.isprintable() else repr(folder)
+        note = f"the folder {named} does not exist on this machine; to use another one, convert with --directory FOLDER"
         err().print(visible(note), style="yellow", soft_wrap=True)
 
 

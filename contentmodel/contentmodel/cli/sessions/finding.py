@@ -10,11 +10,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from contentmodel.cli.errors import Problem
+from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.incoming import chunks_of
 from contentmodel.cli.installed import load
+from contentmodel.cli.opening import open_binary, plain_name
 from contentmodel.cli.sessions.agents import Agent, Session, agents
-from contentmodel.engine.json import parse
+from contentmodel.engine.json import parse, write
 from contentmodel.engine.lines import probe_lines
 from contentmodel.errors import DecodeError
 
@@ -45,7 +46,7 @@ def sessions_of(chosen: Iterable[Agent], *, sub_agents: bool) -> list[Session]:
 def read_head(session: Session) -> Session:
     """Add the values of the first lines of a file to its session, or the reason why they cannot be read."""
     try:
-        with open(session.path, "rb") as file:
+        with open_binary(session.path) as file:
             _read(session, file)
     except OSError as error:
         session.note = error.strerror or str(error)
@@ -54,11 +55,7 @@ def read_head(session: Session) -> Session:
 
 def _read(session: Session, file: BinaryIO) -> None:
     objects = 0
-    for line in _first_lines(file):
-        try:
-            value = parse(line)
-        except DecodeError:
-            continue
+    for value in probe_lines(_head(file, session.path), _LINES):
         if isinstance(value, dict):
             objects += 1
             session.agent.take(session, value)
@@ -66,6 +63,20 @@ def _read(session: Session, file: BinaryIO) -> None:
                 return
     if not objects:
         session.note = "no line is a JSON object" if session.size else "the file is empty"
+
+
+def _head(file: BinaryIO, path: Path) -> bytes:
+    """Return the first lines of a file; all of it if it is one JSON object, which may be on several lines."""
+    lines = [*_first_lines(file)]
+    is_object = plain_name(path).endswith(".json") or (lines and lines[0].strip() == b"{")
+    if not is_object:
+        return b"".join(lines)
+    file.seek(0)
+    data = file.read()
+    try:
+        return write(parse(data))
+    except DecodeError:
+        return data
 
 
 def _first_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -104,7 +115,7 @@ def find_session(text: str) -> Session:
         raise Problem("SESSION is empty", hint="pass an id from `contentmodel sessions list`, or the path of a file")
     if text == "-":
         return _in_standard_input()
-    if os.path.exists(text) or "/" in text or os.sep in text or text.endswith(".jsonl"):
+    if os.path.exists(text) or "/" in text or os.sep in text or plain_name(text).endswith((".jsonl", ".json")):
         return _in_file(Path(text))
     every = sessions_of(agents(), sub_agents=True)
     matches = [session for session in every if _id_of(session).startswith(text)]
@@ -127,9 +138,9 @@ def _id_of(session: Session) -> str:
 
 
 def _in_file(path: Path) -> Session:
-    with open(path, "rb") as file:
-        head = b"".join(_first_lines(file))
-        status = os.fstat(file.fileno())
+    with open_binary(path) as file, naming(str(path)):
+        head = _head(file, path)
+    status = path.stat()
     agent = _agent_of(head, str(path))
     return read_head(Session(agent, path, status.st_size, status.st_mtime, id=_id_in_name(agent, path)))
 
@@ -146,7 +157,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 def _in_standard_input() -> Session:
     data = b"".join(chunks_of("-"))
     name = "standard input"
-    session = Session(_agent_of(data, name), Path(name), len(data), data=data)
+    session = Session(_agent_of(_head(BytesIO(data), Path(name)), name), Path(name), len(data), data=data)
     _read(session, BytesIO(data))
     return session
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from contentmodel.cli.errors import Problem
+from contentmodel.cli.errors import Problem, naming
+from contentmodel.cli.opening import open_binary
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Source
 from contentmodel.cli.sessions.agents import CODEX, Session
@@ -70,7 +71,8 @@ def _lines_before(session: Session, lines: list[Any], seen: list[Path]) -> list[
     if not isinstance(end, int):
         hint = "use --alone to read only the lines after the fork"
         raise Problem(f"{session.path}: `history_base` has no number `end_ordinal_exclusive`", hint=hint)
-    before = parse_lines(path.read_bytes())
+    with open_binary(path) as file, naming(str(path)):
+        before = parse_lines(file)
     older = _lines_before(Session(CODEX, path), before, [*seen, path])
     return [line for line in (*older, *before) if _ordinal(line, -1) < end]
 
@@ -93,7 +95,10 @@ def _file_of(thread: str, path: Path, seen: list[Path]) -> Path | None:
 
     The names of the files begin with their times. If all files are newer, return the newest.
     """
-    found = {file.resolve(): file for root in _roots(path) for file in root.rglob(f"rollout-*{thread}*.jsonl")}
+    ends = (".jsonl", ".jsonl.zst")
+    found = {
+        file.resolve(): file for root in _roots(path) for end in ends for file in root.rglob(f"rollout-*{thread}*{end}")
+    }
     used = {file.resolve() for file in seen}
     files = [file for real, file in found.items() if real not in used and CODEX.id_of(file) == thread]
     older = [file for file in files if file.name < path.name] or files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -72,11 +73,16 @@ def check_free(path: Path, option: str) -> None:
         raise Problem(f"{path}: {file} is a file, not a folder", hint=f"set {option} to another path")
 
 
-def write_new(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file that does not exist yet, and create its folders. After a failure, there is no file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_new(path: Path, pieces: Iterable[bytes], source: Path | None) -> None:
+    """Write a file that does not exist yet, and create its folders. After a failure, there is no file.
+
+    The file has at most the permissions of the file `source`, and so have the folders. If `source` is None, only the
+    user can read it.
+    """
+    mode = stat.S_IMODE(source.stat().st_mode) & 0o666 if source is not None else 0o600
+    _make_folders(path.parent, mode | (mode & 0o444) >> 2)
     try:
-        with open(path, "xb") as file, naming(str(path)):
+        with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode | 0o600)) as file, naming(str(path)):
             file.writelines(pieces)
     except FileExistsError:
         raise OSError(errno.EEXIST, "the file exists, and is not replaced", str(path)) from None
@@ -84,3 +90,11 @@ def write_new(path: Path, pieces: Iterable[bytes]) -> None:
         with suppress(OSError):
             path.unlink()
         raise
+
+
+def _make_folders(path: Path, mode: int) -> None:
+    """Create a folder, and those above it that are missing."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=mode | 0o700, exist_ok=True)
+    path.mkdir(exist_ok=True)
