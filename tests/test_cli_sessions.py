@@ -681,8 +681,10 @@ def test_compressed_rollouts_are_listed_shown_and_converted(home: Path) -> None:
 
 
 def test_a_fork_has_the_history_of_a_compressed_session(home: Path) -> None:
+    codex_file(home, numbered([meta(CODEX_ID), *conversation("First.", "One.", "Second.", "Two.")]))
     fork(home, 3)
     before = run("show", FORK_ID).stdout
+    assert "First." in before
     for path in [*(home / ".codex").rglob("*.jsonl")]:
         compressed(path, ".zst")
     assert run("show", FORK_ID).stdout == before

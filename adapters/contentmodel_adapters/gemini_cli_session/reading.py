@@ -227,9 +227,9 @@ class Reading:
         """Return whether a record in a list of records is no message, and holds no content that messages do not."""
         if not _is_record(event.value):
             return False
-        versions = self._versions[event.id]
-        own = next(one for one in versions if (one.line, one.at) == (event.line, event.at))
-        return self._kept_as(own, versions[-1]) != _OTHER
+        versions = self._versions.get(event.id, [])
+        own = next((one for one in versions if (one.line, one.at) == (event.line, event.at)), None)
+        return own is not None and self._kept_as(own, versions[-1]) != _OTHER
 
     def _add_all(self, part: Part, events: list[Event]) -> None:
         results = _results_in(events)

@@ -26,5 +26,6 @@ for _name in (
     "agreement",
     "recorded_streams",
     "relayed",
+    "by_itself",
 ):
     import_module(f"{__name__}.{_name}")

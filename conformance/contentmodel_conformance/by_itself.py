@@ -1,0 +1,127 @@
+"""The laws of odd values: a value of an unknown form changes nothing about the others, and its loss is significant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel import ChatRequest, DecodeError
+from contentmodel.engine.json import value_at
+from contentmodel_conformance import laws
+from contentmodel_conformance.differences import ABSENT
+from contentmodel_conformance.laws import LawBroken
+from contentmodel_conformance.readers import Reader
+from contentmodel_conformance.readers.reading import ASSISTANT, CALL, MEDIUM, RESULT, SYSTEM, USER
+
+MARK = "The lamp is green, and it was not moved."
+"""The text in odd values."""
+
+LONG = 16
+"""The smallest length of the texts that the law of weight looks for without a reader."""
+
+_FACTS = (SYSTEM, USER, ASSISTANT, CALL, RESULT, MEDIUM)
+_KEYS = frozenset({"text", "content", "parts", "message", "prompt", "thinking", "output", "result", "arguments", "data"})
+_NOTICES: Mapping[str, frozenset[str]] = {
+    "gemini-cli-session": frozenset({"info", "error", "warning"}),
+    "claude-code-session": frozenset({"summary", "system"}),
+    "codex-rollout": frozenset({"session_meta", "turn_context", "world_state", "compacted"}),
+}
+"""The types of lines with texts of the program, which it sends to no model."""
+
+
+def each_by_itself(adapter: Any, kind: str, payloads: tuple[Any, Any]) -> None:
+    """An unknown, torn or odd record, line, block or part changes nothing about the others.
+
+    `payloads` are one payload, and the same with an odd value in one of its lists. An adapter may refuse the second as a
+    whole, unless its documents are lines. The texts, calls, results and media of the first are found in the second, in
+    the same order and with the same roles. All others are of the odd value.
+    """
+    payload, changed = payloads
+    before = [*_facts(laws.decode(adapter, kind, payload))]
+    try:
+        after = [*_facts(laws.decode(adapter, kind, changed))]
+    except DecodeError as error:
+        if getattr(adapter, "form", "json") == "lines":
+            raise LawBroken("each by itself", "$", f"an odd value makes decoding fail: {error}", ABSENT, ABSENT) from None
+        raise laws.Refused from None
+    rest = iter(fact for fact in after if MARK not in str(fact))
+    for fact in before:
+        found = next(rest, ABSENT)
+        if found != fact:
+            raise LawBroken("each by itself", "$", "an odd value changes another value", fact, found)
+    extra = next(rest, ABSENT)
+    if extra is not ABSENT:
+        raise LawBroken("each by itself", "$", "an odd value adds another value", ABSENT, extra)
+
+
+def _facts(value: Any) -> Iterator[tuple[str, str, str]]:
+    """Yield the role, the type and the value of each content that is known."""
+    if isinstance(value, ChatRequest):
+        yield from _contents("instructions", value.instructions)
+        messages = value.messages
+    else:
+        messages = [message for choice in value.choices for message in choice.messages]
+    for message in messages:
+        # A message of the user has another role if it has only results.
+        yield from _contents("user" if message.role == "tool" else message.role, message.contents)
+
+
+def _contents(role: str, contents: Sequence[Any]) -> Iterator[tuple[str, str, str]]:
+    for content in contents:
+        plain = msgspec.to_builtins(content)
+        name = type(content).__name__
+        for field in ("text", "refusal", "data", "uri", "file_id", "message"):
+            if isinstance(plain.get(field), str) and plain[field]:
+                yield role, name, plain[field]
+        if "arguments" in plain:
+            yield role, name, f"{plain.get('name')} {plain['arguments']}"
+        if isinstance(plain.get("outputs"), list):
+            yield role, name, "result"
+            yield from _contents(role, content.outputs)
+
+
+def weight(reader: Reader | None, source: Any, target: Any, kind: str, payload: Any) -> None:
+    """No insignificant loss covers a text, a call, a result or a medium.
+
+    The reader of the source's API finds them. Without a reader, these are the long texts in fields that usually have
+    content, unless the decoded value has the same text.
+    """
+    try:
+        encoded = laws.crossed(source, target, kind, payload)
+    except DecodeError:
+        raise laws.Refused from None
+    minor = {loss.path: loss.code for loss in encoded.losses if loss.kind == "insignificant" and loss.path != "$"}
+    major = [loss.path for loss in encoded.losses if loss.kind != "insignificant"]
+    if reader is not None:
+        facts = [(fact.paths[0], fact.value) for fact in reader(kind, payload).facts if fact.kind in _FACTS]
+        facts += [(path, MARK) for path in minor if MARK in str(value_at(payload, path))]
+    else:
+        known = "\n".join(text for _, _, text in _facts(laws.decode(source, kind, payload)))
+        facts = [
+            (path, text)
+            for path, text in ((path, text) for above in minor for path, text in _long(value_at(payload, above), above))
+            if text.strip() not in known and not _is_notice(source.api, payload, path)
+        ]
+    for path, value in facts:
+        covering = next((above for above in minor if path == above or path.startswith((f"{above}.", f"{above}["))), None)
+        if covering is not None and not any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in major):
+            raise LawBroken("weight", covering, f"an insignificant loss ({minor[covering]}) covers content", value, ABSENT)
+
+
+def _long(value: Any, path: str, is_held: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the paths and the values of long texts under keys of content."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _long(item, f"{path}.{key}", is_held=is_held or key in _KEYS)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _long(item, f"{path}[{index}]", is_held=is_held)
+    elif isinstance(value, str) and len(value) >= LONG and (is_held or path.rpartition(".")[2] in _KEYS):
+        yield path, value
+
+
+def _is_notice(api: str, payload: Any, path: str) -> bool:
+    line = value_at(payload, path[: path.find("]") + 1]) if isinstance(payload, list) else None
+    return isinstance(line, dict) and line.get("type") in _NOTICES.get(api, ())
