@@ -22,7 +22,9 @@ LONG = 16
 """The smallest length of the texts that the law of weight looks for without a reader."""
 
 _FACTS = (SYSTEM, USER, ASSISTANT, CALL, RESULT, MEDIUM)
-_KEYS = frozenset({"text", "content", "parts", "message", "prompt", "thinking", "output", "result", "arguments", "data"})
+_KEYS = frozenset(
+    {"text", "content", "parts", "message", "prompt", "thinking", "output", "result", "arguments", "data"}
+)
 _NOTICES: Mapping[str, frozenset[str]] = {
     "gemini-cli-session": frozenset({"info", "error", "warning"}),
     "claude-code-session": frozenset({"summary", "system"}),
@@ -32,19 +34,23 @@ _NOTICES: Mapping[str, frozenset[str]] = {
 
 
 def each_by_itself(adapter: Any, kind: str, payloads: tuple[Any, Any]) -> None:
-    """An unknown, torn or odd record, line, block or part changes nothing about the others.
+    """Decode each record, line, block and part by itself: an unknown, torn or odd one changes no other.
 
-    `payloads` are one payload, and the same with an odd value in one of its lists. An adapter may refuse the second as a
-    whole, unless its documents are lines. The texts, calls, results and media of the first are found in the second, in
-    the same order and with the same roles. All others are of the odd value.
+    `payloads` are one payload, and the same with an odd value in one of its lists. An adapter may refuse the second as
+    a whole, unless its documents are lines. The texts, calls, results and media of the first are found in the second,
+    in the same order and with the same roles. All others are of the odd value.
     """
     payload, changed = payloads
-    before = [*_facts(laws.decode(adapter, kind, payload))]
     try:
-        after = [*_facts(laws.decode(adapter, kind, changed))]
+        before = [*_facts(getattr(adapter, f"decode_{kind}")(payload))]
+    except DecodeError:
+        raise laws.Refused from None
+    try:
+        after = [*_facts(getattr(adapter, f"decode_{kind}")(changed))]
     except DecodeError as error:
         if getattr(adapter, "form", "json") == "lines":
-            raise LawBroken("each by itself", "$", f"an odd value makes decoding fail: {error}", ABSENT, ABSENT) from None
+            detail = f"an odd value makes decoding fail: {error}"
+            raise LawBroken("each by itself", "$", detail, ABSENT, ABSENT) from None
         raise laws.Refused from None
     rest = iter(fact for fact in after if MARK not in str(fact))
     for fact in before:
@@ -78,8 +84,7 @@ def _contents(role: str, contents: Sequence[Any]) -> Iterator[tuple[str, str, st
         if "arguments" in plain:
             yield role, name, f"{plain.get('name')} {plain['arguments']}"
         if isinstance(plain.get("outputs"), list):
-            yield role, name, "result"
-            yield from _contents(role, content.outputs)
+            yield from _contents("result", content.outputs)
 
 
 def weight(reader: Reader | None, source: Any, target: Any, kind: str, payload: Any) -> None:
@@ -105,9 +110,14 @@ def weight(reader: Reader | None, source: Any, target: Any, kind: str, payload: 
             if text.strip() not in known and not _is_notice(source.api, payload, path)
         ]
     for path, value in facts:
-        covering = next((above for above in minor if path == above or path.startswith((f"{above}.", f"{above}["))), None)
-        if covering is not None and not any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in major):
-            raise LawBroken("weight", covering, f"an insignificant loss ({minor[covering]}) covers content", value, ABSENT)
+        covering = next((above for above in minor if _is_within(path, above)), None)
+        if covering is not None and not any(_is_within(path, above) for above in major):
+            detail = f"an insignificant loss ({minor[covering]}) covers content"
+            raise LawBroken("weight", covering, detail, value, ABSENT)
+
+
+def _is_within(path: str, above: str) -> bool:
+    return path == above or path.startswith((f"{above}.", f"{above}["))
 
 
 def _long(value: Any, path: str, is_held: bool = False) -> Iterator[tuple[str, str]]:

@@ -66,6 +66,7 @@ class Reading:
         self._history: dict[str, Event] = {}
         self._removed: list[tuple[Branch, list[Event]]] = []
         self._versions: dict[str, list[Event]] = {}
+        self._records: dict[Place, Event] = {}
         self._lists: dict[int, tuple[str, dict[str, Any], list[str]]] = {}
         """The lines with a list of records: the residue entry, the line, and the keys that lead to the list."""
         self._taken: set[Place] = set()
@@ -108,6 +109,7 @@ class Reading:
             self._history[f"{_CONTENT}:{len(self._history)}"] = event
             return
         self._versions.setdefault(event.id, []).append(event)
+        self._records[event.line, event.at] = event
         if event.is_known or event.id not in self._history:
             self._history[event.id] = event
 
@@ -227,9 +229,8 @@ class Reading:
         """Return whether a record in a list of records is no message, and holds no content that messages do not."""
         if not _is_record(event.value):
             return False
-        versions = self._versions.get(event.id, [])
-        own = next((one for one in versions if (one.line, one.at) == (event.line, event.at)), None)
-        return own is not None and self._kept_as(own, versions[-1]) != _OTHER
+        own = self._records.get((event.line, event.at))
+        return own is not None and self._kept_as(own, self._versions[own.id][-1]) != _OTHER
 
     def _add_all(self, part: Part, events: list[Event]) -> None:
         results = _results_in(events)

@@ -320,6 +320,7 @@ class Reader:
         return read
 
     def _content(self, content: AIContent, trace: Any) -> tuple[AIContent, Source | None]:
+        content = self._with_odd_apart(content, trace)
         block = content.block if isinstance(content, UnknownContent) else None
         if isinstance(block, dict) and TOKEN in block:
             source = self._session.sources[block[TOKEN]]
@@ -335,6 +336,19 @@ class Reader:
         self._read[id(read)] = _Read(read, source)
         trace.replaced(content, read)
         return read, source
+
+    def _with_odd_apart(self, content: AIContent, trace: Any) -> AIContent:
+        """Return a content in which values marked as odd are of this format: the inner API must not get them."""
+        read = content
+        if isinstance(content, UnknownContent) and is_odd(content.block):
+            read = replace(content, api=self._api)
+        elif isinstance(content, ToolResultContent):
+            outputs = [self._with_odd_apart(output, trace) for output in content.outputs]
+            if any(new is not old for new, old in zip(outputs, content.outputs, strict=True)):
+                read = replace(content, outputs=outputs)
+        if read is not content:
+            trace.replaced(content, read)
+        return read
 
     def _with_result_record(self, content: AIContent, source: Source | None, trace: Any) -> AIContent:
         """Return a result with the program's form of it and its outcome."""

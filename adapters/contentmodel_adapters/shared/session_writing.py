@@ -183,6 +183,7 @@ class Writer:
 
     def _packed_content(self, content: AIContent, message: ChatMessage, *, is_new: bool) -> AIContent:
         own = self._own(content)
+        content = self._with_odd_inside(content)
         is_block = is_new if own is None else INSIDE.read(own) == "block"
         if is_block and isinstance(content, UnknownContent) and isinstance(content.block, dict):
             token = self._token(message, None if own is None else _source_of(own), content)
@@ -197,6 +198,17 @@ class Writer:
         if isinstance(packed, ToolResultContent) and is_new:
             packed = self._packed_result(packed, message)
         return self._context.replaced(content, packed)
+
+    def _with_odd_inside(self, content: AIContent) -> AIContent:
+        """Return a content in which values marked as odd are of the inner API, which writes them as they are."""
+        changed = content
+        if isinstance(content, UnknownContent) and content.api == self._format.api and is_odd(content.block):
+            changed = replace(content, api=self._format.inner)
+        elif isinstance(content, ToolResultContent):
+            outputs = [self._with_odd_inside(output) for output in content.outputs]
+            if any(new is not old for new, old in zip(outputs, content.outputs, strict=True)):
+                changed = replace(content, outputs=outputs)
+        return content if changed is content else self._context.replaced(content, changed)
 
     def _without_flag(self, packed: ToolResultContent, read: AIContent) -> ToolResultContent:
         """Return a result without the flag of a failure that its line has. Report an edit of the flag as lost."""

@@ -57,8 +57,15 @@ def _said(role: str, text: str) -> dict[str, Any]:
 SESSION_FILES: dict[str, list[Any]] = {
     "gemini-cli-session": [
         [{**_GEMINI, "messages": [_PROMPT, _CALLING, _NOTICE, _ANSWER]}],
+        [_GEMINI, {**_ANSWER, "content": "A text that the next record replaces."}, _ANSWER],
         [_GEMINI, _PROMPT, _CALLING, _NOTICE, {"$set": {"messages": [_PROMPT, _ANSWER]}}],
-        [_GEMINI, _PROMPT, {**_PROMPT, "id": "u2", "content": "Delete all of the files."}, {"$rewindTo": "u2"}, _ANSWER],
+        [
+            _GEMINI,
+            _PROMPT,
+            {**_PROMPT, "id": "u2", "content": "Delete the files."},
+            {"$rewindTo": "u2"},
+            _ANSWER,
+        ],
         [{"history": [{"role": "user", "parts": [{"text": "Hi."}]}, {"role": "model", "parts": [{"text": "Hello."}]}]}],
     ],
     "claude-code-session": [
@@ -92,6 +99,12 @@ SESSION_FILES: dict[str, list[Any]] = {
                 },
             ),
             {"type": "queue-operation", "operation": "enqueue", "content": "List the files of the project."},
+            {"type": "queue-operation", "operation": "enqueue", "content": "Count them, too, before you go on."},
+            {
+                "type": "attachment",
+                "uuid": "uuid-9",
+                "attachment": {"type": "new_kind", "content": "A note of the user."},
+            },
             _claude(5, "assistant", {"message": {"role": "assistant", "id": "msg_2", "content": "There is one file."}}),
         ]
     ],
@@ -100,6 +113,7 @@ SESSION_FILES: dict[str, list[Any]] = {
             _codex(0, "session_meta", {"id": "5e551011", "base_instructions": {"text": "You are an agent of tests."}}),
             _codex(1, "response_item", _said("user", "List the files of the project.")),
             _codex(1, "event_msg", {"type": "user_message", "message": "List the files of the project."}),
+            _codex(1, "event_msg", {"type": "agent_message", "message": "A text that no item of the history has."}),
             _codex(2, "response_item", _said("assistant", "I list all of the files.")),
             _codex(
                 3,

@@ -263,7 +263,9 @@ class _Pairing:
     def _continues_turn(self, message: ChatMessage) -> bool:
         last = self.messages[-1]
         are_assistant = message.role == last.role == "assistant"
-        return are_assistant and not is_native(message, self._context) and not is_native(last, self._context)
+        # The API joins messages of one role itself, but a container (a session file) of its messages has results apart.
+        are_kept = self._context.native and (is_native(message, self._context) or is_native(last, self._context))
+        return are_assistant and not are_kept
 
     def finish(self) -> None:
         """Complete the last messages. Report deferred contents as lost, because some calls still have no result."""
