@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from contentmodel import ChatRequest, DecodeError
+from contentmodel.authoring import strings_in
 from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT
+from contentmodel_conformance.hints import without_extra
 from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.readers.reading import ASSISTANT, CALL, MEDIUM, RESULT, SYSTEM, USER
@@ -98,12 +100,13 @@ def weight(reader: Reader | None, source: Any, target: Any, kind: str, payload: 
     except DecodeError:
         raise laws.Refused from None
     minor = {loss.path: loss.code for loss in encoded.losses if loss.kind == "insignificant" and loss.path != "$"}
-    major = [loss.path for loss in encoded.losses if loss.kind != "insignificant"]
+    major = [loss.path for loss in encoded.losses if loss.kind in ("dropped", "degraded") and loss.path != "$"]
     if reader is not None:
         facts = [(fact.paths[0], fact.value) for fact in reader(kind, payload).facts if fact.kind in _FACTS]
         facts += [(path, MARK) for path in minor if MARK in str(value_at(payload, path))]
     else:
-        known = "\n".join(text for _, _, text in _facts(laws.decode(source, kind, payload)))
+        decoded = without_extra(msgspec.to_builtins(laws.decode(source, kind, payload)))
+        known = "\n".join(strings_in(decoded))
         facts = [
             (path, text)
             for path, text in ((path, text) for above in minor for path, text in _long(value_at(payload, above), above))

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from contentmodel.authoring import Hint
+from contentmodel.authoring import Hint, may_hold_content
 from contentmodel_adapters.shared.session_reading import is_odd, odd
 
 Slot = list[Any]
@@ -23,6 +23,13 @@ Slot = list[Any]
 SLOTS = Hint[list[list[str | int]]](None, "slots", "the kind and the place of each part in a record of a session file")
 
 _CALL = ("id", "name", "args")
+_CALL_FIELDS = frozenset(
+    {
+        *(*_CALL, "result", "status", "timestamp", "agentId", "displayName", "description", "resultDisplay"),
+        "renderOutputAsMarkdown",
+    }
+)
+"""The fields of a call: those after `result` are for the user."""
 _LIFTED = re.compile(r"(thoughts|toolCalls)\[(\d+)\](?:\.(\w+))?")
 _UNFIT = object()
 """The value of a slot for a part that does not fit into it."""
@@ -200,10 +207,12 @@ def _left(
             yield ["thoughts", at], thought
     ids = {part["functionCall"].get("id") for part in parts if part.get("functionCall").__class__ is dict}
     for at, call in _items(record, "toolCalls"):
-        if call.__class__ is not dict:
+        if call.__class__ is not dict or _CALL_FIELDS.isdisjoint(call):
             if call is not None:
                 yield ["toolCalls", at], call
             continue
+        unknown = {key: value for key, value in call.items() if key not in _CALL_FIELDS and key.isidentifier()}
+        yield from ((["toolCalls", at, key], value) for key, value in unknown.items() if may_hold_content({key: value}))
         if f".toolCalls[{at}]" not in taken and not (isinstance(call.get("id"), str) and call["id"] in ids):
             yield from ((["toolCalls", at, key], call[key]) for key in _CALL if call.get(key) is not None)
         result, place = call.get("result"), f".toolCalls[{at}].result"
