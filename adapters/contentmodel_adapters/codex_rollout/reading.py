@@ -234,8 +234,8 @@ class Reading:
         turns = payload.get("num_turns")
         if payload.get("type") == "token_count":
             self._read_counts(index, payload.get("info"))
-        is_rollback = payload.get("type") == "thread_rolled_back" and isinstance(turns, int) and turns > 0
-        if is_rollback and self._prompts:
+        is_rollback = payload.get("type") == "thread_rolled_back"
+        if is_rollback and isinstance(turns, int) and turns > 0 and self._prompts:
             # If there are fewer turns, Codex removes all.
             self._remove("alternative", self._prompts[-min(turns, len(self._prompts))])
         return False

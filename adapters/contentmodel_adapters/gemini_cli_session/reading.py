@@ -53,7 +53,7 @@ class Event(msgspec.Struct, eq=False):
 
     @property
     def is_known(self) -> bool:
-        """True if the program knows the type of the record, and if it has no field of this library."""
+        """True if the program has the type of the record, and the record has no field of this library."""
         return (self.kind in MESSAGES or self.kind in NOTICES) and TOKEN not in self.value
 
 
@@ -101,7 +101,7 @@ class Reading:
             self.session.keep(index, line, "session" if is_named else _OTHER)
 
     def _add(self, event: Event) -> None:
-        """Add a record to the history. It replaces a record with the same id, if it has a type that the program knows.
+        """Add a record to the history. It replaces a record with the same id, if the program has its type.
 
         A record of an unknown type is sent to no model, but a later line may remove the records after it.
         """
@@ -207,10 +207,10 @@ class Reading:
 
         The records that may hold other content are kept in an entry of their own.
         """
-        *_, values = holders = [line]
+        holders: list[Any] = [line]
         for step in steps:
-            values = values[step]
-            holders.append(values)
+            holders.append(holders[-1][step])
+        values: list[Any] = holders[-1]
         light: list[Any] = [None] * len(values)
         heavy: list[Any] = [None] * len(values)
         for at, value in enumerate(values):

@@ -212,9 +212,13 @@ def _left(
                 yield ["toolCalls", at], call
             continue
         unknown = {key: value for key, value in call.items() if key not in _CALL_FIELDS and key.isidentifier()}
-        yield from ((["toolCalls", at, key], value) for key, value in unknown.items() if may_hold_content({key: value}))
+        for key, value in unknown.items():
+            if may_hold_content({key: value}):
+                yield ["toolCalls", at, key], value
         if f".toolCalls[{at}]" not in taken and not (isinstance(call.get("id"), str) and call["id"] in ids):
-            yield from ((["toolCalls", at, key], call[key]) for key in _CALL if call.get(key) is not None)
+            for key in _CALL:
+                if call.get(key) is not None:
+                    yield ["toolCalls", at, key], call[key]
         result, place = call.get("result"), f".toolCalls[{at}].result"
         if result and place not in taken and f"{place}[0]" not in taken and not repeats:
             yield ["toolCalls", at, "result"], result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -181,7 +181,8 @@ def mark_odd(error: DecodeError, part: Part, session: Session, field: str) -> se
     bad: set[Place] = set()
     fresh: set[int] = set()
     for fault in error.faults:
-        name, at, *steps = *steps_of(fault.path), "", ""
+        path_steps: list[Any] = [*steps_of(fault.path), "", ""]
+        name, at, *steps = path_steps
         if name == field and isinstance(at, int):
             entry = part.entries[at]
             if not _mark(entry, steps, fresh):
@@ -194,7 +195,7 @@ def mark_odd(error: DecodeError, part: Part, session: Session, field: str) -> se
     return bad
 
 
-def _mark(value: Any, steps: list[str | int], fresh: set[int]) -> bool:
+def _mark(value: Any, steps: Sequence[str | int], fresh: set[int]) -> bool:
     """Mark the innermost item of a list on a path that is not marked yet. Return whether there is one.
 
     `fresh` are the ids of the containers that were copied before: the others are of the input, which is not changed.
@@ -231,7 +232,7 @@ def odd_paths(part: Part, field: str) -> Iterator[str]:
             pending.extend((child_path(path, key), item) for key, item in reversed(value.items()))
 
 
-def _place_of(entry: dict[str, Any], steps: list[str | int], session: Session) -> Place:
+def _place_of(entry: dict[str, Any], steps: Sequence[str | int], session: Session) -> Place:
     """Return the place of the wire object at a path in an entry: the entry, or one of its blocks."""
     if TOKEN not in entry and len(steps) > 1 and isinstance(steps[1], int):
         entry = entry["content"][steps[1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from importlib import import_module
+from itertools import takewhile
 from typing import Any
 from unittest import mock
 
@@ -33,9 +34,9 @@ class StopsAtUnknownParts(Broken):
         changed = copy.deepcopy(payload)
         for content in changed.get("contents", ()) if isinstance(changed, dict) else ():
             parts = content.get("parts") if isinstance(content, dict) else None
-            unknown = next((at for at, part in enumerate(parts or ()) if "x_unknown" in str(part)), None)
-            if unknown is not None:
-                del parts[unknown:]
+            known = [*takewhile(lambda part: "x_unknown" not in str(part), parts or ())]
+            if parts:
+                content["parts"] = known
         return changed
 
 

@@ -39,7 +39,7 @@ def open_binary(path: str | Path, *, buffered: bool = True) -> BinaryIO:
             import zstandard
         reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
         return io.BufferedReader(_Decompressed(cast(IO[bytes], reader), file))
-    return cast(BinaryIO, file)
+    return file
 
 
 def plain_name(path: str | Path) -> str:

@@ -50,7 +50,7 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        return self.content if isinstance(self.content, bytes) else b"".join(_in_file(list[bytes], self.content))
+        return self.content if isinstance(self.content, bytes) else b"".join(_in_file(_all_lines, self.content))
 
     @property
     def size(self) -> int:
@@ -94,6 +94,10 @@ def _in_file(read: Callable[[Lines], list[_T]], path: Path) -> list[_T]:
     """Read a file line by line."""
     with open_binary(path) as file, naming(str(path)):
         return read(file)
+
+
+def _all_lines(lines: Lines) -> list[bytes]:
+    return [line for line in lines if isinstance(line, bytes)]
 
 
 _INDEX = re.compile(r"\$\[(\d+)\]")
