@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 from importlib import import_module
-from itertools import takewhile
 from typing import Any
 from unittest import mock
 
-from contentmodel_conformance.mutants.broken import GOOGLE, Broken, mutant
+from contentmodel_conformance.mutants.broken import Broken, mutant
 
 GEMINI_CLI, CLAUDE_CODE, CODEX = "gemini-cli-session", "claude-code-session", "codex-rollout"
 
@@ -24,20 +23,6 @@ class ReadsAllRecordsOrNone(Broken):
             if isinstance(records, list) and not all(isinstance(one, dict) and "id" in one for one in records):
                 line["messages"] = []
         return lines
-
-
-@mutant(GOOGLE, "each-by-itself/anywhere")
-class StopsAtUnknownParts(Broken):
-    """Ignore the parts of a content after an unknown one."""
-
-    def read(self, kind: str, payload: Any) -> Any:
-        changed = copy.deepcopy(payload)
-        for content in changed.get("contents", ()) if isinstance(changed, dict) else ():
-            parts = content.get("parts") if isinstance(content, dict) else None
-            known = [*takewhile(lambda part: "x_unknown" not in str(part), parts or ())]
-            if parts:
-                content["parts"] = known
-        return changed
 
 
 class _Changed(Broken):

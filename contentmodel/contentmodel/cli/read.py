@@ -50,7 +50,10 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        return self.content if isinstance(self.content, bytes) else b"".join(_in_file(_all_lines, self.content))
+        if isinstance(self.content, bytes):
+            return self.content
+        lines: list[bytes] = _in_file(_all_lines, self.content)
+        return b"".join(lines)
 
     @property
     def size(self) -> int:
