@@ -17,10 +17,10 @@ from contentmodel import (
     TextContent,
 )
 from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.pipeline.blank_texts import without_blank_texts
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds, with_call_ids
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_arguments, with_distinct_ids, with_names_of_calls
-from contentmodel.engine.pipeline.blank_texts import without_blank_texts
 from contentmodel.engine.pipeline.passes import with_a_turn, without_broken_status
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
 from contentmodel.pairs import TranscriptIndex
