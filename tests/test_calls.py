@@ -58,9 +58,12 @@ def test_call_without_result_gets_placeholder_result() -> None:
     ]
 
 
-def test_calls_at_end_of_conversation_get_no_placeholder_result() -> None:
+def test_calls_at_end_of_conversation_get_placeholder_result_only_if_one_of_them_has_a_result() -> None:
+    messages = to_chat(claude("hi", [use("c1"), use("c2")]))
+    assert [m["role"] for m in messages] == ["user", "assistant"]
     messages = to_chat(claude("hi", [use("c1"), use("c2")], [result("c1")]))
-    assert [m["role"] for m in messages] == ["user", "assistant", "tool"]
+    assert [m.get("tool_call_id") for m in messages[2:]] == ["c1", "c2"]
+    assert messages[-1]["content"] == NO_RESULT
 
 
 def test_late_result_becomes_user_text() -> None:

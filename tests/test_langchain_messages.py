@@ -24,7 +24,6 @@ from langchain_core.messages import (
 import contentmodel
 from contentmodel import (
     ChatRequest,
-    DecodeError,
     FunctionCallContent,
     UnknownContent,
     assistant,
@@ -99,11 +98,14 @@ def test_payloads_with_any_value_replaced_are_refused_or_kept() -> None:
 
 @pytest.mark.parametrize("key", ["data", "kwargs"])
 @pytest.mark.parametrize("word", ["human", "ai", "tool"])
-def test_type_that_is_null_is_refused_with_its_path(key: str, word: str) -> None:
-    around = {"lc": 1, "id": ["HumanMessage"]} if key == "kwargs" else {"type": word}
-    body = {"type": None, "content": "x", "tool_call_id": "c1"}
-    with pytest.raises(DecodeError, match=rf"the type of this message at \$\[0\].{key}.type"):
-        ADAPTER.decode_request([{**around, key: body}])
+def test_type_that_is_null_is_that_around_the_message(key: str, word: str) -> None:
+    names = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+    around = {"lc": 1, "id": [names[word]]} if key == "kwargs" else {"type": word}
+    body = {"content": "x", "tool_call_id": "c1"}
+    null, missing = ([{**around, key: wire}] for wire in ({"type": None, **body}, body))
+    request = ADAPTER.decode_request(null)
+    assert request.messages[0].role == ADAPTER.decode_request(missing).messages[0].role
+    assert ADAPTER.encode_request(request).payload == null
 
 
 def test_chat_message_with_a_null_role_and_no_type_is_encoded_unchanged() -> None:

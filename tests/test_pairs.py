@@ -243,12 +243,17 @@ def fits(first: Any, second: Any) -> bool:
         return result is QUESTIONS[call] and bool(first.request_id == second.request_id)
     if call not in FAMILIES or result not in FAMILIES.values():
         return False
-    if second.call_id is not None:
-        return bool(second.call_id == first.call_id) and (call, result) != (
-            FunctionCallContent,
-            WebSearchToolResultContent,
-        )
+    if has_same_id(first, second):
+        return (call, result) != (FunctionCallContent, WebSearchToolResultContent)
+    if second.call_id is not None and first.call_id is not None:
+        return False
     return result is FAMILIES[call] and (second.name is None or first.name in (None, second.name))
+
+
+def has_same_id(first: Any, second: Any) -> bool:
+    """Return whether the second is a result with the id of the first."""
+    call_id = getattr(second, "call_id", None)
+    return call_id is not None and call_id == getattr(first, "call_id", None)
 
 
 def _rank(first: Any, second: Any) -> tuple[bool, bool]:
@@ -276,6 +281,7 @@ def naive_pairs(messages: list[ChatMessage]) -> dict[Place, Place]:
     found: dict[Place, Place] = {}
     for second in places:
         open_ = [p for p in places if p < second and p not in found and fits(content(p), content(second))]
+        open_ = [p for p in open_ if has_same_id(content(p), content(second))] or open_
         last = [p for p in open_ if not ends_group(p, open_[-1])]
         if last:
             ranks = [(_rank(content(p), content(second)), p) for p in last]
@@ -324,8 +330,8 @@ def test_missing_ids_gives_paired_calls_and_results_equal_ids(messages: list[Cha
         return content.call_id
 
     empty = {place for place in [*index.calls, *index.results] if own(place) is None}
-    assert set(given) == empty
-    assert all((own(c) or given[c]) == (own(r) or given[r]) for c, r in index.result_of.items())
+    assert set(given) == empty | {result for call, result in index.result_of.items() if call in empty}
+    assert all(given.get(c, own(c)) == given.get(r, own(r)) for c, r in index.result_of.items())
 
 
 # -- ids that repeat ---------------------------------------------------------------------------------------------------

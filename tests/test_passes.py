@@ -16,14 +16,15 @@ from contentmodel import (
     ReasoningContent,
     TextContent,
 )
+from contentmodel.content import ToolApprovalRequestContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.blank_texts import without_blank_texts
-from contentmodel.engine.pipeline.call_ids import StreamedCallIds, with_call_ids
+from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_arguments, with_distinct_ids, with_names_of_calls
 from contentmodel.engine.pipeline.passes import with_a_turn, without_broken_status
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
-from contentmodel.pairs import TranscriptIndex
+from contentmodel.pairs import AnswerCallIds, TranscriptIndex
 
 OWN = Origin(api="tales", issuer="teller")
 OTHER = Origin(api="songs", issuer="singer")
@@ -129,11 +130,11 @@ def test_with_call_ids_returns_same_messages_if_calls_have_ids() -> None:
 
 def test_streamed_calls_get_same_ids_as_in_whole_response() -> None:
     contents = [call(None), call(None, "g"), result(None), call("given"), result("given")]
-    streamed = StreamedCallIds("answer")
+    streamed = AnswerCallIds("answer")
     ids = [streamed.give(index, content).call_id for index, content in enumerate(contents)]
     here = context()
     here.answer_id = "answer"
-    (whole,) = with_call_ids([message("assistant", *contents)], here)
+    (whole,) = with_answer_ids([message("assistant", *contents)], here)
     assert ids == [content.call_id for content in whole.contents]
     assert streamed.give(0, call(None)).call_id == ids[0]
 
@@ -142,15 +143,47 @@ def test_repeated_ids_of_a_turn_become_distinct_and_results_follow_their_calls()
     here = context()
     messages = [message("assistant", call("1"), call("1", "g")), message("tool", result("1"), result("1"))]
     calls, results = (made.contents for made in with_distinct_ids(messages, TranscriptIndex(messages), here))
-    assert [content.call_id for content in calls] == ["1", "1 (2)"]
-    assert [content.call_id for content in results] == ["1", "1 (2)"]
+    assert [content.call_id for content in calls] == ["1", "1_2"]
+    assert [content.call_id for content in results] == ["1", "1_2"]
     assert set(codes(here)) == {("repeated-call-id", "call_id")}
 
 
-def test_with_distinct_ids_keeps_id_that_is_used_again_in_later_turn() -> None:
+def test_ids_that_repeat_in_later_turns_become_distinct_and_are_kept_in_maps() -> None:
+    here = context()
     turn = [message("assistant", call("1")), message("tool", result("1"))]
-    messages = [*turn, message("user", text("again")), *turn]
-    assert with_distinct_ids(messages, TranscriptIndex(messages), context()) == messages
+    messages = [*turn, message("user", text("again")), *turn, *turn]
+    made = with_distinct_ids(messages, TranscriptIndex(messages), here)
+    assert [content.call_id for one in made if one.role != "user" for content in one.contents] == [
+        *("1", "1", "1_2", "1_2", "1_3", "1_3")
+    ]
+    assert here.maps is not None
+    assert here.maps.repeated == {"1_2": "1", "1_3": "1"}
+    for end in range(len(messages)):
+        assert with_distinct_ids(messages[:end], TranscriptIndex(messages[:end]), context()) == made[:end]
+
+
+def test_target_that_repeats_its_own_ids_keeps_them() -> None:
+    here = context()
+    own = [message("assistant", call("1"), origin=OWN), message("tool", result("1"), origin=OWN)] * 2
+    assert with_distinct_ids(own, TranscriptIndex(own), here) == own
+
+
+def test_result_gets_id_of_its_call_if_only_results_have_ids() -> None:
+    here = context()
+    messages = [
+        message("assistant", call(None), call(None, "g")),
+        message("tool", result("x", name="g"), result("y", name="f")),
+    ]
+    calls, results = (made.contents for made in with_call_ids(messages, here))
+    assert [content.call_id for content in results] == [content.call_id for content in reversed(calls)]
+    assert codes(here)[2:] == [("id-of-call", "call_id")] * 2
+
+
+def test_approval_gets_new_id_of_its_call() -> None:
+    request = ToolApprovalRequestContent(request_id="1", name="f")
+    messages = [message("assistant", call("1")), message("tool", result("1")), message("assistant", call("1"), request)]
+    made = with_distinct_ids(messages, TranscriptIndex(messages), context())
+    assert made[2].contents[1].request_id == made[2].contents[0].call_id == "1_2"
 
 
 def test_results_get_the_names_of_their_calls() -> None:
@@ -202,6 +235,36 @@ def test_call_at_the_end_gets_no_placeholder() -> None:
     made, here = paired(message("assistant", call()))
     assert [one.role for one in made] == ["assistant"]
     assert codes(here) == []
+
+
+def test_half_answered_turn_at_the_end_gets_placeholders() -> None:
+    made, here = paired(message("assistant", call("1"), call("2")), message("tool", result("2")))
+    assert made[-1].contents == [result("2"), result("1", text(NO_RESULT), name="f")]
+    assert codes(here) == [("missing-result", None)]
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_result_is_sent_before_instructions_that_separate_it_from_its_call(role: str) -> None:
+    first, last = message("tool", result("1")), message("tool", result("2"))
+    between = message(role, text("Be brief."))
+    calls = message("assistant", call("1"), call("2"))
+    made, here = paired(calls, first, between, last, message("assistant", text("Done.")))
+    results = message("tool", result("1"), result("2"))
+    assert made == [calls, results, between, message("assistant", text("Done."))]
+    assert codes(here) == [("result-moved", None)]
+
+
+def test_result_after_an_answer_of_the_model_becomes_text() -> None:
+    between = [message("developer", text("Be brief.")), message("assistant", text("Well."))]
+    made, here = paired(message("assistant", call("1")), *between, message("tool", result("1", text("late"))))
+    assert [one.role for one in made] == ["assistant", "tool", "developer", "assistant", "user"]
+    assert codes(here) == [("missing-result", None), ("unmatched-result", None)]
+
+
+def test_unmatched_result_is_sent_after_placeholders_if_no_call_of_the_last_turn_has_a_result() -> None:
+    made, here = paired(message("assistant", call("1")), message("tool", result("x", text("late"))))
+    assert [one.role for one in made] == ["assistant", "tool", "user"]
+    assert codes(here)[:1] == [("unmatched-result", None)]
 
 
 def test_result_of_no_pending_call_becomes_text_after_the_results() -> None:

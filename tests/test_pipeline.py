@@ -14,29 +14,29 @@ from contentmodel.message import Origin
 
 ORDER = {
     "anthropic-messages": """
-        *with_fitting_settings *_with_separate_added_tools *with_known_tools
-        with_sendable_tools hoist_instructions with_hosted_of_claude with_citations_of_kin normalize_foreign
-        with_cited_documents join_results join_assistant without_blank_texts _with_readable_media with_a_turn
-        _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill with_fitting_schemas; with_limit with_model
-        with_fitting_cache_points *with_form_of_host""",
+        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
+        hoist_instructions without_blank_instructions with_hosted_of_claude with_citations_of_kin
+        normalize_foreign with_cited_documents join_results join_assistant without_blank_texts
+        _with_readable_media with_a_turn _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill
+        with_fitting_schemas; with_limit with_model with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
-        *report_stream *with_fitting_settings *with_known_tools with_sendable_tools
-        hoist_instructions without_empty_texts *with_readable_reasoning with_citations_of_kin normalize_foreign
-        with_cited_documents instructions_as_text join_results join_assistant with_citations_of_kin without_blank_texts
-        _with_readable_media with_a_turn with_fitting_calls with_fitting_results with_documents with_begun
-        with_fitting_schemas with_parallel_calls *with_no_tool_of_claude; with_tool_config
-        *with_fields_of_model with_metadata with_fitting_cache_points *with_required_messages""",
+        *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
+        without_empty_texts *with_readable_reasoning with_citations_of_kin normalize_foreign
+        with_cited_documents join_results join_assistant with_citations_of_kin without_blank_texts
+        _with_readable_media with_a_turn with_fitting_calls instructions_as_text with_fitting_results
+        with_documents with_begun with_fitting_schemas with_parallel_calls *with_no_tool_of_claude;
+        with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points *with_required_messages""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
     "google-generate-content": """
-        *report_url *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_fields_of_kin
+        *report_url *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini
         normalize_foreign join_results join_assistant without_citations with_readable_media _with_fitting_calls
         with_fitting_schemas with_names_of_results with_failures with_begun with_a_turn with_signed_parts
         _with_signed_calls; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
-        *with_fitting_settings *with_known_tools with_counted_calls with_tools_of_kin with_fields_of_kin
+        *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
         _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas with_names_of_results;
         with_model""",

@@ -32,7 +32,6 @@ from contentmodel.content import Span, convert_span
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.tools import CustomToolCallContent, InputRequestContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.events import (
     ArgumentsDelta,
     BlockCatchUp,
@@ -45,6 +44,7 @@ from contentmodel.events import (
     TurnStart,
     fold,
 )
+from contentmodel.pairs import AnswerCallIds
 from contentmodel.streams import StreamConverter, encode_stream, fold_stream
 from contentmodel.unfolding import unfold
 from contentmodel_adapters.openai_responses.ids import ItemIds
@@ -704,7 +704,7 @@ def test_stream_encoder_gives_calls_without_ids_distinct_ids(api: str) -> None:
 
 
 def test_streamed_call_ids_give_a_result_the_id_of_its_call() -> None:
-    ids = StreamedCallIds()
+    ids = AnswerCallIds()
     call = ids.give(0, FunctionCallContent(name="a"))
     assert ids.give(1, FunctionCallContent(name="b")).call_id != call.call_id
     assert ids.give(2, FunctionResultContent(name="a", outputs=[])).call_id == call.call_id

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -46,6 +46,7 @@ from contentmodel.auditing import (
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.engine.json import value_at
 from contentmodel.engine.lines import parse_lines
+from contentmodel.pairs import TranscriptIndex
 from contentmodel.serialize import to_builtins
 from contentmodel.vocabularies import Vocabulary, vocabulary_of
 from contentmodel_conformance.differences import ABSENT, Label, difference, short
@@ -398,12 +399,12 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
     """Adding a turn does not change the encoding of the earlier turns, so cached prefixes stay valid.
 
     Only the last message may grow, by whole blocks, and lose its mark that the model continues it. Instructions at the
-    end may change if no answer follows them. If a target requires a turn, it gets a placeholder until there is content
-    to send (loss "no-user-message").
+    end may change if no answer follows them, and results may be added to a turn that has some. If a target requires a
+    turn, it gets a placeholder until there is content to send (loss "no-user-message").
     """
     before: list[Any] = []
     turns_of = conversation_of(adapter, request)
-    for count in range(1, len(request.messages) + 1):
+    for count in _ends_of_requests(request.messages):
         start = msgspec.structs.replace(request, messages=request.messages[:count])
         encoded = adapter.encode_request(start)
         after = turns_of(encoded.payload)
@@ -418,6 +419,21 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
         is_placeholder = len(after) == 1 and any(loss.code == "no-user-message" for loss in encoded.losses)
         before = [] if is_placeholder else after
+
+
+def _ends_of_requests(messages: Sequence[ChatMessage]) -> list[int]:
+    """Return the lengths of the beginnings that an application may send.
+
+    It does not send some results of a turn, or instructions after its calls, if further results follow them.
+    """
+    index = TranscriptIndex(messages)
+    within: set[int] = set()
+    for call, result in index.result_of.items():
+        roles = [message.role for message in messages[: result[0]]]
+        end = next((at for at in range(call[0], result[0]) if roles[at] != "assistant"), result[0])
+        if set(roles[end:]) <= {"tool", "system", "developer"}:
+            within.update(range(end + 1, result[0] + 1))
+    return [count for count in range(1, len(messages) + 1) if count not in within]
 
 
 def _has_grown_or_ended(turn: Any, now: Any) -> bool:

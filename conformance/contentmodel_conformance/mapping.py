@@ -14,12 +14,12 @@ from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import Fold
+from contentmodel.message import contents_of
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.differences import ABSENT, Label
 from contentmodel_conformance.laws import LawBroken, crossed, encode
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
-_NEW_IDS = {"call-id", "repeated-call-id"}
 _NO_PLACE = {"no-field", "as-function-call"}
 """Codes of losses that no map restores: the target has no field for the value."""
 _CONTENT = re.compile(r"\$\.messages\[(\d+)\]\.contents\[(\d+)\]")
@@ -28,21 +28,25 @@ _CONTENT = re.compile(r"\$\.messages\[(\d+)\]\.contents\[(\d+)\]")
 def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
     """The maps of a conversion restore the names, namespaces, ids and arguments of calls, also in a stream.
 
-    The converted calls are put into an answer of the target and restored. Calls that the target has no field for, as a
-    loss reports, are not compared.
+    The converted calls are put into an answer of the target and restored. A call whose id was not replaced gets another
+    one, because the request has a call with that id. Calls that the target has no field for, as a loss reports, are not
+    compared.
     """
     encoded = crossed(source, target, kind, payload)
     request = source.decode_request(payload)
     before = _by_id(request, _lost_calls(target, request))
-    ids = {getattr(content, "call_id", None) for message in request.messages for content in message.contents}
-    has_new_ids = not _NEW_IDS.isdisjoint(loss.code for loss in encoded.losses)
+    ids = {content.call_id for content in contents_of(request.messages) if isinstance(content, _CALLS)}
+    replaced = {made: original for original, made in encoded.maps.ids.items()}
     for answer in _answers(target.decode_request(encoded.payload)):
         whole = encoded.maps.restored_names(answer, target.restore_arguments)
-        for call in _calls(whole):
-            known = before.get(call.call_id)
-            if call.call_id not in ids and not has_new_ids:
-                raise LawBroken("maps", "$", "a restored call has an unknown id", Label("an id of the source"), call)
-            if known is not None and _fields(known, encoded.maps) != _fields(call, encoded.maps):
+        for sent, call in zip(_calls(answer), _calls(whole), strict=True):
+            original = replaced.get(sent.call_id)
+            if original is None and call.call_id in ids:
+                raise LawBroken("maps", "$", "a new call has the id of an earlier one", Label("another id"), call)
+            if original is not None and call.call_id != original:
+                raise LawBroken("maps", "$", "the id of a call was not restored", original, call.call_id)
+            known = before.get(original or sent.call_id)
+            if known is not None and _without_id(known, encoded.maps) != _without_id(call, encoded.maps):
                 raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", known, call)
         streamed = _streamed(answer, encoded.maps.restoring(target.restore_arguments))
         if [_fields(call) for call in _calls(streamed)] != [_fields(call) for call in _calls(whole)]:
@@ -85,6 +89,11 @@ def _fields(call: Any, maps: Any = None) -> tuple[Any, ...]:
     except ToolArgumentsError:
         arguments = call.arguments
     return type(call), call.call_id, call.name, call.namespace, None if is_adapted else arguments
+
+
+def _without_id(call: Any, maps: Any) -> tuple[Any, ...]:
+    kind, _, *others = _fields(call, maps)
+    return kind, *others
 
 
 def _streamed(answer: ChatResponse, undone: Any) -> ChatResponse:

@@ -47,7 +47,7 @@ from contentmodel.engine.pipeline.instructions import hoist_instructions, instru
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
 from contentmodel.engine.pipeline.json_values import as_text_content
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
-from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
+from contentmodel.engine.pipeline.names import Renames, SchemaMap
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
 from contentmodel.engine.pipeline.same_fields import with_fields_of
@@ -418,7 +418,6 @@ __all__ = [
     "whole_number",
     "whole_seconds",
     "wire_fields",
-    "with_counted_calls",
     "with_custom_calls",
     "with_custom_results",
     "with_date",

@@ -1,8 +1,10 @@
 """The transcript index: pairs calls with results, and requests for approval or input with responses.
 
 A call has at most one result. A result with an id pairs with a call of that id. A result of a hosted tool only pairs
-with a call of a hosted tool. Any other result prefers a call that is not of a hosted tool. A result without an id pairs
-with a call of the same kind of tool, and of the same name if both have one; it prefers a call without an id.
+with a call of a hosted tool. Any other result prefers a call that is not of a hosted tool. If no call has the id of a
+result, or if the result has no id, it pairs with a call of the same kind of tool, and of the same name if both have
+one. Such a result prefers a call without an id, and if it has an id itself, it pairs with no other call. An empty id,
+and one that an adapter generated, counts as none.
 
 Calls form groups. A result, or a message of a role other than "assistant", ends a group. If several calls match, the
 result pairs with the first match in the last group that has one. So a reused id refers to the later call. Among calls
@@ -16,6 +18,7 @@ have the same pairs.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
@@ -36,6 +39,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.table.hints import minted, with_call_id
 from contentmodel.message import ChatMessage, contents_of
 
 Place = tuple[int, int]
@@ -143,11 +147,40 @@ def new_ids(taken: Container[str | None], answer_id: str | None = None) -> Itera
     return (call_id for number in count(1) if (call_id := f"{prefix}{number}") not in taken)
 
 
+_NEW_ID = re.compile(r"(call_(?:[0-9a-f]{12}_)?)([1-9][0-9]{0,8})")
+"""The ids of `new_ids`: the text before the number, and the number."""
+
+
+class DistinctIds:
+    """Make the ids of calls unique: the first call keeps its id, and a later one with the same id gets a number.
+
+    `taken` are the ids so far. An id depends only on earlier ids, so that those of a growing conversation are stable.
+    """
+
+    def __init__(self, taken: Iterable[str | None] = ()) -> None:
+        self.taken = set(taken)
+        self._numbers: dict[str, int] = {}
+
+    def give(self, call_id: str, *, is_minted: bool = False) -> str:
+        """Return a unique id: `call_id`, `call_id` with a number, or the next number of a generated id."""
+        unique = call_id
+        if unique in self.taken:
+            new = _NEW_ID.fullmatch(call_id) if is_minted else None
+            prefix, number = (f"{call_id}_", 1) if new is None else (new[1], int(new[2]))
+            number = max(number, self._numbers.get(prefix, 0))
+            while unique in self.taken:
+                number += 1
+                unique = f"{prefix}{number}"
+            self._numbers[prefix] = number
+        self.taken.add(unique)
+        return unique
+
+
 def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -> dict[Place, str]:
     """Return an id for each call and each result whose id is None or empty. A result gets the id of its call.
 
-    The ids only depend on the messages and `answer_id` (see `new_ids`). If messages are appended, the ids of earlier
-    messages do not change.
+    A result that has an id, but whose call has none, gets the id of its call, too. The ids only depend on the messages
+    and `answer_id` (see `new_ids`). If messages are appended, the ids of earlier messages do not change.
     """
     if all(map(getattr, contents_of(messages), repeat("call_id"), repeat("-"))):
         return {}
@@ -156,15 +189,59 @@ def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -
     fresh = new_ids(taken, answer_id)
     assigned: dict[Place, str] = {}
     for place in sorted([*index.calls, *index.results]):
-        if _id_at(messages, place) is None:
-            call = index.call_of.get(place)
-            assigned[place] = (_id_at(messages, call) or assigned[call]) if call is not None else next(fresh)
+        call = index.call_of.get(place)
+        if call is not None and (call in assigned or _id_at(messages, place) is None):
+            assigned[place] = assigned.get(call) or _id_at(messages, call) or ""
+        elif _id_at(messages, place) is None:
+            assigned[place] = next(fresh)
     return assigned
 
 
 def _id_at(messages: Sequence[ChatMessage], place: Place) -> str | None:
     content: Any = messages[place[0]].contents[place[1]]
     return content.call_id or None
+
+
+class AnswerCallIds:
+    """Ids for the calls and results of one choice of an answer, whole or streamed.
+
+    A call without an id gets the id that `missing_ids` gives. A call of the application whose id another call has gets
+    another one; `taken` are the ids of the conversation before the answer. A result gets the id of its call.
+    """
+
+    def __init__(self, answer_id: str | None = None, taken: Iterable[str] = ()) -> None:
+        self._index = TranscriptIndex()
+        self._ids: list[str] = []
+        """The ids, in the order of the index."""
+        self._places: dict[tuple[int, str | None], int] = {}
+        """The position of each block and its own id in that order."""
+        self._distinct = DistinctIds(taken)
+        self._fresh = new_ids(self._distinct.taken, answer_id)
+
+    def give(self, index: int, content: ToolCallContent | ToolResultContent) -> ToolCallContent | ToolResultContent:
+        """Return the call or result of a block with an id: its own, the id of its call, or a new one."""
+        key = index, content.call_id or None
+        if key not in self._places:
+            self._places[key] = len(self._ids)
+            self._ids.append(self._id_of(content))
+        call_id = self._ids[self._places[key]]
+        return content if call_id == content.call_id else with_call_id(content, call_id)
+
+    def _id_of(self, content: ToolCallContent | ToolResultContent) -> str:
+        is_call = isinstance(content, ToolCallContent)
+        # Without arguments, because the index keeps the calls.
+        self._index.add([msgspec.structs.replace(content, arguments=None) if is_call else content], "assistant")
+        call = self._index.call_of.get((len(self._ids), 0))
+        if call is not None:
+            return self._ids[call[0]]
+        if not content.call_id:
+            return self._distinct.give(next(self._fresh))
+        if is_call and content.executor == "client":
+            return self._distinct.give(content.call_id, is_minted=minted(content) is not None)
+        if is_call:
+            # The provider's own call: a later answer may refer to it.
+            self._distinct.taken.add(content.call_id)
+        return content.call_id
 
 
 _ANY = object()
@@ -200,7 +277,7 @@ class _Pending:
 
     def add_call(self, call: Any, place: Place) -> None:
         """Add a call under its id. Its other keys are added when needed."""
-        key = None if call.call_id is None else (isinstance(call, HostedToolCallContent), call.call_id)
+        key = (isinstance(call, HostedToolCallContent), call.call_id) if call.call_id else None
         self._without_keys.append(self.add(key, place, call))
 
     def close(self) -> None:
@@ -223,18 +300,24 @@ class _Pending:
     def take_call(self, result: Any) -> Place | None:
         """Take the call that a result pairs with. Return its place, or None if there is no such call."""
         self.close()
-        if result.call_id is not None:
-            is_hosted = isinstance(result, HostedToolResultContent)
-            keys: list[Any] = [(kind, result.call_id) for kind in ((True,) if is_hosted else (False, True))]
-            if any(self._has_several(key) for key in keys):
-                self._add_keys()
-                names = (_ANY,) if result.name is None else (result.name, _ANY)
-                families = (_ANY,) if result.__class__ is FunctionResultContent else (_family(result.__class__), _ANY)
-                keys = [(*key, family, name) for key in keys for name in names for family in families]
-            return self.take(*keys)
+        call = self._take_by_id(result) if result.call_id else None
+        if call is not None:
+            return call
         self._add_keys()
         names = (_ANY,) if result.name is None else (result.name, None)
-        return self.take(*((_family(result.__class__), name, has_id) for has_id in (False, True) for name in names))
+        family = _family(result.__class__)
+        have_ids = (False,) if result.call_id else (False, True)
+        return self.take(*((family, name, has_id) for has_id in have_ids for name in names))
+
+    def _take_by_id(self, result: Any) -> Place | None:
+        is_hosted = isinstance(result, HostedToolResultContent)
+        keys: list[Any] = [(kind, result.call_id) for kind in ((True,) if is_hosted else (False, True))]
+        if any(self._has_several(key) for key in keys):
+            self._add_keys()
+            names = (_ANY,) if result.name is None else (result.name, _ANY)
+            families = (_ANY,) if result.__class__ is FunctionResultContent else (_family(result.__class__), _ANY)
+            keys = [(*key, family, name) for key in keys for name in names for family in families]
+        return self.take(*keys)
 
     def _has_several(self, key: Any) -> bool:
         groups = self._by_key.get(key)
@@ -243,10 +326,11 @@ class _Pending:
     def _add_keys(self) -> None:
         """Index the calls by name and by kind of tool."""
         for entry in self._without_keys:
-            call, family, has_id = entry.call, _family(entry.call.__class__), entry.call.call_id is not None
+            call, family = entry.call, _family(entry.call.__class__)
+            has_id = bool(call.call_id) and minted(call) is None
             self._put((family, _ANY, has_id), entry)
             self._put((family, call.name, has_id), entry)
-            if has_id:
+            if call.call_id:
                 key = isinstance(call, HostedToolCallContent), call.call_id
                 for variant in product((family, _ANY), {call.name, _ANY}):
                     self._put((*key, *variant), entry)

@@ -72,8 +72,10 @@ from contentmodel_adapters.shared.google import Signature, Unread
 API = "google-generate-content"
 TABLE = Table(API)
 GROUNDING = Hint[Literal[True]](API, "grounding", "the content was next to the parts of a candidate")
-KEY_OF_RESPONSE = Hint[Literal["", "error", "result"]](
-    API, "response", 'the key of the only text in the response of a function, "" if the response is JSON'
+KEY_OF_RESPONSE = Hint[Literal["", "error", "result", "bare"]](
+    API,
+    "response",
+    'the key of the only text in the response of a function, "" if the response is JSON, "bare" if it is no object',
 )
 
 SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Signature())}
@@ -87,15 +89,22 @@ class ResponseObject(Codec[list[AIContent]]):
     itself: without those keys "the whole response is treated as function output" (types.py of google-genai,
     FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint `KEY_OF_RESPONSE` of the first text has
     the key; "" for a text that has the JSON of the whole object. An empty object has no outputs.
+
+    The API takes objects only. A text or another value is read nevertheless, because stored conversations have it.
     """
 
     classes = (dict,)
     identity = False
 
     def holds(self, value: Any) -> bool:
-        return value.__class__ is dict and bool(value)
+        return value is not None and value not in ({}, "")
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        if value.__class__ is not dict:
+            bare = KEY_OF_RESPONSE.extra(API, "bare")
+            return [
+                TextContent(text=value, extra=bare) if value.__class__ is str else JsonContent(value=value, extra=bare)
+            ]
         if len(value) == 1:
             ((name, output),) = value.items()
             texts = output if _is_texts(output) and name in ("output", "error") else [output]
@@ -107,7 +116,8 @@ class ResponseObject(Codec[list[AIContent]]):
         return [JsonContent(value=value)]
 
     def count(self, wire: Any) -> int:
-        output: Any = wire.get("output", wire.get("error")) if len(wire) == 1 else None
+        is_one = wire.__class__ is dict and len(wire) == 1
+        output: Any = wire.get("output", wire.get("error")) if is_one else None
         return len(output) if _is_texts(output) else 1
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
@@ -116,9 +126,11 @@ class ResponseObject(Codec[list[AIContent]]):
         ((name, texts),) = wire.items()
         return spread(value, texts, f"{path}.{name}", None)
 
-    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if owner.is_error and not context.native:
             context.report_loss(owner, "is_error", reasons.ERROR_KEY)
+        if len(value) == 1 and context.native and KEY_OF_RESPONSE.of(value[0], API) == "bare":
+            return context.plain_value(value[0], "value" if value[0].__class__ is JsonContent else "text")
         if len(value) == 1 and value[0].__class__ is JsonContent:
             return self._encode_json(value[0], context, failed=bool(owner.is_error))
         if any(content.__class__ is JsonContent for content in value):
@@ -132,7 +144,7 @@ class ResponseObject(Codec[list[AIContent]]):
         key = "error" if owner.is_error else "output"
         if len(texts) > 1:
             return {key if name not in ("output", "error") else name: texts}
-        return {name or key: texts[0]}
+        return {key if name in (None, "", "bare") else name: texts[0]}
 
     def _encode_json(self, content: JsonContent, context: EncodeContext, *, failed: bool) -> dict[str, Any]:
         context.report_lost_attributes(content, ("annotations", "protected", "cache_point"))

@@ -25,7 +25,6 @@ from contentmodel.authoring import (
     request_pass,
     same_options,
     settings,
-    with_counted_calls,
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
@@ -103,17 +102,19 @@ READS = media.MediaSupport(
 FORM = settings.Form(off=None, auto={}, shown=settings.Shown("summary", "auto", "none"))
 
 
-def _is_continued(request: ChatRequest) -> bool:
-    """Return whether the server holds the conversation that a request continues."""
-    return request.options.previous_response_id is not None
+def _is_continued(request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the server holds the conversation that a request continues. Ids of other APIs are not sent."""
+    is_sent = context.native or context.has_no_origin
+    return is_sent and request.options.previous_response_id is not None
 
 
 def _with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    return request if _is_continued(request) else passes.with_a_turn(request, context)
+    return request if _is_continued(request, context) else passes.with_a_turn(request, context)
 
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
+    is_continued = _is_continued(request, context)
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
 
 
 def _with_signed_turns(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -131,7 +132,6 @@ def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 REQUEST_PASSES = (
     request_pass(settings.with_fitting_settings, native=True, form=FORM),
     request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_counted_calls),
     request_pass(with_tools_of_kin),
     request_pass(with_fields_of_kin),
     request_pass(with_sendable_tools, current=CURRENT),

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     as_text_content,
     hints,
     object_of,
+    objects_of,
     passes,
     runs,
 )
@@ -125,6 +126,11 @@ def _expanded(wire: dict[str, Any]) -> dict[str, Any]:
     changed = body
     if word_of(wire, key) in RESULTS_OF:
         changed = {**body, "status": True} if body.get("status") == "error" else body
+        # The message repeats the id of an item, and keeps it if the item gets another one.
+        items = [object_of(block, "value") for block in objects_of(body, "content")]
+        if len(items) == 1 and items[0].get("call_id") == body.get("tool_call_id"):
+            value = {name: item for name, item in items[0].items() if name != "call_id"}
+            changed = {**changed, "content": [{**body["content"][0], "value": value}]}
     else:
         changed = with_places_of_sources(without_joints(body)[0])
         if changed.get("content").__class__ is list:
@@ -339,7 +345,7 @@ class _Writer:
         body = MESSAGES.encode_list([part], context)[0]
         if signatures:
             body["call_signatures"] = {**body.get("call_signatures", {}), **signatures}
-        if is_answer and body.get("type", "ai") in ANSWERS:
+        if is_answer and (body.get("type") or "ai") in ANSWERS:
             add_repetitions(body, part)
             add_joints(body, part)
             if listed is not None:

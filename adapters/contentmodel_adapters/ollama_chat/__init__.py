@@ -28,7 +28,6 @@ from contentmodel.authoring import (
     request_pass,
     same_options,
     settings,
-    with_counted_calls,
     with_date,
     with_fitting_calls,
     with_known_tools,
@@ -130,7 +129,6 @@ class OllamaChat(TableAdapter):
     request_passes = (
         request_pass(settings.with_fitting_settings, native=True, form=THINKING),
         request_pass(with_known_tools, native=True, kinds=Kinds()),
-        request_pass(with_counted_calls),
         request_pass(place_instructions, native=True),
         message_pass(passes.normalize_foreign),
         message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),

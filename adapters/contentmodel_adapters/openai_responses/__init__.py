@@ -113,17 +113,20 @@ def _with_separate_added_tools(request: ChatRequest, context: EncodeContext) -> 
     return ADDED.leave_out(request)
 
 
-def _is_continued(request: ChatRequest) -> bool:
-    """Return whether the server holds the conversation that a request continues."""
-    return (request.options.previous_response_id or request.options.conversation_id) is not None
+def _is_continued(request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the server holds the conversation that a request continues. Ids of other APIs are not sent."""
+    is_sent = context.native or context.has_no_origin
+    previous = request.options.previous_response_id if is_sent else None
+    return (previous or request.options.conversation_id) is not None
 
 
 def _with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    return request if _is_continued(request) else passes.with_a_turn(request, context)
+    return request if _is_continued(request, context) else passes.with_a_turn(request, context)
 
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
+    is_continued = _is_continued(request, context)
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
 
 
 def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRequest:

@@ -9,7 +9,7 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 __all__ = ["CHECKS", "LAWS", "Check"]
 
 # One adapter and its payloads, its values, two adapters, errors, voices, hints, streams, costs, fairness, recordings,
-# readers.
+# readers, calls.
 for _name in (
     "payloads",
     "nulls",
@@ -27,5 +27,6 @@ for _name in (
     "recorded_streams",
     "relayed",
     "by_itself",
+    "calls",
 ):
     import_module(f"{__name__}.{_name}")

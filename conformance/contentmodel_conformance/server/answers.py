@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from typing import Any, TypeAlias
 
 import msgspec
 
 from contentmodel.adapter import adapter
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.base import Protected
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import FunctionCallContent, ToolCallContent
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.streams.formats import StreamFormat, stream_format_of
@@ -23,6 +27,8 @@ from contentmodel_conformance.server.script import Fault
 JSON_TYPE = "application/json"
 SCRIPTED = Origin(api="script", issuer="script")
 """The origin of answers that have none. For it, encoders supply what their API always sends."""
+SIGNATURE = Protected(issuer="google", kind="signature", data="c2NyaXB0ZWQ=")
+"""The signature of a turn with calls, which Gemini 3 requires in the next request."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,8 @@ def dressed(response: ChatResponse, endpoint: Endpoint, model: str | None, numbe
     """
     if response.origin is not None and response.origin.api == endpoint.api:
         return response
-    choices = [_dressed_choice(choice, number) for choice in response.choices]
+    signs = endpoint.signs if adapter(endpoint.api).look_up_model(model).capabilities.signed_calls else None
+    choices = [_dressed_choice(choice, partial(endpoint.call_id.format, number), signs) for choice in response.choices]
     return msgspec.structs.replace(
         response,
         id=response.id or f"{endpoint.id_prefix}{number}",
@@ -80,20 +87,39 @@ def dressed(response: ChatResponse, endpoint: Endpoint, model: str | None, numbe
     )
 
 
-def _dressed_choice(choice: ChatChoice, number: int) -> ChatChoice:
-    messages = [_with_call_ids(message, number) for message in choice.messages]
+def _dressed_choice(choice: ChatChoice, id_of: Callable[[int], str], signs: str | None) -> ChatChoice:
+    numbers = count()
+    messages = [_with_call_ids(message, numbers, id_of) for message in choice.messages]
+    if signs is not None:
+        messages = _signed(messages, signs)
     has_calls = any(message.tool_calls for message in messages)
     finish = choice.finish_reason or FinishReason(reason="tool_calls" if has_calls else "stop")
     return msgspec.structs.replace(choice, messages=messages, finish_reason=finish)
 
 
-def _with_call_ids(message: ChatMessage, number: int) -> ChatMessage:
+def _with_call_ids(message: ChatMessage, numbers: Iterator[int], id_of: Callable[[int], str]) -> ChatMessage:
     contents: list[Any] = []
-    for place, content in enumerate(message.contents):
+    for place, content in zip(numbers, message.contents, strict=False):
         if isinstance(content, ToolCallContent) and content.executor == "client" and not content.call_id:
-            content = msgspec.structs.replace(content, call_id=f"call_{number}_{place}")
+            content = msgspec.structs.replace(content, call_id=id_of(place))
         contents.append(content)
     return msgspec.structs.replace(message, contents=contents, origin=message.origin or SCRIPTED)
+
+
+def _signed(messages: list[ChatMessage], signs: str) -> list[ChatMessage]:
+    """Return messages with a signature on the first call, or on a thought before it, unless something is signed."""
+    places = [(message, place) for message in messages for place in range(len(message.contents))]
+    signed = any(getattr(message.contents[place], "protected", None) for message, place in places)
+    first = next(((m, at) for m, at in places if isinstance(m.contents[at], FunctionCallContent)), None)
+    if signed or first is None:
+        return messages
+    contents: list[Any] = list(first[0].contents)
+    if signs == "thought":
+        contents.insert(first[1], ReasoningContent(protected=SIGNATURE))
+    else:
+        contents[first[1]] = msgspec.structs.replace(contents[first[1]], protected=SIGNATURE)
+    changed = msgspec.structs.replace(first[0], contents=contents)
+    return [changed if message is first[0] else message for message in messages]
 
 
 # -- bodies ------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,9 @@ class Endpoint:
     and the API has no `stream_paths`. `codes` maps HTTP statuses to the API's error codes. `describe` returns an error
     body from a status, its code, a message and the seconds until a retry. `error_fields` are the fields that an answer
     has if it is only an error. `hosts` are the routes of hosts that have paths of their own, each with the name of its
-    `dialect`. The base URL of the official client is the server's URL with `base` appended.
+    `dialect`. `call_id` is the form of the ids of calls: a template with the number of the request and of the call.
+    `signs` is where the API puts the signature of a turn with calls: on the first "call", or on a "thought" before it;
+    None if it has no such signatures. The base URL of the official client is the server's URL with `base` appended.
     """
 
     api: str
@@ -38,6 +40,8 @@ class Endpoint:
     base: str = ""
     id_header: str = "x-request-id"
     id_prefix: str = "resp_"
+    call_id: str = "call_{0}_{1}"
+    signs: str | None = None
     error_fields: frozenset[str] = frozenset({"error", "type", "request_id"})
     dialect: str | None = None
     hosts: tuple[Endpoint, ...] = ()
@@ -206,12 +210,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
             *_endpoint(_CLAUDE, ANTHROPIC_CODES, _anthropic_error, "vertex", id_prefix="msg_vrtx_", base="/v1"),
         ),
     ),
-    *_endpoint("google-generate-content", GOOGLE_CODES, _google_error),
-    *_endpoint("google-interactions", INTERACTIONS_CODES, _interactions_error, error_fields=frozenset({"error"})),
+    *_endpoint("google-generate-content", GOOGLE_CODES, _google_error, signs="call"),
+    *_endpoint(
+        "google-interactions",
+        INTERACTIONS_CODES,
+        _interactions_error,
+        error_fields=frozenset({"error"}),
+        signs="thought",
+    ),
     *_endpoint(
         "mistral-chat",
         MISTRAL_CODES,
         _mistral_error,
+        call_id="{0:05d}{1:04d}",
         error_fields=frozenset({"object", "message", "type", "param", "code", "raw_status_code"}),
     ),
     *_endpoint("ollama-chat", dict.fromkeys((400, 500), ""), _ollama_error),

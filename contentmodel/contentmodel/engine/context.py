@@ -233,6 +233,7 @@ class EncodeContext:
         "origin",
         "own_contents",
         "pending_losses",
+        "placeholders",
         "policies",
         "reasoning_fields",
         "replacements",
@@ -275,6 +276,8 @@ class EncodeContext:
         self.replacements: list[tuple[object, object]] = []
         self._originals: dict[int, object] = {}
         self._indexed = 0
+        self.placeholders: list[object] = []
+        """Values that no value of the source stands for. What the target does not take of them is no loss."""
         self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
@@ -313,6 +316,11 @@ class EncodeContext:
     def replace(self, old: _T, **fields: object) -> _T:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
+
+    def placeholder(self, value: _V) -> _V:
+        """Record a value that the target requires, and that the source does not have. Return it."""
+        self.placeholders += [value, *getattr(value, "outputs", ())]
+        return value
 
     def with_fields(self, owner: _T, fields: JsonObject) -> _T:
         """Return a Struct with further wire fields or hints in the target's residue, recorded as its replacement."""

@@ -9,7 +9,6 @@ import msgspec
 
 from contentmodel.content.text import TextContent
 from contentmodel.engine.pipeline import (
-    call_ids,
     chat_messages,
     detached_media,
     instructions,
@@ -116,14 +115,6 @@ def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any
 def joins_the_last_message_only(original: Any, run: Any, context: Any) -> Any:
     """Drop the middle messages of a run that is joined."""
     return original([run[0], run[-1]], context)
-
-
-@change(call_ids.StreamedCallIds, "give", CHAT, "stream-crossing/foreign")
-def gives_streamed_results_new_ids(original: Any, self: Any, index: Any, content: Any) -> Any:
-    """Give a streamed call another id each time."""
-    made = original(self, index, content)
-    self._serial = getattr(self, "_serial", 0) + 1
-    return replace(made, call_id=f"{made.call_id}_{self._serial}")
 
 
 @change(instructions, "_fits", ANTHROPIC, "rules/crossing")

@@ -90,9 +90,9 @@ class Encoded:
 
         Store them with the transcript: pass them to `convert` with the target's answer to restore the originals.
         """
-        from contentmodel.engine.pipeline.names import Renames
+        from contentmodel.engine.pipeline.names import with_used_ids
 
-        return self._context.maps or Renames()
+        return with_used_ids(self._context.maps, self._root, self._context)
 
     @property
     def status(self) -> int | None:
@@ -115,6 +115,7 @@ class Encoded:
         of values that the payload requires and the container leaves out.
         """
         context.replacements += self._context.replacements
+        context.placeholders += self._context.placeholders
         context.maps = self._context.maps or context.maps
         originals = context.originals()
         for owner, field, reason, api, values in self._context.pending_losses:
@@ -295,13 +296,25 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
 
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
+    made = _made_by_passes(context)
     for owner, field, reason, api, values in context.pending_losses:
+        if id(owner) in made:
+            continue
         if reason is RESIDUE:
             yield from _left_behind(owner, values.get("kept", (api,)))
             continue
         yield PendingLoss(owner, field, reason, api, values)
         if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
             yield from _apart(owner)
+
+
+def _made_by_passes(context: EncodeContext) -> set[int]:
+    """Return the identities of the placeholders and of what replaced them. They have no value of the source."""
+    made = set(map(id, context.placeholders))
+    for old, new in context.replacements if made else ():
+        if id(old) in made:
+            made.add(id(new))
+    return made
 
 
 def _left_behind(owner: Any, kept: Collection[str | None]) -> Iterator[PendingLoss]:

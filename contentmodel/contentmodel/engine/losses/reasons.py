@@ -64,6 +64,11 @@ UNLISTED = "unlisted"
 """The code of a loss whose reason is a plain text."""
 
 
+def of_new_id(call_id: str | None) -> Reason:
+    """Return the reason why a call gets another id than `call_id`."""
+    return REPEATED_CALL_ID if call_id else CALL_ID
+
+
 def unlisted(kind: LossKind, why: str) -> Reason:
     """Return a reason made of a plain text."""
     return Reason(UNLISTED, kind, why.replace("{", "{{").replace("}", "}}"))
@@ -211,7 +216,10 @@ ARGUMENTS_AS_OBJECT = degraded(
     "arguments-as-object", "{target} has arguments as an object: the text becomes one property of it"
 )
 CALL_ID = synthesized("call-id", "{target} requires an id, and the source has none: a generated id is sent")
-REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: the id is replaced")
+REPEATED_CALL_ID = degraded(
+    "repeated-call-id", "an earlier call has this id: the id is replaced, and the maps can restore it"
+)
+ID_OF_CALL = degraded("id-of-call", "the call of this result has another id, or none: the result gets the call's id")
 AUTHOR_NAME = degraded("author-name", "{target} refuses some of these characters in names of authors, or this length")
 NAME_OF_CALL = degraded("name-of-call", "the call of this result has another name: the result gets that name")
 RESERVED_NAME = degraded(
@@ -232,7 +240,9 @@ UNMATCHED_RESULT = degraded("unmatched-result", "it answers no pending call: it 
 MISSING_RESULT = synthesized(
     "missing-result", "{target} requires a result for every call, and this call has none: a placeholder is sent"
 )
-AFTER_RESULTS = dropped("after-results", "it can be sent only after all calls of its turn have results")
+RESULT_MOVED = moved(
+    "result-moved", "{target} requires the results directly after their calls: it is sent before the instructions"
+)
 CALL_AFTER_RESULTS = moved(
     "call-after-results", "results of hosted calls come first: the call is sent after them, next to its own result"
 )

@@ -1,35 +1,49 @@
-"""Add ids to calls and results without ids, and make repeated ids of a turn distinct, for APIs that require that."""
+"""Give each call an id that is unique in its conversation, and each result the id of its call, as APIs require it."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.engine.table.hints import minted_id
-from contentmodel.message import ChatMessage
-from contentmodel.pairs import Place, TranscriptIndex, missing_ids, new_ids
+from contentmodel.engine.table.hints import minted_id, with_call_id
+from contentmodel.message import ChatMessage, contents_of
+from contentmodel.pairs import AnswerCallIds, DistinctIds, Place, TranscriptIndex, missing_ids, new_ids
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
 
-_ROLES = frozenset({"assistant", "tool"})
 _CALLS = (FunctionCallContent, CustomToolCallContent)
+_TOOLS = (ToolCallContent, ToolResultContent)
+_Given: TypeAlias = "dict[Place, tuple[str, Reason]]"
+"""The ids of calls, results and approvals by place, and why an id differs from that of the source."""
 
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with ids on all calls and results. Each result has the id of its call."""
-    given = missing_ids(messages, context.answer_id)
-    if not given:
+    """Return the messages of a request with ids on all calls and results, if any has none."""
+    if all(map(getattr, contents_of(messages), repeat("call_id"), repeat("-"))):
         return messages
-    return [with_ids(message, index, given, reasons.CALL_ID, context) for index, message in enumerate(messages)]
+    return with_distinct_ids(messages, TranscriptIndex(messages), context)
+
+
+def with_answer_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer with distinct ids on its calls, and with the same ids on their results."""
+    ids = AnswerCallIds(context.answer_id)
+    given: _Given = {}
+    places = [(number, at) for number, message in enumerate(messages) for at in range(len(message.contents))]
+    for block, place in enumerate(places):
+        content = _at(messages, place)
+        if isinstance(content, _TOOLS):
+            given[place] = ids.give(block, content).call_id or "", reasons.of_new_id(content.call_id)
+    return _with_ids(messages, given, context)
 
 
 def with_minted_ids(
@@ -47,97 +61,76 @@ def with_minted_ids(
     return messages
 
 
-def with_ids(
-    message: ChatMessage, index: int, given: dict[Place, str], reason: Reason, context: EncodeContext
-) -> ChatMessage:
-    """Return message number `index` with the `given` ids of its calls and results, by place."""
-    contents: list[AIContent] = list(message.contents)
-    for at, content in enumerate(contents):
-        call_id = given.get((index, at))
-        if call_id is None or not isinstance(content, ToolCallContent | ToolResultContent):
-            continue
-        if call_id != content.call_id:
-            context.report_loss(content, "call_id", reason)
-            contents[at] = context.replace(content, call_id=call_id)
-    return context.with_contents(message, contents)
-
-
 def with_distinct_ids(
     messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
 ) -> list[ChatMessage]:
-    """Return messages of other APIs with distinct call ids in each turn. A result gets the id of its call."""
-    distinct: list[ChatMessage] = []
-    new_ids: dict[Place, str] = {}
-    ids_in_turn: Counter[str] = Counter()
-    previous_role = turn_role = ""
-    turn_start = 0
-    for number, message in enumerate(messages):
-        role = message.role
-        answered: list[Place] = []
-        if role == "assistant":
-            turn_start = turn_start if previous_role == role else number
-            if not is_native(message, context):
-                ids_in_turn = ids_in_turn if turn_role == role else Counter()
-                calls = calls_of(number, message)
-                new_ids.update(
-                    {place: _number(ids_in_turn, call.call_id) for place, call in calls.items() if call.call_id}
-                )
-        elif role == "tool":
-            places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
-            answered = [call for call in places.values() if call is not None and call[0] >= turn_start]
-            new_ids.update({place: new_ids[call] for place, call in places.items() if call in new_ids})
-        if role in _ROLES and not is_native(message, context):
-            message = with_ids(message, number, new_ids, reasons.REPEATED_CALL_ID, context)
-        # A message whose results answer no call of the turn is removed later, so it does not end the turn.
-        previous_role, turn_role = role, turn_role if role == "tool" and not answered else role
-        distinct.append(message)
-    return distinct
+    """Return messages in which each call has an id that no earlier call has, and each result the id of its call.
+
+    An id depends only on earlier messages, so that those of a growing conversation are stable. If the target's own
+    messages repeat ids, these are kept, because the target gave them. The maps of the context get the original of each
+    repeated id.
+    """
+    distinct, originals = DistinctIds(), dict[str, str]()
+    fresh, foreign = new_ids(distinct.taken), set[str]()
+    given: _Given = {}
+    for place in sorted([*index.calls, *index.results]):
+        content, own = _at(messages, place), is_native(messages[place[0]], context)
+        if place in index.call_of:
+            given |= _id_of_result(messages, place, index.call_of[place], given)
+        elif content.call_id and not isinstance(content, ToolCallContent):
+            continue
+        elif own and content.call_id and content.call_id not in foreign:
+            distinct.taken.add(content.call_id)
+            continue
+        else:
+            call_id = distinct.give(content.call_id or next(fresh))
+            given[place] = call_id, reasons.of_new_id(content.call_id)
+            if content.call_id and call_id != content.call_id:
+                originals[call_id] = content.call_id
+                given |= dict.fromkeys(index.approvals_of.get(place, ()), given[place])
+            if not own:
+                foreign.add(call_id)
+    if originals:
+        maps = context.maps or Renames()
+        context.maps = msgspec.structs.replace(maps, repeated={**maps.repeated, **originals})
+    return _with_ids(messages, given, context)
+
+
+def _id_of_result(messages: Sequence[ChatMessage], place: Place, call_place: Place, given: _Given) -> _Given:
+    """Return the new id of a result, if it has to change: the id of its call."""
+    own_id, call_id = _at(messages, place).call_id, _at(messages, call_place).call_id
+    if call_place not in given:
+        return {} if own_id else {place: (call_id, reasons.CALL_ID)}
+    reason = reasons.ID_OF_CALL if own_id and own_id != call_id else reasons.of_new_id(own_id)
+    return {place: (given[call_place][0], reason)}
+
+
+def _at(messages: Sequence[ChatMessage], place: Place) -> Any:
+    return messages[place[0]].contents[place[1]]
+
+
+def _with_ids(messages: Sequence[ChatMessage], given: _Given, context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with the given ids of calls, results and approvals. Report each that differs as a loss."""
+    changed: dict[int, list[AIContent]] = {}
+    for place, (call_id, reason) in ((place, given[place]) for place in sorted(given)):
+        content = _at(messages, place)
+        field = "call_id" if isinstance(content, _TOOLS) else "request_id"
+        if getattr(content, field) == call_id:
+            continue
+        context.report_loss(content, field, reason)
+        made = with_call_id(content, call_id) if field == "call_id" else _answering(content, call_id)
+        changed.setdefault(place[0], list(messages[place[0]].contents))[place[1]] = context.replaced(content, made)
+    return [
+        context.with_contents(message, changed[number]) if number in changed else message
+        for number, message in enumerate(messages)
+    ]
+
+
+def _answering(approval: Any, call_id: str) -> AIContent:
+    changed: AIContent = msgspec.structs.replace(approval, request_id=call_id)
+    return changed
 
 
 def calls_of(number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
     """Return the calls of a message that the application runs, by their places in the indexed messages."""
     return {(number, at): content for at, content in enumerate(message.contents) if isinstance(content, _CALLS)}
-
-
-def _number(ids_in_turn: Counter[str], call_id: str) -> str:
-    """Return an id that is unique in the turn: `call_id`, or `call_id` with a number."""
-    unique = call_id
-    while unique in ids_in_turn:
-        ids_in_turn[call_id] += 1
-        unique = f"{call_id} ({ids_in_turn[call_id]})"
-    ids_in_turn[unique] = 1
-    return unique
-
-
-class StreamedCallIds:
-    """Ids for the calls and results of one streamed choice. They are the same ids that `missing_ids` gives."""
-
-    def __init__(self, answer_id: str | None = None) -> None:
-        self._index = TranscriptIndex()
-        self._ids: list[str] = []
-        """The ids, in the order of the index."""
-        self._places: dict[int, int] = {}
-        """The position of each block in that order."""
-        self._taken: set[str] = set()
-        self._fresh = new_ids(self._taken, answer_id)
-
-    def give(self, index: int, content: ToolCallContent | ToolResultContent) -> AIContent:
-        """Return the call or result of a block with an id: its own, the id of its call, or a new one."""
-        if index not in self._places:
-            self._places[index] = len(self._ids)
-            self._ids.append(self._id_of(content))
-            self._taken.add(self._ids[-1])
-        if content.call_id:
-            return content
-        return msgspec.structs.replace(content, call_id=self._ids[self._places[index]])
-
-    def _id_of(self, content: ToolCallContent | ToolResultContent) -> str:
-        is_call = isinstance(content, ToolCallContent)
-        # Without arguments, because the index keeps the calls.
-        self._index.add([msgspec.structs.replace(content, arguments=None) if is_call else content], "assistant")
-        if content.call_id:
-            return content.call_id
-        call = self._index.call_of.get((len(self._ids), 0))
-        if call is not None:
-            return self._ids[call[0]]
-        return next(self._fresh)

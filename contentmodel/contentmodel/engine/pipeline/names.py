@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import count
 from string import digits
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -15,13 +16,22 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
-from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, CitationDelta, StreamEvent
+from contentmodel.events import (
+    ArgumentsDelta,
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    CitationDelta,
+    StreamEvent,
+    TurnStart,
+)
 from contentmodel.message import ChatMessage, contents_of
+from contentmodel.pairs import AnswerCallIds
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice, ToolGroup
-from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.response import ChatResponse
 from contentmodel.rules import IdentifierRule
 
 if TYPE_CHECKING:
@@ -161,7 +171,7 @@ def with_names(
             options = context.replace(options, tool_choice=choice)
     messages = [rename.message(message) for message in request.messages]
     context.maps = rename.maps(context.maps or Renames())
-    if not context.maps.ids and not context.maps.names:
+    if not rename.has_changes:
         return request
     changed: ChatRequest = context.replace(request, tools=tools, options=options, messages=messages)
     return changed
@@ -190,17 +200,19 @@ class SourceTool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """The replacements in a converted request: from the source's call `ids` and tool `names` to the target's.
 
+    - `repeated`: the target's ids of calls whose id an earlier call of the source has, with that id.
     - `schemas`: the source's parameters of tools whose schema was changed, by the target's name.
     - `tools`: the tools that are of another kind in the source, by the target's name.
-    - `calls`: the highest number of an id like `call_7` in the source. If the answers of the target have no call ids,
-      numbering continues after it.
+    - `used`: the ids of the source's calls. A new call of the answer that has one of them, or no id, gets another id.
+      If the source is of the target's API, they are only those that its adapter generated.
     """
 
     ids: dict[str, str] = {}
+    repeated: dict[str, str] = {}
     names: dict[str, str] = {}
     schemas: dict[str, SchemaMap] = {}
     tools: dict[str, SourceTool] = {}
-    calls: int = 0
+    used: tuple[str, ...] = ()
 
     def restored_names(
         self,
@@ -213,85 +225,101 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         `restore` is the target adapter's `restore_arguments`. `replaced` is called with each replaced object and its
         replacement.
         """
-        ids = {target: original for original, target in self.ids.items()}
-        names = {target: original for original, target in self.names.items()}
-
-        def restored(content: AIContent) -> AIContent:
-            if not isinstance(content, ToolCallContent | ToolResultContent):
-                return with_cited_calls(content)
-            call_id = ids.get(content.call_id or "", self._renumbered(content))
-            name = names.get(content.name or "", content.name)
-            source = self.tools.get(content.name or "")
-            if source is not None and isinstance(content, FunctionCallContent | CustomToolCallContent):
-                is_custom = isinstance(content, FunctionCallContent) and source.is_custom and is_text_alone(content)
-                call = as_custom_call(content) if is_custom else content
-                fields = {"call_id": call_id, "name": source.name, "namespace": source.namespace}
-                return replacing(content, msgspec.structs.replace(call, **fields))
-            if isinstance(content, ToolCallContent) and content.name in self.schemas:
-                arguments = self._restored(content, restore)
-                return changed(content, call_id=call_id, name=name, arguments=arguments)
-            return changed(content, call_id=call_id, name=name)
-
-        def with_cited_calls(content: AIContent) -> AIContent:
-            cited = content.annotations or ()
-            if not any(citation.call_id in ids for citation in cited):
-                return content
-            annotations = [changed(c, call_id=ids.get(c.call_id or "", c.call_id)) for c in cited]
-            return replacing(content, msgspec.structs.replace(content, annotations=annotations))
-
-        def changed(old: _M, **fields: object) -> _M:
-            if all(getattr(old, name) == value for name, value in fields.items()):
-                return old
-            return replacing(old, msgspec.structs.replace(old, **fields))
-
-        def replacing(old: object, new: _M) -> _M:
-            if replaced is not None:
-                replaced(old, new)
-            return new
-
-        choices = [
-            changed(choice, messages=[changed(m, contents=[restored(c) for c in m.contents]) for m in choice.messages])
-            for choice in response.choices
-        ]
-        return changed(response, choices=choices)
+        choices = []
+        for choice in response.choices:
+            restorer, block = _Restorer(self, restore, response.id, replaced), count()
+            messages = [
+                restorer.changed(message, contents=[restorer.content(next(block), c) for c in message.contents])
+                for message in choice.messages
+            ]
+            choices.append(restorer.changed(choice, messages=messages))
+        return _Restorer(self, restore, None, replaced).changed(response, choices=choices)
 
     def restoring(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that restores the events of one streamed answer, in order, like `restored_names`."""
         return (lambda event: [event]) if self == Renames() else _StreamUndoing(self, restore)
 
-    def _renumbered(self, content: ToolCallContent | ToolResultContent) -> str | None:
-        """Return the id of a call or result. If an adapter generated it, it gets a number that the source lacks."""
-        call_id = content.call_id
-        prefix, number = _numbered(call_id) if self.calls and minted(content) is not None else ("", 0)
-        return f"{prefix}{number + self.calls}" if number else call_id
 
-    def _restored(self, call: ToolCallContent, restore: Restore) -> Json:
+class _Restorer:
+    """Restore the ids, names and arguments of one choice of an answer. Contents are identified by their blocks."""
+
+    def __init__(
+        self,
+        maps: Renames,
+        restore: Restore,
+        answer_id: str | None,
+        replaced: Callable[[object, object], object] | None = None,
+    ) -> None:
+        self._maps, self._restore, self._replaced = maps, restore, replaced
+        self._ids = {target: original for original, target in maps.ids.items()}
+        self._names = {target: original for original, target in maps.names.items()}
+        self._unique = AnswerCallIds(answer_id, [*maps.used, *maps.repeated]) if maps.used or maps.repeated else None
+
+    def content(self, block: int, content: AIContent) -> AIContent:
+        """Return the content of a block with the source's values."""
+        if not isinstance(content, ToolCallContent | ToolResultContent):
+            return self._with_cited_calls(content)
+        maps = self._maps
+        call_id = self._call_id(block, content)
+        name = self._names.get(content.name or "", content.name)
+        source = maps.tools.get(content.name or "")
+        if source is not None and isinstance(content, FunctionCallContent | CustomToolCallContent):
+            is_custom = isinstance(content, FunctionCallContent) and source.is_custom and is_text_alone(content)
+            call = as_custom_call(content) if is_custom else content
+            fields = {"call_id": call_id, "name": source.name, "namespace": source.namespace}
+            return self._replacing(content, msgspec.structs.replace(call, **fields))
+        if isinstance(content, ToolCallContent) and content.name in maps.schemas:
+            return self.changed(content, call_id=call_id, name=name, arguments=self._arguments(content))
+        return self.changed(content, call_id=call_id, name=name)
+
+    def _call_id(self, block: int, content: ToolCallContent | ToolResultContent) -> str | None:
+        """Return the source's id of a call that the target has from the request, or the unique id of a new call."""
+        own = content.call_id or ""
+        if own in self._ids:
+            return self._ids[own]
+        unique = content.call_id if self._unique is None else self._unique.give(block, content).call_id
+        is_earlier = isinstance(content, ToolResultContent) and unique == own
+        return self._maps.repeated.get(own, unique) if is_earlier else unique
+
+    def _with_cited_calls(self, content: AIContent) -> AIContent:
+        cited = content.annotations or ()
+        ids = {**self._maps.repeated, **self._ids}
+        if not any(citation.call_id in ids for citation in cited):
+            return content
+        annotations = [self.changed(c, call_id=ids.get(c.call_id or "", c.call_id)) for c in cited]
+        return self._replacing(content, msgspec.structs.replace(content, annotations=annotations))
+
+    def _arguments(self, call: ToolCallContent) -> Json:
         """Return the arguments in the source's schema. Text that is not an object is unchanged."""
         try:
             arguments = call.arguments_object
         except ToolArgumentsError:
             return call.arguments
-        restored = restore(arguments, self.schemas[call.name or ""])
+        restored = self._restore(arguments, self._maps.schemas[call.name or ""])
         return call.arguments if restored == arguments else restored
 
+    def changed(self, old: _M, **fields: object) -> _M:
+        """Return a value with other fields, recorded as its replacement; the same value if they are equal."""
+        if all(getattr(old, name) == value for name, value in fields.items()):
+            return old
+        return self._replacing(old, msgspec.structs.replace(old, **fields))
 
-_NUMBERED = re.compile(r"(call_(?:[0-9a-f]{12}_)?)([1-9][0-9]{0,8})")
-"""The ids of `pairs.new_ids`. Several answers may have the same generated id, so all of them are renumbered."""
+    def _replacing(self, old: object, new: _M) -> _M:
+        if self._replaced is not None:
+            self._replaced(old, new)
+        return new
 
 
-def _numbered(call_id: str | None) -> tuple[str, int]:
-    """Split an id that an adapter generated into the text before its number, and the number; 0 if it has none."""
-    match = _NUMBERED.fullmatch(call_id or "")
-    return (match[1], int(match[2])) if match is not None else ("", 0)
-
-
-def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Store the number of the request's last call in the maps, for an API whose answers have calls without ids."""
-    contents = contents_of(request.messages)
-    calls = max((_numbered(c.call_id)[1] for c in contents if isinstance(c, ToolCallContent)), default=0)
-    if calls:
-        context.maps = msgspec.structs.replace(context.maps or Renames(), calls=calls)
-    return request
+def with_used_ids(maps: Renames | None, source: object, context: EncodeContext) -> Renames:
+    """Return the maps of a converted request with the ids of its calls."""
+    maps = Renames() if maps is None else maps
+    if not isinstance(source, ChatRequest):
+        return maps
+    calls = [content for content in contents_of(source.messages) if isinstance(content, ToolCallContent)]
+    if is_all_native(source, context):
+        calls = [call for call in calls if minted(call) is not None]
+    used = tuple(dict.fromkeys(call.call_id for call in calls if call.call_id))
+    return msgspec.structs.replace(maps, used=used) if used else maps
 
 
 def is_text_alone(call: ToolCallContent) -> bool:
@@ -315,17 +343,25 @@ class _StreamUndoing:
     def __init__(self, maps: Renames, restore: Restore) -> None:
         self._maps = maps
         self._restore = restore
+        self._answer_id: str | None = None
+        self._choices: dict[int, _Restorer] = {}
+        self._choice_of: dict[int, int] = {}
+        """The choice of each block."""
         self._without_deltas: set[int] = set()
         """The blocks whose deltas are dropped, because their arguments are emitted in one piece."""
 
     def __call__(self, event: StreamEvent) -> list[StreamEvent]:
+        if isinstance(event, TurnStart):
+            self._answer_id = event.response.id
         if isinstance(event, ArgumentsDelta) and event.index in self._without_deltas:
             return []
         if isinstance(event, CitationDelta):
-            text = self._restored(TextContent(text="", annotations=[event.citation]))
+            text = self._restored(event.index, TextContent(text="", annotations=[event.citation]))
             return [msgspec.structs.replace(event, citation=citation) for citation in text.annotations or ()]
         if not isinstance(event, BlockStart | BlockStop | BlockCatchUp):
             return [event]
+        if isinstance(event, BlockStart):
+            self._choice_of[event.index] = event.choice
         name = getattr(event.content, "name", None)
         if name in self._maps.schemas or name in self._maps.tools:
             self._without_deltas.add(event.index)
@@ -337,12 +373,13 @@ class _StreamUndoing:
         source = self._maps.tools.get(getattr(content, "name", None) or "")
         if source is not None and source.is_custom and isinstance(event, BlockStart) and not content.arguments:
             content = msgspec.structs.replace(content, arguments={"input": ""})
-        return self._restored(content)
+        return self._restored(event.index, content)
 
-    def _restored(self, content: AIContent) -> AIContent:
-        message = ChatMessage(role="assistant", contents=[content])
-        answer = self._maps.restored_names(ChatResponse(choices=[ChatChoice(messages=[message])]), self._restore)
-        return answer.messages[0].contents[0]
+    def _restored(self, block: int, content: AIContent) -> AIContent:
+        choice = self._choice_of.get(block, 0)
+        if choice not in self._choices:
+            self._choices[choice] = _Restorer(self._maps, self._restore, self._answer_id)
+        return self._choices[choice].content(block, content)
 
 
 NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))
@@ -356,10 +393,18 @@ class _Renamer:
         self._ids = ids
         self._names = names
 
+    @property
+    def has_changes(self) -> bool:
+        """True if an id or a name was replaced."""
+        return bool(self._ids.changed or self._names.changed)
+
     def maps(self, before: Renames) -> Renames:
-        names = self._names.changed
+        """Return the maps of a conversion with the replacements, which may be of ids that were replaced before."""
+        names, ids = self._names.changed, self._ids.changed
         tools = {names.get(name, name): tool for name, tool in before.tools.items()}
-        return msgspec.structs.replace(before, ids=self._ids.changed, names=names, tools=tools)
+        repeated = {ids.get(call_id, call_id): source for call_id, source in before.repeated.items()}
+        ids = {source: call_id for source, call_id in ids.items() if source not in before.repeated}
+        return msgspec.structs.replace(before, ids=ids, repeated=repeated, names=names, tools=tools)
 
     def tool(self, tool: Tool) -> Tool:
         if isinstance(tool, ToolGroup):

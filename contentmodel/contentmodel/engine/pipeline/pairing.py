@@ -1,8 +1,9 @@
 """Pair the calls and results of another API: each result follows the turn of its call, as every API requires.
 
-Appending to a transcript must not change the encoding of its beginning, so no content is moved to an earlier message.
-If other messages follow a call without a result, the call gets a placeholder result. If a result has no pending call,
-it becomes text. Calls at the end stay open, because their results may be added later.
+Appending to a transcript must not change the encoding of its beginning. So if a message of the user or the model
+follows a call without a result, the call gets a placeholder result, and a late result becomes text. Instructions alone
+are no reason to ask the model: if they are between a call and its result, they follow the result. Calls at the end stay
+open, because their results may be added later, unless another call of their turn has a result.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from contentmodel.content.tools import (
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import calls_of, with_distinct_ids
 from contentmodel.engine.pipeline.detached_media import is_announced
+from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
 from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
@@ -157,6 +159,7 @@ class _Fit:
         self._takes_name = validator(names)
         self._detach_media = detach_media
         self._names: set[str | None] = {None}
+        self._ids: set[str] = set()
 
     def holds(self, request: ChatRequest) -> bool:
         """Return whether the request needs no change."""
@@ -177,7 +180,7 @@ class _Fit:
                     return False
             elif pending or (message.role == "assistant" and not self._are_calls(message, pending)):
                 return False
-        return True
+        return not pending or messages[-1].role != "tool"
 
     def _are_answers(self, message: ChatMessage, pending: dict[str, str | None]) -> bool:
         for content in message.contents:
@@ -194,10 +197,11 @@ class _Fit:
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
                 call_id = content.call_id
-                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in pending:
+                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in self._ids:
                     return False
                 if not self._takes_id(call_id):
                     return False
+                self._ids.add(call_id)
                 pending[call_id] = content.name
                 if content.name not in self._names and not self._is_name(content.name):
                     return False
@@ -209,8 +213,8 @@ class _Fit:
 class _Pairing:
     """Pair calls and results of messages that are added one by one.
 
-    Hold the calls without a result, and the contents to send after the last result of a turn. Calls are identified by
-    their places in the transcript, because their ids may be replaced.
+    Hold the calls without a result, and what to send after the last result of a turn. Calls are identified by their
+    places in the transcript, because their ids may be replaced.
     """
 
     def __init__(self, index: TranscriptIndex, context: EncodeContext, detach_media: str, is_continued: bool) -> None:
@@ -225,30 +229,32 @@ class _Pairing:
         self._closed: set[Place] = set()
         """The calls with a placeholder result. A later result of theirs would be a second one."""
         self._deferred: list[AIContent] = []
+        """The contents to send as a user message after the results."""
+        self._held: list[ChatMessage] = []
+        """The instructions after a call that may still get a result."""
 
     def add(self, number: int, message: ChatMessage) -> None:
         """Add the next message, after the messages that have to precede it."""
+        is_answer = message.role == "assistant"
         if message.role == "tool":
             self._end_run()
             self._add_results(number, message)
-            return
-        if self._waiting and self._continues_turn(message):
+        elif self._waiting and is_answer and self.messages[-1].role == message.role and not self._held:
             # If the calls of a turn are in several messages, their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
             self._waiting |= self._calls_of(number, message)
-            return
-        if self._waiting and not message.contents and not is_native(message, self._context):
+        elif self._waiting and not message.contents and not is_native(message, self._context):
             # An empty turn (of an interrupted answer) does not separate a result from its call.
             leave_empty(message, self._context)
-            return
-        self._end_run()
-        if self._waiting:
-            self._answer_waiting()
-        self.messages.append(message)
-        if message.role == "assistant":
-            self._may_answer_stored = False
-            self._waiting = self._calls_of(number, message)
+        elif self._waiting and message.role in INSTRUCTION_ROLES:
+            self._held.append(message)
+        else:
+            self._end_turn()
+            self.messages.append(message)
+            if is_answer:
+                self._may_answer_stored = False
+                self._waiting = self._calls_of(number, message)
 
     def _calls_of(self, number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
         """Return the calls of a message that the application runs, with those of the target's own tools."""
@@ -260,18 +266,18 @@ class _Pairing:
         }
         return {**calls_of(number, message), **own}
 
-    def _continues_turn(self, message: ChatMessage) -> bool:
-        last = self.messages[-1]
-        are_assistant = message.role == last.role == "assistant"
-        # The API joins messages of one role itself, but a container (a session file) of its messages has results apart.
-        are_kept = self._context.native and (is_native(message, self._context) or is_native(last, self._context))
-        return are_assistant and not are_kept
-
     def finish(self) -> None:
-        """Complete the last messages. Report deferred contents as lost, because some calls still have no result."""
+        """Complete the last messages. All calls of the last turn get results, unless none has one yet."""
         self._end_run()
-        for content in self._deferred:
-            self._context.report_loss(content, None, reasons.AFTER_RESULTS)
+        if self._held or self._deferred or (self._waiting and self.messages[-1].role == "tool"):
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        """Complete the turn: add placeholder results for its pending calls, and then what was held."""
+        self._end_run()
+        if self._waiting:
+            self._answer_waiting()
+        self._add_held()
 
     def _end_run(self) -> None:
         if self._run:
@@ -282,34 +288,47 @@ class _Pairing:
         calls = [self._index.call_of.get((number, at)) for at in range(len(message.contents))]
         are_expected = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
         own = is_native(message, self._context)
-        if own and self._closed.isdisjoint(calls):
-            self.messages.append(message)
-            return
         kept: list[AIContent] = []
         for content, call, is_expected in zip(message.contents, calls, are_expected, strict=True):
             result = content if isinstance(content, ToolResultContent) else None
             is_unmatched = call in self._closed if own else not is_expected and not self._may_answer_stored
             if result is not None and is_unmatched:
-                self._deferred += self._as_user_text(result)
+                self._send_late(self._as_user_text(result), message)
                 continue
+            if self._held and is_expected:
+                self._context.report_loss(content, None, reasons.RESULT_MOVED)
             kept.append(self._with_text_only(content) if not own and self._detaches_media(content) else content)
         message = self._context.with_contents(message, kept)
-        if message.contents:
+        last = self.messages[-1] if self.messages else message
+        if message.contents and self._held and last.role == "tool" and any(are_expected):
+            # Some APIs take all results of a turn in one message.
+            self.messages[-1] = joined_messages([last, message], self._context)
+        elif message.contents:
             self.messages.append(message)
         else:
             leave_empty(message, self._context)
         if not self._waiting:
-            self._add_deferred(message)
+            self._add_held()
+
+    def _send_late(self, contents: list[AIContent], message: ChatMessage) -> None:
+        """Send contents after the results of the turn, and after the messages that are held."""
+        if self._held:
+            self._held.append(ChatMessage(role="user", contents=contents, origin=message.origin))
+        else:
+            self._deferred += contents
 
     def _detaches_media(self, content: AIContent) -> bool:
         if self._detach_media == "errors":
             return bool(getattr(content, "is_error", None))
         return self._detach_media == "always"
 
-    def _add_deferred(self, message: ChatMessage) -> None:
+    def _add_held(self) -> None:
+        """Add what follows the results of a turn."""
         if self._deferred:
-            self.messages.append(ChatMessage(role="user", contents=self._deferred, origin=message.origin))
-            self._deferred = []
+            origin = self.messages[-1].origin if self.messages else None
+            self.messages.append(ChatMessage(role="user", contents=self._deferred, origin=origin))
+        self.messages += self._held
+        self._deferred, self._held = [], []
 
     def _as_user_text(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.UNMATCHED_RESULT, "call_id", "outputs")
@@ -328,13 +347,12 @@ class _Pairing:
             self.messages[-1] = self._context.with_contents(last, [*last.contents, *results])
         else:
             self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
-        self._add_deferred(last)
 
     def _no_result(self, call: ToolCallContent) -> ToolResultContent:
         self._context.report_loss(call, None, reasons.MISSING_RESULT)
         model = CustomToolResultContent if call.__class__ is CustomToolCallContent else FunctionResultContent
         outputs: list[AIContent] = [TextContent(text=NO_RESULT)]
-        return model(call_id=call.call_id, name=call.name, outputs=outputs)
+        return self._context.placeholder(model(call_id=call.call_id, name=call.name, outputs=outputs))
 
     def _with_text_only(self, content: AIContent) -> AIContent:
         if not isinstance(content, ToolResultContent):

@@ -32,7 +32,7 @@ from contentmodel.content.tools import (
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.approvals import OwnApprovals, own_approvals, without_own_approvals
-from contentmodel.engine.pipeline.call_ids import with_call_ids
+from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.cited_before import leaves_out_citations, with_citations_of_texts
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
 from contentmodel.engine.pipeline.origins import is_native
@@ -209,7 +209,7 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
     """
     if context.native:
         return messages
-    messages = without_empty_texts(with_call_ids(with_citations_of_texts(messages, context), context), context)
+    messages = without_empty_texts(with_answer_ids(with_citations_of_texts(messages, context), context), context)
     approvals = own_approvals(messages, has_results=False)
     if approvals:
         messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]

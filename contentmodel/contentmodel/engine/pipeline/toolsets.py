@@ -24,7 +24,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.added_tools import is_added
 from contentmodel.engine.pipeline.call_ids import with_distinct_ids
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
-from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.message import contents_of
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, ToolGroup
@@ -68,7 +68,8 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
         return request
     fitter = _Fitter(request, context, kinds)
     # Custom results become function results. If calls share an id, these do not show which call they answer.
-    messages = enumerate(with_distinct_ids(request.messages, fitter.index, context))
+    own = is_all_native(request, context)
+    messages = enumerate(request.messages if own else with_distinct_ids(request.messages, fitter.index, context))
     changed = msgspec.structs.replace(
         request,
         tools=list(fitter.tools(request.tools)),

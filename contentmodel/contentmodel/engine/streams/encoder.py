@@ -21,7 +21,6 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded, EncodedContents
 from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.engine.losses.reasons import Reason
-from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call
@@ -46,6 +45,7 @@ from contentmodel.events import (
     check_choice,
     growing_field,
 )
+from contentmodel.pairs import AnswerCallIds
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ class StreamEncoder:
     """True if the API has answers with several choices."""
 
     def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
-        self.adapter = adapter
-        self.api = adapter.api
+        self.adapter, self.api = adapter, adapter.api
         self.is_over = False
         self.is_native = self.completes = True
         self._policies, self.stream_format = policies, stream_format_of(adapter, policies)
@@ -92,7 +91,7 @@ class StreamEncoder:
         """The blocks that were changed after they were written, while another block was open."""
         self.empty: dict[int, OutgoingBlock] = {}
         """Empty texts of another API, by number. They are written if their choice has no other block."""
-        self._call_ids: dict[int, StreamedCallIds] = {}
+        self._call_ids: dict[int, AnswerCallIds] = {}
         """The ids of calls and results of each choice."""
         self._layout: Layout = []
         self._out: list[bytes] = []
@@ -215,9 +214,10 @@ class StreamEncoder:
         """Return a content of another API, with an id if it is a call or a result, because the target requires one."""
         if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
             return content
-        if not content.call_id:
-            self.report_loss((choice, index), content, reasons.CALL_ID, field="call_id")
-        return self._call_ids.setdefault(choice, StreamedCallIds(self._answer_id)).give(index, content)
+        made = self._call_ids.setdefault(choice, AnswerCallIds(self._answer_id)).give(index, content)
+        if made is not content:
+            self.report_loss((choice, index), content, reasons.of_new_id(content.call_id), field="call_id")
+        return made
 
     def _open(self, block: OutgoingBlock) -> None:
         """Start to write a block that need not wait for another one."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Owner = TypeVar("Owner", bound=msgspec.Struct)
-Call = TypeVar("Call", "ToolCallContent", "ToolResultContent")
+Call = TypeVar("Call", bound="ToolCallContent | ToolResultContent")
 Migration = Callable[[Json], Json]
 """Convert the value of an earlier version to the current form; None if it is invalid."""
 
