@@ -245,7 +245,7 @@ def test_convert_quiet_prints_nothing_to_standard_error(chat: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_convert_continues_after_invalid_line(tmp_path: Path, end: str) -> None:
-    faulty = {"messages": [{"role": 5}, 7]}
+    faulty = {"messages": [{"role": 5}, 7, *CHAT["messages"], *CHAT["messages"], *CHAT["messages"]]}
     lines = [json.dumps(d) for d in (CHAT, MESSAGE, faulty)]
     source = tmp_path / "in.txt"
     source.write_bytes(end.join(["{bad", "", *lines, ""]).encode())

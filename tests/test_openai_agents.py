@@ -160,3 +160,26 @@ def test_state_of_an_unknown_thought_or_maker_is_only_in_its_item(item: dict[str
     request = adapter(API).decode_request(conversation)
     assert all(getattr(content, "protected", None) is None for content in contents_of(request.messages))
     assert adapter(API).encode_request(request).payload == conversation
+
+
+def test_items_of_advanced_session_are_those_of_one_branch(tmp_path: Path) -> None:
+    memory = pytest.importorskip("agents.extensions.memory", reason="openai-agents is not installed")
+    path = tmp_path / "advanced.db"
+    first: list[Any] = [{"role": "user", "content": "Hi"}, {"role": "user", "content": "Again"}]
+    other: list[Any] = [{"role": "user", "content": "Other branch"}]
+
+    async def write() -> dict[str, list[Any]]:
+        session = memory.AdvancedSQLiteSession(session_id="adv", db_path=path, create_tables=True)
+        await session.add_items(first)
+        name = await session.create_branch_from_turn(2)
+        await session.add_items(other)
+        read = {branch: await session.get_items(branch_id=branch) for branch in ("main", name)}
+        session.close()
+        return read
+
+    read = asyncio.run(write())
+    assert items(path, "adv") == first
+    assert {branch: items(path, "adv", branch) for branch in read} == read
+    assert [*read.values()][1][-1:] == other
+    with pytest.raises(DecodeError, match="no branch 'lost', but main"):
+        items(path, "adv", "lost")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from contentmodel import Citation, Protected, TextContent
 from contentmodel.content import Span, convert_span, join_texts, splice_text
+from contentmodel.content.text import SpanConverter
 from contentmodel.display import count_of
 
 TEXTS = st.text(alphabet=st.sampled_from("aé𝄞😀 \n"), max_size=20)
@@ -89,3 +90,10 @@ def test_convert_span_rejects_unknown_unit() -> None:
 )
 def test_count_of_returns_singular_or_plural(number: int, noun: str, text: str) -> None:
     assert count_of(number, noun) == text
+
+
+def test_span_in_an_unknown_unit_becomes_the_whole_text() -> None:
+    converter = SpanConverter("a\u00e9")
+    assert converter.convert(Span(start=1, end=2, unit="word"), "byte") == Span(start=0, end=3, unit="byte")
+    with pytest.raises(ValueError, match="unknown text unit"):
+        convert_span("a", Span(start=0, end=1, unit="word"), "byte")

@@ -485,3 +485,12 @@ def test_describe_lists_every_content_type() -> None:
     assert {"tool_use_id", "tool_name", "input"} <= {
         key.removeprefix("content.") for row in rows if row["name"] == "tool_use" for key in row["fields"]
     }
+
+
+@pytest.mark.parametrize("name", ["$ref", "$.content", "$$ref", "$[0]"])
+@pytest.mark.parametrize("value", ["system", 1, {"a": 1}])
+def test_unknown_field_of_a_stored_block_may_begin_with_a_dollar_sign(name: str, value: Any) -> None:
+    block = {"block_type": "tool_use", "content": {"tool_use_id": "c", "name": "f", "arguments": {}, name: value}}
+    payload = {"turns": [{"role": "assistant", "blocks": [block]}]}
+    assert contentmodel.convert(payload, source="turn-blocks", target="turn-blocks").payload == payload
+    contentmodel.convert(payload, source="turn-blocks", target="openai-chat")

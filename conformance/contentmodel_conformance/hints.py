@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from contentmodel import DecodeError, EncodeError, dumps, loads
 from contentmodel_conformance.differences import difference
 from contentmodel_conformance.laws import LawBroken, encode
 
@@ -44,3 +46,26 @@ def without_extra(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_extra(item) for key, item in value.items() if key != "extra"}
     return value
+
+
+def stored_documents(targets: Sequence[Any], kind: str, value: Any) -> None:
+    """A stored document is written and encoded, also with odd hints, unmapped fields and fields of newer versions.
+
+    An adapter may refuse it with EncodeError. No other exception is raised.
+    """
+    for adapter in targets:
+        try:
+            encoded = encode(adapter, kind, value)
+            encoded.to_json()
+            tuple(encoded.losses)
+        except (EncodeError, DecodeError):
+            continue
+    try:
+        written = dumps(value)
+    except EncodeError:
+        return
+    again = dumps(loads(written))
+    differs = difference(json.loads(written), json.loads(again))
+    if differs is not None:
+        detail = f"reading and writing it again changes the document: {differs.detail}"
+        raise LawBroken("stored documents", differs.where, detail, differs.expected, differs.found)

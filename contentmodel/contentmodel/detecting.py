@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from contentmodel.adapter import Adapter, JsonText, Payload, RecognisesLists, adapter, adapters, as_json, form_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, parse
@@ -15,6 +15,7 @@ from contentmodel.engine.streams.formats import LINES, stream_format_of
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import PayloadKind
+from contentmodel.reading import first_faulty, reads
 
 
 class Identified(NamedTuple):
@@ -105,22 +106,65 @@ def _detect_object(
     }
     if may_be_lines and kind != "response":
         scores |= {(name, "request"): score for name, score in _scores_of_lines([payload], candidates).items()}
-    if not scores:
-        problem, fix = f"this looks like neither a request nor a response of {api}", "pass its kind"
-        if api is None:
-            problem = f"no API recognizes an object with the keys {_keys(payload)}"
-            fix = f"pass its API, one of {', '.join(sorted(candidates))}"
-        misfits = "".join(f"{misfit}; " for misfit in _misfits(payload, candidates, kind))
-        raise DetectError(f"{problem}: {misfits and misfits + 'correct the value, or '}{fix}")
-    best = max(scores.values())
-    winners = [key for key, score in scores.items() if score == best]
+    best = _best(payload, scores, candidates, is_named=api is not None)
+    if not best:
+        raise DetectError(_unknown_object(payload, api, kind, candidates, scores))
     # An error object may be both a response body and a stream event.
-    winners = [key for key in winners if key[1] != "stream"] or winners
+    winners = [key for key in best if key[1] != "stream"] or best
     if len(winners) > 1:
         names = " or ".join(f"{name} ({key})" for name, key in winners)
         missing = "API" if len({name for name, _ in winners}) > 1 else "kind"
         raise DetectError(f"this may be {names}: pass its {missing}")
     return winners[0]
+
+
+Scores: TypeAlias = Mapping[tuple[str, PayloadKind], float]
+"""The likelihood that a payload is of each API and kind."""
+
+
+def _best(
+    payload: JsonObject | JsonArray, scores: Scores, candidates: Mapping[str, Adapter], *, is_named: bool
+) -> list[tuple[str, PayloadKind]]:
+    """Return the APIs and kinds with the highest score, of those whose adapters read the payload.
+
+    If the caller named the API, its adapter is not tried: decoding reports what it cannot read.
+    """
+    for score in sorted({*scores.values()} - {0.0}, reverse=True):
+        best = [
+            (name, kind)
+            for (name, kind), value in scores.items()
+            if value == score
+            and (is_named or kind == "stream" or reads(candidates[name], kind, _as_document(payload, name), score))
+        ]
+        if best:
+            return best
+    return []
+
+
+def _as_document(payload: JsonObject | JsonArray, api: str) -> JsonObject | JsonArray:
+    return [payload] if form_of(api) == "lines" and isinstance(payload, dict) else payload
+
+
+def _unknown_object(
+    payload: JsonObject, api: str | None, kind: PayloadKind | None, candidates: Mapping[str, Adapter], scores: Scores
+) -> str:
+    """Return the text of the error for an object that no API recognizes, or whose messages none reads."""
+    problem, fix = f"this looks like neither a request nor a response of {api}", "pass its kind"
+    if api is None:
+        problem = f"no API recognizes an object with the keys {_keys(payload)}{_closest(payload, scores, candidates)}"
+        fix = f"pass its API, one of {', '.join(sorted(candidates))}"
+    misfits = "" if scores else "".join(f"{misfit}; " for misfit in _misfits(payload, candidates, kind))
+    return f"{problem}: {misfits and misfits + 'correct the value, or '}{fix}"
+
+
+def _closest(payload: JsonObject | JsonArray, scores: Scores, candidates: Mapping[str, Adapter]) -> str:
+    """Return which API a document is most similar to, if one has a score; else ""."""
+    if not scores:
+        return ""
+    name, kind = max(scores, key=lambda key: scores[key])
+    at = first_faulty(candidates[name], kind, _as_document(payload, name))
+    unread = f"the entry at {at} is none of its messages" if at else "its adapter recognizes no content of the messages"
+    return f" (the most similar is a {kind} of {name}, but {unread})"
 
 
 _EMPTY: dict[str, Any] = {"array": [], "object": {}, "string": ""}
@@ -173,11 +217,14 @@ def _detect_list(items: JsonArray, api: str | None, *, may_be_lines: bool) -> st
     }
     if may_be_lines:
         scores |= _scores_of_lines(items, candidates)
-    best = max(scores, key=lambda name: scores[name], default="")
-    if not scores.get(best):
-        owners = "of an API" if api is None else f"of {api}"
-        raise DetectError(f"an array must be a conversation, and this one has no messages {owners}")
-    return best
+    found: Scores = {(name, "request"): score for name, score in scores.items() if score}
+    best = _best(items, found, candidates, is_named=api is not None)
+    if not best:
+        owner = "no API" if api is None else api
+        verb = "recognizes this array" if api is None else "does not recognize this array"
+        closest = _closest(items, found, candidates)
+        raise DetectError(f"{owner} {verb}: it must be a conversation, and has no messages of an API{closest}")
+    return best[0][0]
 
 
 def api_of_lines(text: JsonText) -> str | None:
@@ -185,9 +232,9 @@ def api_of_lines(text: JsonText) -> str | None:
 
     Raise DetectError if more than one does.
     """
-    scores = _scores_of_lines(probe_lines(text), adapters())
-    best = max(scores.values(), default=0.0)
-    winners = [name for name, score in scores.items() if score == best]
+    values, candidates = probe_lines(text), adapters()
+    scores: Scores = {(name, "request"): score for name, score in _scores_of_lines(values, candidates).items()}
+    winners = [name for name, _ in _best(values, scores, candidates, is_named=False)]
     if len(winners) > 1:
         raise DetectError(f"these JSON Lines may be of {' or '.join(winners)}: pass the API")
     return winners[0] if winners else None

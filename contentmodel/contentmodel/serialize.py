@@ -34,7 +34,8 @@ from contentmodel.usage import Usage
 VERSION = 2
 """The version of the format. It only rises if old readers would misread new documents. All versions are read."""
 
-_NEWER = "contentmodel"
+NEWER = "contentmodel"
+"""The key in `extra` of the fields of newer versions."""
 _NEWER_MARK = b'"contentmodel"'
 _TAGS = {kind.__struct_config__.tag for kind in CONTENT_TYPES}
 _Event: Any = reduce(or_, EVENT_TYPES)
@@ -297,42 +298,70 @@ def _unwrap(plain: Any, value: Any) -> Any:
         return [_unwrap(*both) for both in zip(plain, value, strict=True)]
     if not isinstance(value, msgspec.Struct):
         return plain
-    if isinstance(value, UnknownContent) and value.api == _NEWER and _is_kept(value.block):
+    if isinstance(value, UnknownContent) and value.api == NEWER and _is_kept(value.block):
         return value.block
     made = {name: _unwrap(item, getattr(value, name, None)) for name, item in plain.items()}
     extra = getattr(value, "extra", None)
-    return _put_back(made, value) if isinstance(extra, dict) and _NEWER in extra else made
+    return _put_back(made, value) if isinstance(extra, dict) and NEWER in extra else made
 
 
 def _put_back(plain: dict[str, Any], value: Any) -> dict[str, Any]:
     """Move the fields of a newer writer from `extra` back to their original position in the JSON of a value."""
-    rest = {api: residue for api, residue in plain.pop("extra").items() if api != _NEWER}
-    kept: dict[str, Any] = value.extra[_NEWER]
-    made = {**plain, **({"extra": rest} if rest else {}), **{k: v for k, v in kept.items() if k[:1] != "$"}}
-    for place, fields in kept.items():
-        if place[:1] == "$" and _has(value, steps := _steps(place)):
-            inner: Any = made
-            for step in steps:
-                inner = inner.setdefault(step, {}) if isinstance(step, str) else inner[step]
-            inner.update(fields)
+    rest = {api: residue for api, residue in plain.pop("extra").items() if api != NEWER}
+    kept: dict[str, Any] = value.extra[NEWER]
+    places = {key: fields for key, fields in kept.items() if isinstance(fields, dict) and _PLACE.fullmatch(key)}
+    fields = {key: item for key, item in kept.items() if key not in places}
+    made = {**plain, **({"extra": rest} if rest else {}), **_newer_fields(fields, value)}
+    for place, newer in places.items():
+        found = _object_at(made, value, _steps(place))
+        if found is not None:
+            inner, owner = found
+            inner.update(_newer_fields(newer, owner))
     return made
 
 
+def _newer_fields(kept: dict[str, Any], owner: msgspec.Struct) -> dict[str, Any]:
+    """Return the kept fields of an object without those that this version has. A kept tag is of a newer type."""
+    tag = owner.__struct_config__.tag_field
+    named = {_field_of(key): item for key, item in kept.items()}
+    fields = {name: item for name, item in named.items() if name not in owner.__struct_fields__}
+    if tag is not None and not _is_newer({"type": fields.get(tag)}):
+        fields.pop(tag, None)
+    return fields
+
+
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_PLACE = re.compile(r"\$(\.\w+|\[\d{1,9}\])+")
+"""The path of an object below the type whose `extra` keeps its newer fields."""
 
 
 def _steps(place: str) -> list[str | int]:
     return [name or int(index) for name, index in _STEP.findall(place)]
 
 
-def _has(value: Any, steps: list[str | int]) -> bool:
-    """Return whether a value still has an object of the model at the path `steps`."""
+def _key_of(field: str) -> str:
+    """Return the key under which a newer field is kept: one that no path has."""
+    return f"${field}" if field[:1] == "$" else field
+
+
+def _field_of(key: str) -> str:
+    """Return the name of a newer field: the inverse of `_key_of`."""
+    return key[1:] if key[:2] == "$$" else key
+
+
+def _object_at(plain: Any, value: Any, steps: list[str | int]) -> tuple[dict[str, Any], msgspec.Struct] | None:
+    """Return the JSON of an object of the model inside a value, and the object; None if none is at the path."""
     for step in steps:
         if isinstance(step, str):
-            value = getattr(value, step, None)
+            fields = value.__struct_fields__ if isinstance(value, msgspec.Struct) else ()
+            value = getattr(value, step) if step in fields else None
+            # Objects with only default values are left out.
+            is_inside = isinstance(plain, dict) and isinstance(value, msgspec.Struct | list)
+            plain = plain.setdefault(step, [] if isinstance(value, list) else {}) if is_inside else None
         else:
-            value = value[step] if isinstance(value, list) and step < len(value) else None
-    return isinstance(value, msgspec.Struct)
+            is_inside = isinstance(plain, list) and isinstance(value, list) and step < len(value)
+            value, plain = (value[step], plain[step]) if is_inside else (None, None)
+    return (plain, value) if isinstance(plain, dict) and isinstance(value, msgspec.Struct) else None
 
 
 class _Room:
@@ -355,6 +384,7 @@ class _Room:
         if self.kept is None:
             message = f"{struct.__name__} has no such field in this version, and no `extra` to keep it in"
             raise DecodeError("contentmodel", [Fault(child_path(self.path, name), message) for name in newer])
+        newer = {_key_of(name): item for name, item in newer.items()}
         if self.place == "$":
             self.kept.update(newer)
         else:
@@ -400,7 +430,7 @@ def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
         wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base, _Room("$"), {"type": tag})
         if _fits(wrapped, base):
             return wrapped
-    return {"type": "unknown", "api": _NEWER, "block": value}
+    return {"type": "unknown", "api": NEWER, "block": value}
 
 
 def _fits(value: dict[str, Any], kind: Any) -> bool:
@@ -430,9 +460,9 @@ def _wrap_fields(value: dict[str, Any], struct: Any, room: _Room, also: dict[str
 
 def _with_kept(value: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
     extra = value.get("extra") or {}
-    residue = extra.get(_NEWER, {}) if isinstance(extra, dict) else None
+    residue = extra.get(NEWER, {}) if isinstance(extra, dict) else None
     # Keep an `extra` of another shape: it is an error in the document, which the conversion reports.
-    return {**value, "extra": {**extra, _NEWER: {**residue, **kept}}} if isinstance(residue, dict) else value
+    return {**value, "extra": {**extra, NEWER: {**residue, **kept}}} if isinstance(residue, dict) else value
 
 
 def _struct_for(value: dict[str, Any], kind: Any) -> Any:

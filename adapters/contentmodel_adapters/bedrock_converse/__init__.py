@@ -474,8 +474,16 @@ class BedrockConverse(TableAdapter):
         return encode_blocks(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return the confidence that the messages are of this API: high if their blocks have no type."""
-        return 0.95 if self.have_roles(items) and any(map(_has_own_blocks, items)) else 0.0
+        """Return the confidence that the messages are of this API: high if their blocks have no type.
+
+        A message has a role and blocks, and nothing else. Newer versions may have more fields or more blocks. Messages
+        with other fields and other blocks are of another format.
+        """
+        if not self.have_roles(items) or not {"user", "assistant", "system"}.issuperset(i["role"] for i in items):
+            return 0.0
+        has_other_fields = any(item.keys() - {"role", "content"} for item in items)
+        own, other = sum(map(_has_own_blocks, items)), any(map(_has_only_other_blocks, items))
+        return 0.95 if own and not (other and has_other_fields) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence."""
@@ -531,6 +539,11 @@ def _has_own_blocks(message: Any) -> bool:
     content = message.get("content") if isinstance(message, dict) else None
     items = content if isinstance(content, list) else []
     return any(isinstance(item, dict) and "type" not in item and item.keys() & _KEYS for item in items)
+
+
+def _has_only_other_blocks(message: Any) -> bool:
+    """Return whether a message has blocks, and none is of this API."""
+    return bool(objects_of(message, "content")) and not _has_own_blocks(message)
 
 
 _KEYS = frozenset(

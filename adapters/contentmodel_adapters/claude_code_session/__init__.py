@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from contentmodel.authoring import EncodeContext
+from contentmodel.authoring import EncodeContext, text_of
 from contentmodel.message import Branch
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.claude_code_session.blocks import API, NOTICES, OF_PROGRAM, PROGRESS, RECORDS
@@ -38,7 +38,7 @@ class ClaudeCodeSession(SessionAdapter):
     def recognises_list(self, items: list[Any]) -> float:
         """Return how likely the lines are a session, from 0 to 1."""
         for item in items:
-            if item.__class__ is not dict or item.get("type") not in _TYPES or "uuid" not in item:
+            if item.__class__ is not dict or text_of(item, "type") not in _TYPES or "uuid" not in item:
                 continue
             if "parentUuid" in item or ("session_id" in item and "parent_tool_use_id" in item):
                 return 0.99

@@ -124,7 +124,12 @@ class Writing:
         elif line.get("type") == "attachment":
             line["rendered"] = [{"content": wire["content"]}]
         else:
-            line["message"] = {**(line["message"] or {}), "role": wire["role"], "content": wire["content"]}
+            held = line.get("message")
+            line["message"] = {
+                **(held if isinstance(held, dict) else {}),
+                "role": wire["role"],
+                "content": wire["content"],
+            }
         if "toolUseResult" in line and line["toolUseResult"] is None:
             artifacts = [result.artifact for result in self._results.get(item.source.line, ())]
             line["toolUseResult"] = next((one for one in artifacts if one is not None), None)

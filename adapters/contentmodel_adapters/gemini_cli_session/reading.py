@@ -337,7 +337,9 @@ def _has_record(values: Any) -> bool:
 
 
 def _is_content(value: Any) -> bool:
-    return value.__class__ is dict and value.get("parts").__class__ is list and TOKEN not in value and "id" not in value
+    # A message of the A2A protocol has parts, too.
+    is_other = value.__class__ is not dict or not {"id", "messageId", TOKEN}.isdisjoint(value)
+    return not is_other and value.get("parts").__class__ is list
 
 
 def _is_context(event: Event) -> bool:

@@ -25,6 +25,7 @@ from contentmodel.authoring import (
     request_pass,
     same_options,
     settings,
+    text_of,
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
@@ -222,7 +223,9 @@ def _has_own_fields(payload: dict[str, Any]) -> bool:
     # The field `response_format` of the speech API is a string.
     has_format = isinstance(payload.get("response_format"), dict | list)
     tools = objects_of(payload, "tools")
-    return has_format or any(key in payload for key in OWN_FIELDS) or any(t.get("type") in OWN_TOOLS for t in tools)
+    return (
+        has_format or any(key in payload for key in OWN_FIELDS) or any(text_of(t, "type") in OWN_TOOLS for t in tools)
+    )
 
 
 def _are_contents(given: Any) -> bool:

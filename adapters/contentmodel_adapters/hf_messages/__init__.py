@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     message_pass,
     objects_of,
     payload_pass,
+    text_of,
 )
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.hf_messages.blocks import CALL, KINDS_OF_MEDIA, REQUEST, RESULT, TABLE, expanded
@@ -75,7 +76,9 @@ class HFMessages(documents.DocumentAdapter):
 
 
 def has_bare_tools(payload: dict[str, Any]) -> bool:
-    """Return whether a tool is a function without a type around it."""
+    """Return whether the tools are JSON text, or a tool is a function without a type around it."""
+    if payload.get("tools").__class__ is str:
+        return True
     return any("type" not in tool and isinstance(tool.get("parameters"), dict) for tool in objects_of(payload, "tools"))
 
 
@@ -84,7 +87,7 @@ def _is_own(message: Any) -> bool:
     if not isinstance(message, dict):
         return False
     padded = message.get("role") == "user" and "tool_calls" in message
-    media = [part for part in objects_of(message, "content") if part.get("type") in KINDS_OF_MEDIA]
+    media = [part for part in objects_of(message, "content") if text_of(part, "type") in KINDS_OF_MEDIA]
     functions = [call.get("function", call) for call in objects_of(message, "tool_calls")]
     return (
         padded

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     message_pass,
     objects_of,
     payload_pass,
+    text_of,
     with_custom_results,
 )
 from contentmodel.request import ChatRequest
@@ -128,7 +129,7 @@ def _expanded_part(part: Any) -> Any:
 
 
 def _is_message(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("role") in ROLES and "content" in item
+    return isinstance(item, dict) and text_of(item, "role") in ROLES and "content" in item
 
 
 def _has_own_fields(message: dict[str, Any]) -> bool:

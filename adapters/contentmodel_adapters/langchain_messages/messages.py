@@ -226,7 +226,8 @@ def _decode_message(body: dict[str, Any], word: str, context: DecodeContext) -> 
     message = _with_origin(decoded, provider, context)
     signatures = object_of(copy, "call_signatures")
     places = {key: (signatures, key) for key, data in signatures.items() if data.__class__ is str}
-    sign(message, places, context, context.origin.issuer or API)
+    # Only the package of Google writes them, also if the metadata that names the provider was removed.
+    sign(message, places, context, "google")
     extra = message.extra or {}
     return context.replace(message, extra={**extra, API: {**extra.get(API, {}), **fields}}) if fields else message
 

@@ -21,6 +21,8 @@ from contentmodel.authoring import (
     instructions_as_text,
     media,
     message_pass,
+    object_of,
+    objects_of,
     passes,
     payload_pass,
     reasons,
@@ -140,9 +142,15 @@ class McpSampling(TableAdapter):
         return encode_content(messages, context)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds that a payload may be: "request" for parameters of sampling, "response" for a result."""
+        """Return the kinds that a payload may be: "request" for parameters of sampling, "response" for a result.
+
+        The messages of a prompt (`prompts/get`) have the same form: their content is one object.
+        """
         if "maxTokens" in payload and isinstance(payload.get("messages"), list):
             return {"request": 0.99}
+        messages = objects_of(payload, "messages")
+        if messages and all(isinstance(object_of(message, "content").get("type"), str) for message in messages):
+            return {"request": 0.8}
         if payload.keys() <= {"code", "message", "data"} and isinstance(payload.get("code"), int):
             return {"response": 0.6} if isinstance(payload.get("message"), str) else {}
         content = payload.get("content")

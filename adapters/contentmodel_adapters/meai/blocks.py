@@ -50,7 +50,8 @@ from contentmodel_adapters.shared.times import DateText
 API = "meai"
 TABLE = Table(API)
 NAMES = extensions_ai.Names(tag="$type", spell=camel_name, unit="utf16")
-ROWS = extensions_ai.Rows(TABLE, NAMES, {})
+COUNTERS = {"inputAudioTokenCount": "input_audio_tokens", "outputAudioTokenCount": "output_audio_tokens"}
+ROWS = extensions_ai.Rows(TABLE, NAMES, COUNTERS)
 
 
 DETAIL = {"additional_properties.detail": "detail"}

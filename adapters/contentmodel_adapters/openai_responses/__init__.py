@@ -284,9 +284,12 @@ class OpenAIResponses(TableAdapter):
         """Return the confidence that the items are of this API: messages without a type may be of any API."""
         if not all(isinstance(item, dict) and ("type" in item or "role" in item) for item in items):
             return 0.0
-        if not any(map(is_known_item, items)):
+        typed = [item for item in items if "type" in item]
+        known = sum(map(is_known_item, typed))
+        # Newer versions may have some more types. A list of other messages or events has mostly other types.
+        if known < len(typed) - known:
             return 0.0
-        return 0.9 if any("type" in item for item in items) else 0.2
+        return 0.9 if typed else 0.2 if items else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.
@@ -294,7 +297,8 @@ class OpenAIResponses(TableAdapter):
         Only this API has `input` and `output`.
         """
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
-            return {"stream": 1.0}
+            # The events of the Realtime API have an id, and no number.
+            return {"stream": 1.0} if "event_id" not in payload or "sequence_number" in payload else {}
         if payload.get("type") == "error" and ("message" in payload or "sequence_number" in payload):
             return {"stream": 0.9}
         if payload.get("object") in ("response", "response.compaction"):

@@ -185,9 +185,9 @@ def _is_of(call: Row, item: dict[str, Any]) -> bool:
 
 
 def is_known_item(item: dict[str, Any]) -> bool:
-    """Return whether this is a message, or has the type of an item of this API."""
+    """Return whether the type of an item is of this API. The entries of logs have such types, and a timestamp."""
     tag = text_of(item, "type")
-    return "role" in item or tag in _OF_MESSAGES or tag in _PAIR_BY_TAG or ITEMS.knows(item)
+    return (tag in _OF_MESSAGES or tag in _PAIR_BY_TAG or ITEMS.knows(item)) and "timestamp" not in item
 
 
 _OF_MESSAGES = ("message", "agent_message", "reasoning")

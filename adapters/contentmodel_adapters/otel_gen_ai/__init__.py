@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     payload_pass,
     request_pass,
     response_pass,
+    text_of,
     with_json_schemas,
     without_user_messages,
 )
@@ -134,7 +135,9 @@ class OtelGenAI(TableAdapter):
         if not self.have_roles(items) or not all(item.get("parts").__class__ is list for item in items):
             return 0.0
         parts = [part for item in items for part in objects_of(item, "parts")]
-        if any(part.get("type") in _OWN or (part.get("type") in TYPES and "content" in part) for part in parts):
+        if any(
+            text_of(part, "type") in _OWN or (text_of(part, "type") in TYPES and "content" in part) for part in parts
+        ):
             return 0.98
         return 0.0 if parts else 0.03
 

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    text_of,
     with_known_tools,
 )
 from contentmodel.content.base import AIContent
@@ -178,7 +179,7 @@ class PydanticAIMessages(documents.ListAdapter):
 
 
 def _is_message(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("kind") in KINDS and isinstance(item.get("parts"), list)
+    return isinstance(item, dict) and text_of(item, "kind") in KINDS and isinstance(item.get("parts"), list)
 
 
 def _dump(value: Any) -> Any:

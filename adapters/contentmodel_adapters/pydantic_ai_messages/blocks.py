@@ -312,6 +312,7 @@ RESPONSE_PARTS = TABLE.union(
             "thinking",
             ReasoningContent,
             {**CONTENT, THOUGHT: ("protected", Opaque("google", "signature", mandatory=True))},
+            Filled({"content": ""}),
             form="google",
         ),
         part(

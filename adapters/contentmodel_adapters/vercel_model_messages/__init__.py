@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import content_pass, media, message_pass, objects_of
+from contentmodel.authoring import content_pass, media, message_pass, objects_of, text_of
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import ai_sdk, approvals, documents
@@ -56,12 +56,15 @@ class VercelModelMessages(documents.ListAdapter):
         if not self.have_roles(items):
             return 0.0
         parts = [part for item in items for part in objects_of(item, "content")]
-        if any(part.get("type") in _OWN or "providerOptions" in part for part in parts):
+        if any(part.get("type") == "tool-call" and "result" in part for part in parts):
+            # In assistant-ui, a call has its result.
+            return 0.0
+        if any(text_of(part, "type") in _OWN or "providerOptions" in part for part in parts):
             return 0.99
         if any(isinstance(item.get("providerOptions"), dict) for item in items):
             return 0.9
         files = any(part.get("type") == "file" and ("mediaType" in part or "mimeType" in part) for part in parts)
-        return 0.95 if files else 0.04 if all(part.get("type") in _PARTS for part in parts) else 0.0
+        return 0.95 if files else 0.04 if all(text_of(part, "type") in _PARTS for part in parts) else 0.0
 
 
 adapter = VercelModelMessages()

@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     media,
     message_pass,
     payload_pass,
+    text_of,
 )
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
@@ -98,8 +99,8 @@ class VercelUIMessages(documents.ListAdapter):
             return 0.97
         if not all(isinstance(item.get("parts"), list) for item in items):
             return 0.0
-        types = {part.get("type") for item in items for part in item["parts"] if isinstance(part, dict)}
-        known = any(isinstance(kind, str) and (kind in _PARTS or kind.startswith(("tool-", "data-"))) for kind in types)
+        types = {text_of(part, "type") for item in items for part in item["parts"] if isinstance(part, dict)}
+        known = any(kind in _PARTS or kind.startswith(("tool-", "data-")) for kind in types)
         return (0.97 if all("id" in item for item in items) else 0.7) if known else 0.0
 
 

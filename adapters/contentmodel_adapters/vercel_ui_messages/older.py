@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     hints,
+    text_of,
 )
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -206,7 +207,7 @@ def is_invocation(part: Mapping[str, Any]) -> bool:
 
 def is_call(value: Any) -> bool:
     """Return whether a value is a tool invocation."""
-    if value.__class__ is not dict or value.get("state") not in _STATES:
+    if value.__class__ is not dict or text_of(value, "state") not in _STATES:
         return False
     return value.get("toolCallId").__class__ is str and value.get("toolName").__class__ is str
 

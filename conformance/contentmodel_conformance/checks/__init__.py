@@ -28,5 +28,6 @@ for _name in (
     "relayed",
     "by_itself",
     "calls",
+    "detection",
 ):
     import_module(f"{__name__}.{_name}")

@@ -20,7 +20,7 @@ __all__ = ["IDS", "call_transcripts"]
 ELSEWHERE = Origin(api="smoke-signals", issuer="unknown", model="m")
 """An API without an adapter."""
 IDS = ("repeated", "equal", "unique", "odd", "none on calls", "none on results", "none")
-"""How the calls of a transcript are identified."""
+"""The forms of the ids of a transcript's calls and results."""
 
 
 @st.composite

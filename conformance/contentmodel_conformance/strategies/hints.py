@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 import contentmodel
+from contentmodel.content.citations import Span
 from contentmodel.engine.table.hints import Hint, declared
+from contentmodel.serialize import NEWER
 from contentmodel_conformance.strategies.damage import ODD
 from contentmodel_conformance.strategies.sdk import json_values
 
-__all__ = ["every_hint", "hints_of", "right_values", "with_hints", "wrong_values"]
+__all__ = ["every_hint", "forged", "hints_of", "right_values", "with_hints", "wrong_values"]
 
 
 def every_hint() -> list[Hint[Any]]:
@@ -111,3 +113,51 @@ def _hinted(draw: DrawFn, extra: Any, apis: tuple[str, ...], *, right: bool) -> 
             elif not any(own in made.get(api, {}) for own in (hint.key, *hint.older)):
                 made.setdefault(api, {})[key] = draw(wrong_values(hint))
     return made
+
+
+_PATHS = ("$", "$ref", "$.options", "$.origin", "$.messages", "$.messages[0]", "$.contents[0]", "$.text", "$.tools[9]")
+_FIELDS = (
+    *_WORDS[1:],
+    "message",
+    "message.role",
+    "message.content",
+    "timestamp",
+    "payload",
+    "rendered",
+    "toolUseResult",
+)
+
+
+@st.composite
+def forged(draw: DrawFn, value: Any, apis: tuple[str, ...]) -> Any:
+    """Draw a copy of a request or response as a stored document may have it, from any source.
+
+    Some parts have hints of any of the APIs, unmapped fields of odd values, and fields of newer versions at odd paths.
+    Some spans have an unknown unit.
+    """
+
+    def visit(part: Any) -> Any:
+        if isinstance(part, list):
+            return [visit(item) for item in part]
+        if not isinstance(part, msgspec.Struct):
+            return part
+        made = {name: visit(getattr(part, name)) for name in part.__struct_fields__ if name != "extra"}
+        if isinstance(part, Span) and draw(st.booleans()):
+            made["unit"] = draw(st.sampled_from(["word", "page", ""]))
+        if "extra" in part.__struct_fields__ and draw(st.booleans()):
+            made["extra"] = _forged(draw, getattr(part, "extra", None), apis)
+        return msgspec.structs.replace(part, **made)
+
+    return visit(value)
+
+
+def _forged(draw: DrawFn, extra: Any, apis: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    made: dict[str, dict[str, Any]] = {api: dict(residue) for api, residue in (extra or {}).items()}
+    for api in draw(st.lists(st.sampled_from(apis), min_size=1, max_size=3)):
+        residue = made.setdefault(api, {})
+        for hint in draw(st.lists(st.sampled_from(hints_of(api)), max_size=4)):
+            residue[hint.key] = draw(right_values(hint) | wrong_values(hint))
+        for field in draw(st.lists(st.sampled_from(_FIELDS), max_size=2)):
+            residue[field] = draw(st.sampled_from(ODD))
+    newer = st.dictionaries(st.sampled_from([*_PATHS, *_FIELDS]), st.sampled_from(ODD), max_size=3)
+    return {**made, NEWER: draw(newer)} if draw(st.booleans()) else made

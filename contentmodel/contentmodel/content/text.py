@@ -97,6 +97,7 @@ def convert_span(text: str, span: Span, unit: str) -> Span:
 
     Raise ValueError if a unit is unknown.
     """
+    measure("", span.unit)
     return SpanConverter(text).convert(span, unit)
 
 
@@ -113,11 +114,15 @@ class SpanConverter:
         self._marks: dict[str, list[int]] = {}
 
     def convert(self, span: Span, unit: str) -> Span:
-        """Convert `span` to another unit. Raise ValueError if a unit is unknown."""
+        """Convert `span` to another unit. Raise ValueError if `unit` is unknown.
+
+        A span in an unknown unit, such as one of a newer version, becomes the whole text.
+        """
         if span.unit == unit:
             return span
-        measure("", span.unit)
         measure("", unit)
+        if span.unit not in _MEASURES:
+            return Span(start=0, end=self._to_unit(len(self.text), unit), unit=unit)
         start = self._to_unit(self._to_codepoint(span.start or 0, span.unit), unit)
         end = None if span.end is None else self._to_unit(self._to_codepoint(span.end, span.unit), unit)
         return Span(start=start, end=end, unit=unit)
@@ -193,7 +198,7 @@ def joined_texts(texts: Sequence[TextContent]) -> TextContent:
         raise ValueError("a text with a signature (`protected`) cannot be joined with another text")
     annotations: list[Citation] = []
     before = dict.fromkeys({c.span.unit for text in texts for c in text.annotations or () if c.span is not None}, 0)
-    before["codepoint"] = 0
+    before = {"codepoint": 0, **{unit: 0 for unit in before if unit in _MEASURES}}
     for text in texts:
         annotations += [_shifted(citation, text.text, before) for citation in text.annotations or ()]
         for unit in before:
@@ -205,7 +210,7 @@ def joined_texts(texts: Sequence[TextContent]) -> TextContent:
 def _shifted(citation: Citation, text: str, before: Mapping[str, int]) -> Citation:
     """Shift a citation of `text` by the offsets in `before` (unit to offset)."""
     span = citation.span
-    if span is None:
+    if span is None or span.unit not in before:
         offset = before["codepoint"]
         return msgspec.structs.replace(citation, span=Span(start=offset, end=offset + len(text)))
     by = before[span.unit]
@@ -217,7 +222,7 @@ def _moved(
     citation: Citation, text: SpanConverter, edited: SpanConverter, start: int, end: int, size: int
 ) -> Citation | None:
     span = citation.span
-    if span is None:
+    if span is None or span.unit not in _MEASURES:
         return citation
     points = text.convert(span, "codepoint")
     origin = points.start or 0

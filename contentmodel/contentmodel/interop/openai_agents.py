@@ -19,6 +19,12 @@ from contentmodel.engine.json import kind_of, parse
 from contentmodel.errors import DecodeError, Fault
 
 _API = "openai-responses"
+_OF_SESSION = "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id"
+_OF_BRANCH = (
+    "SELECT m.id, m.message_data FROM agent_messages m JOIN message_structure s ON m.id = s.message_id"
+    " WHERE m.session_id = ? AND s.branch_id = ? ORDER BY s.sequence_number"
+)
+"""As in `AdvancedSQLiteSession.get_items`, which copies the items before a branch to it."""
 
 
 def sessions(path: str | PathLike[str]) -> list[str]:
@@ -29,16 +35,30 @@ def sessions(path: str | PathLike[str]) -> list[str]:
     return [session_id for (session_id,) in _rows(path, "SELECT session_id FROM agent_sessions ORDER BY rowid")]
 
 
-def items(path: str | PathLike[str], session_id: str) -> list[dict[str, Any]]:
-    """Return the items of a session, in order.
+def items(path: str | PathLike[str], session_id: str, branch_id: str = "main") -> list[dict[str, Any]]:
+    """Return the items of a session, in order; of one of its branches if it is an `AdvancedSQLiteSession`.
 
-    Raise DecodeError if the file is not a database of `SQLiteSession`, if it has no session with this id, or if an
-    item is not a JSON object. Raise FileNotFoundError if the file is missing.
+    Such a session opens with the branch "main". Raise DecodeError if the file is not a database of `SQLiteSession`, if
+    it has no session with this id or no such branch, or if an item is not a JSON object. Raise FileNotFoundError if
+    the file is missing.
     """
-    found = _rows(path, "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id", session_id)
+    branches = _branches(path, session_id)
+    if branches and branch_id not in branches:
+        raise _fault(path, f"the session has no branch {branch_id!r:.60}, but {', '.join(branches)}")
+    if not branches and branch_id != "main":
+        raise _fault(path, "the session has no branches")
+    found = _rows(path, _OF_BRANCH, session_id, branch_id) if branches else _rows(path, _OF_SESSION, session_id)
     if not found and not _rows(path, "SELECT 1 FROM agent_sessions WHERE session_id = ?", session_id):
         raise _fault(path, f"it has no session {session_id!r:.60}")
     return [_item(path, number, data) for number, data in found]
+
+
+def _branches(path: str | PathLike[str], session_id: str) -> list[str]:
+    """Return the branches of a session, the oldest first; [] if the file has no table of branches."""
+    if not _rows(path, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'message_structure'"):
+        return []
+    query = "SELECT branch_id FROM message_structure WHERE session_id = ? GROUP BY branch_id ORDER BY MIN(id)"
+    return [branch_id for (branch_id,) in _rows(path, query, session_id)]
 
 
 def _item(path: str | PathLike[str], number: int, data: str | bytes) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _set(session: Session, name: str, value: object) -> None:
 
 
 def _set_directory(session: Session, value: object) -> None:
-    """Set the project folder, unless it is relative: a file does not know to which folder."""
+    """Set the project folder, unless it is relative: a file does not name the folder above it."""
     if isinstance(value, str) and (PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()):
         _set(session, "directory", value)
 
