@@ -238,7 +238,7 @@ def test_line_without_a_key_gets_the_same_key_as_the_result_of_its_request(targe
 
 def test_losses_have_the_path_in_the_line() -> None:
     line = {**REQUEST, "tenant": 7}
-    converted = convert_line(line, source="openai-batch", target="anthropic-batch")
+    converted = convert_line(line, source="openai-batch", target="anthropic-batch", model="claude-opus-5")
     assert [(loss.code, loss.path) for loss in converted.losses] == [
         ("no-field", "$.body.messages[0].name"),
         ("provider-field", "$.tenant"),
@@ -340,10 +340,12 @@ def test_requests_of_batch_files_are_checked() -> None:
 
 def test_functions_of_batches_convert_lines() -> None:
     rows = pa.RecordBatch.from_pydict({"line": [json.dumps(REQUEST), "{"]})
-    good, bad = converter(source="openai-batch", target="anthropic-batch", losses="all")(rows).to_pylist()
+    good, bad = converter(source="openai-batch", target="anthropic-batch", model="claude-opus-5", losses="all")(
+        rows
+    ).to_pylist()
     assert json.loads(good["payload"])["custom_id"] == "r-1"
     assert (good["api"], [loss["path"] for loss in good["losses"]]) == ("openai-chat", ["$.body.messages[0].name"])
     assert "not JSON" in bad["error"]
-    with pytest.raises(ValueError, match="no batch format 'openai-chat'"):
-        converter(source="openai-chat", target="anthropic-batch")
+    (unkeyed, _) = converter(source="openai-chat", target="anthropic-batch")(rows).to_pylist()
+    assert "needs a key" in unkeyed["error"]
     assert contentmodel.detect(json.loads(good["payload"])["params"])[0] == "anthropic-messages"

@@ -243,6 +243,7 @@ SLOW = RECORDED - CHEAP | {
     "maps/crossing",
     "model-json/payloads",
     "model-json/sdk",
+    "model-names/crossing",
     "notes/wire",
     "opacity/crossing",
     "pairing/foreign",

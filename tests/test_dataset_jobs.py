@@ -35,7 +35,7 @@ BAD = ["{", '{"model": 3}', "[" * 5000, "null", '"text"', '{"messages": 1}', "\x
 
 def request(number: int) -> dict[str, Any]:
     return {
-        "model": f"gpt-{number % 3}",
+        "model": f"local-{number % 3}",
         "max_completion_tokens": 100,
         "messages": [{"role": "user", "name": "ann", "content": f"Question {number}?"}],
     }
@@ -106,7 +106,7 @@ def test_rows_of_lines_are_converted_in_order(tmp_path: Path, name: str, form: A
     assert payloads == [contentmodel.convert(request(n), source="openai-chat", **TARGET).payload for n in good]
     assert [(row["row"], row["source"]) for row in failures_in(tmp_path / "out")][:2] == [(10, "{"), (20, BAD[1])]
     assert (report.total.rows, report.total.errors, report.total.counts) == (35, 3, {"no-field": 32})
-    assert {name: group.rows for name, group in report.models.items()} == {"gpt-0": 11, "gpt-1": 11, "gpt-2": 10}
+    assert {name: group.rows for name, group in report.models.items()} == {"local-0": 11, "local-1": 11, "local-2": 10}
 
 
 TARGET: dict[str, Any] = {"target": "anthropic-messages", "kind": "request"}
@@ -460,7 +460,7 @@ def test_statistics_are_printed_with_the_names_of_counters(tmp_path: Path, monke
 
 def test_limits_of_batch_files_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    line = json.dumps({"custom_id": "r1", "params": request(0)}) + "\n"
+    line = json.dumps({"custom_id": "r1", "params": {**request(0), "model": "claude-opus-5"}}) + "\n"
     Path("good.jsonl").write_text(line)
     Path("bad.jsonl").write_text(line + line + "{\n")
     assert command("limits", "good.jsonl", "--for", "anthropic-batch").exit_code == 0

@@ -38,7 +38,7 @@ def test_read_config_reports_all_type_faults_at_once() -> None:
         "upstreams.a.keyy": "unknown key 'keyy': did you mean 'key'?",
         "upstreams.b.api": "required, and missing",
         "routes[0].models": "expected `array` of length >= 1",
-        "routes[0].to": "expected `str | array`, got `int`",
+        "routes[0].to": "expected `str | object | array`, got `int`",
         "routes[1].on_loss": "invalid enum value 'maybe': expected 'report' or 'refuse'",
         "routes[1].hosted_tools": "invalid enum value 'no': expected 'encode' or 'drop' or 'function' or 'refuse'",
     }
@@ -59,6 +59,60 @@ def test_read_config_reports_all_faults_of_values_at_once() -> None:
     }
     assert found["upstreams.a.api"] == "unknown API 'openai-caht': did you mean 'openai-chat'?"
     assert found["routes[1].models"] == "never used: an earlier route matches '*'"
+
+
+UPSTREAMS = {
+    "gpt": {"api": "openai-chat", "key": "none"},
+    "claude": {"api": "anthropic-messages", "key": "none", "model": "claude-opus-5"},
+    "spare": {"api": "openai-responses", "key": "none"},
+}
+NAMED = [{"upstream": "gpt", "model": "gpt-5.2", "policies": {"reasoning": "text"}}, {"upstream": "claude"}]
+
+
+def test_route_has_a_model_for_each_upstream() -> None:
+    config = read_config({"upstreams": UPSTREAMS, "routes": [{"to": [*NAMED, "spare"], "hosted_tools": "drop"}]})
+    (route,) = config.routes
+    attempts = [route.at(target, config.upstreams) for target in route.targets]
+    assert [attempt.model for attempt in attempts] == ["gpt-5.2", "claude-opus-5", None]
+    assert [attempt.policies for attempt in attempts] == [{"reasoning": "text"}, {}, {}]
+    assert {attempt.hosted_tools for attempt in attempts} == {"drop"}
+    assert route.upstreams == ("gpt", "claude", "spare")
+
+
+def test_route_has_one_upstream_as_a_table() -> None:
+    config = read_config({"upstreams": UPSTREAMS, "routes": [{"to": NAMED[0], "model": "gpt-4.1"}]})
+    (target,) = config.routes[0].targets
+    assert config.routes[0].at(target, config.upstreams).model == "gpt-5.2"
+
+
+@pytest.mark.parametrize(
+    ("route", "fault"),
+    [
+        ({"to": ["gpt", "claude"], "model": "gpt-5.2"}, True),
+        ({"to": ["gpt", {"upstream": "claude"}], "model": "gpt-5.2"}, True),
+        ({"to": ["gpt", {"upstream": "claude", "model": "claude-opus-5"}], "model": "gpt-5.2"}, False),
+        ({"to": ["gpt", "claude"]}, False),
+        ({"to": ["gpt", "spare"], "model": "gpt-5.2"}, False),
+    ],
+)
+def test_read_config_refuses_one_model_for_upstreams_of_different_providers(route: Any, fault: bool) -> None:
+    value = {"upstreams": UPSTREAMS, "routes": [route]}
+    if not fault:
+        assert read_config(value)
+        return
+    found = faults(value)
+    assert set(found) == {"routes[0].to"}
+    assert "different providers" in found["routes[0].to"]
+
+
+def test_read_config_reports_faults_of_targets_with_their_places() -> None:
+    to = [{"upstream": "gtp", "modle": "m"}, {"model": "m"}]
+    assert faults({"upstreams": UPSTREAMS, "routes": [{"to": to}]}) == {
+        "routes[0].to[0].modle": "unknown key 'modle': did you mean 'model'?",
+        "routes[0].to[1].upstream": "required, and missing",
+    }
+    found = faults({"upstreams": UPSTREAMS, "routes": [{"to": [{"upstream": "gtp", "policies": {"reasoning": "x"}}]}]})
+    assert set(found) == {"routes[0].to[0]", "routes[0].to[0].policies.reasoning"}
 
 
 def test_read_config_refuses_a_literal_key_without_repeating_it() -> None:

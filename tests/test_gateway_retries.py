@@ -45,7 +45,8 @@ def gateways(first: RawUpstream, second: RawUpstream) -> Iterator[Gateways]:
             "first": {"api": CLAUDE, "base_url": url, **shared},
             "second": {"api": "google-generate-content", "base_url": second.url, **shared, "retries": 0},
         }
-        return read_config({"upstreams": upstreams, "routes": [{"to": ["first", "second"]}]})
+        to = ["first", {"upstream": "second", "model": "gemini-3-pro"}]
+        return read_config({"upstreams": upstreams, "routes": [{"to": to}]})
 
     with Gateways(config_of) as running:
         yield running

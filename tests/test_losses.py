@@ -218,7 +218,7 @@ def test_on_loss_raise_ignores_insignificant_losses() -> None:
     assert encoded.losses
     request = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi.", "name": "me"}], "stream": True}
     with pytest.raises(contentmodel.LossError) as raised:
-        contentmodel.convert(request, target="google-generate-content", on_loss="raise")
+        contentmodel.convert(request, target="google-generate-content", model="gemini-3-pro", on_loss="raise")
     assert [loss.path for loss in raised.value.losses] == ["$.messages[0].name"]
 
 

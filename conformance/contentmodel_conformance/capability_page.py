@@ -16,10 +16,11 @@ the model, and [`check`](converting.md#rules-of-the-target) uses it to check pay
 model's default is bold.
 
 A model name may have a path (`models/`, `anthropic/`), a region and vendor (`us.anthropic.`), a date or version
-(`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). An unlisted model of the provider is treated as
-the **newest** model, and so is a request without a model. Many other hosts have OpenAI's APIs: for model names of other
-providers, only the limit of four stop sequences applies there. If `check` cannot check a rule for a model, it reports
-the severity `unchecked`.
+(`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). Encoders and `check` treat an unlisted model of
+the provider as its **newest** model. At an API of one provider, they do the same with every other name, and with a
+request without a model. OpenAI's APIs, Converse and Ollama serve models of many vendors: for other names, or without
+one, encoders apply only the limits of the API. If `check` cannot check a rule for a model, it reports the severity
+`unchecked`. A model of another provider breaks the rule `model-of-this-provider`.
 
 The policy `capabilities` overrides the table. Its value is the name of a listed model, `any` for no limits, or a JSON
 object with the fields that differ.

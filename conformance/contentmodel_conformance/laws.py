@@ -269,7 +269,8 @@ def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encode
         if not loss.path.startswith("$"):
             raise LawBroken("conversion", "$", "a loss has no JSON path", Label("a path from $"), loss.path)
     vocabularies = vocabulary_for(source), vocabulary_for(target)
-    missing = unaccounted(loss_source(source, kind, payload), encoded.payload, encoded.losses, *vocabularies)
+    named = encoded.named_by_caller
+    missing = unaccounted(loss_source(source, kind, payload), encoded.payload, encoded.losses, *vocabularies, named)
     if kind == "request":
         target.check_request(encoded.payload, None)
     return encoded, missing
@@ -298,7 +299,7 @@ def accounting(
     """Every value of the source is in the output, is covered by a loss, or only gives structure."""
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     target = target or vocabulary_of_api(encoded.api)
-    require_complete(unaccounted(source, encoded.payload, encoded.losses, vocabulary, target))
+    require_complete(unaccounted(source, encoded.payload, encoded.losses, vocabulary, target, encoded.named_by_caller))
 
 
 def require_complete(missing: Iterable[Unaccounted]) -> None:

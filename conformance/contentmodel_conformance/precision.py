@@ -50,7 +50,9 @@ def precision(
     known = {leaf.value: leaf.above[-1] for leaf in leaves if not _stays(leaf, lost) and leaf.value not in usual}
     for steps, value in _carried(known, source, encoded.payload, target, most):
         deleted = _path(steps)
-        missed = unaccounted(source, _without(encoded.payload, steps), losses, vocabulary, target)
+        missed = unaccounted(
+            source, _without(encoded.payload, steps), losses, vocabulary, target, encoded.named_by_caller
+        )
         if all(one.path != known[value] for one in missed):
             detail = f"the audit does not report it if {deleted} is deleted from the output"
             raise LawBroken("precision", known[value], detail, value, ABSENT)

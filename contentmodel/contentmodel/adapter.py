@@ -224,7 +224,11 @@ def adapter(api: str) -> Adapter:
     point = _entry_points().get(api)
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
-        raise UnknownApiError(f"no adapter for {api!r}: installed adapters are {known}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(api), _entry_points(), 3, 0.5)
+        hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+        raise UnknownApiError(f"no adapter for {api!r}: {hint}installed adapters are {known}")
     loaded: Adapter = point.load()
     return loaded
 

@@ -24,7 +24,7 @@ from contentmodel.content.media_types import OTHER_NAMES
 from contentmodel.engine.json import child_path, value_at
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.losses.reasons import AS_TEXT, MAPPED_NAME
+from contentmodel.engine.losses.reasons import AS_TEXT, FOREIGN_MODEL, MAPPED_NAME
 from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
@@ -47,9 +47,9 @@ class Unaccounted(msgspec.Struct, frozen=True):
 def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = None) -> list[Unaccounted]:
     """Return the values of `source` that are neither in `encoded.payload` nor covered by one of its losses.
 
-    A loss of the kind "dropped", "degraded" or "insignificant" covers every value at and below its path. A loss of the
-    kind "moved" covers none, because the value is still in the output. `vocabulary` describes the fields of the source
-    API; if it is None, use that of the adapter that decoded the source (see `vocabulary_of`).
+    A loss of the kind "dropped", "degraded" or "insignificant" covers every value at and below its path, one of the
+    kind "moved" covers none. The model that the caller named is not missing. `vocabulary` describes the fields of
+    the source API; if it is None, use that of the adapter that decoded the source (see `vocabulary_of`).
 
     Raise TypeError for a converted stream: its losses have paths in the folded response, which is not its source.
     """
@@ -65,6 +65,7 @@ def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = Non
         encoded.losses,
         vocabulary,
         vocabulary_of_api(encoded.api),
+        encoded.named_by_caller,
     )
 
 
@@ -83,10 +84,12 @@ def unaccounted(
     losses: Sequence[Loss],
     vocabulary: Vocabulary | None = None,
     target: Vocabulary | None = None,
+    named: Collection[str] = (),
 ) -> list[Unaccounted]:
-    """Do the same as `audit`, for plain JSON values. `target` is the vocabulary of the output's API."""
-    # A loss at the root, or with an inexact path, covers no other values.
-    lost_paths = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
+    """Do the same as `audit`, for plain JSON values. `target` is the output's vocabulary, `named` has paths."""
+    # A loss at the root, or with an inexact path, covers no other values. The model of another provider is sent.
+    covering = (loss for loss in losses if loss.kind in COVERING and loss.exact and loss.code != FOREIGN_MODEL.code)
+    lost_paths = {*named, *(loss.path for loss in covering)} - {"$"}
     output_values = _OutputValues(output, target or Vocabulary())
     leaves_of_source = counted(source, vocabulary or Vocabulary(), losses)
     untyped = {loss.path for loss in losses if loss.what.startswith("media_type of ")}

@@ -183,6 +183,7 @@ from contentmodel.http_api import HttpApi, HttpMethod, TokenCounting
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import contents_of
 from contentmodel.rules import (
+    MODEL_RULE,
     Broken,
     Find,
     FindByModel,
@@ -267,6 +268,7 @@ __all__ = [
     "ListedModel",
     "Loss",
     "LossError",
+    "MODEL_RULE",
     "MappedEnum",
     "MediaDelta",
     "MessageList",

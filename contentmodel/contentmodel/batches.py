@@ -20,8 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from contentmodel.adapter import adapter
+from contentmodel.adapter import Payload, adapter
 from contentmodel.batch_errors import RPC_CODES, text_of_error
 from contentmodel.batch_items import (
     CODES,
@@ -45,7 +46,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.failures import STATUSES, kind_of_status
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.response import ChatResponse
-from contentmodel.rules import Violation
+from contentmodel.rules import MODEL_RULE, Violation
 
 
 class ConvertedLine(msgspec.Struct, frozen=True):
@@ -254,6 +255,36 @@ def read_line(line: bytes | str | Json, source: str) -> BatchItem:
     return batch_format(source).read(value)
 
 
+def make_line(
+    payload: Payload,
+    key: str,
+    *,
+    target: str,
+    source: str | None = None,
+    model: str | None = None,
+    policies: Policies | None = None,
+    on_loss: OnLoss = "report",
+) -> ConvertedLine:
+    """Convert a request of an API to a line of a batch file with a key. Further parameters are those of `convert`.
+
+    Raise the errors of `convert`, and ValueError if the format does not accept the key.
+    """
+    writer = batch_format(target)
+    if writer.key_pattern is not None and not re.fullmatch(writer.key_pattern, key):
+        raise ValueError(f"{writer.key_name} {key!r:.80} does not match {writer.key_pattern}, which {target} requires")
+    encoded = convert(
+        payload,
+        source=source,
+        target=writer.api,
+        kind="request",
+        model=model,
+        policies=writer.with_host(policies),
+        on_loss=on_loss,
+    )
+    item = BatchItem(key=key, kind="request", api=writer.api, payload=encoded.payload)
+    return ConvertedLine(writer.write(item), encoded, "$")
+
+
 def convert_line(
     line: bytes | str | JsonObject,
     *,
@@ -383,7 +414,8 @@ def match_results(
 def check_lines(lines: Iterable[bytes], format: str) -> Iterator[Violation]:
     """Yield the violations of a provider's limits by a file of requests: lines, bytes, keys, models.
 
-    Paths begin with the index of the line. A line that is not a request of the format is a violation too.
+    Paths begin with the index of the line. A line that is not a request of the format is a violation too. A model of
+    another provider is reported at its first line.
     `check_line` checks the requests themselves.
     """
     limits = batch_format(format)
@@ -408,6 +440,8 @@ def check_lines(lines: Iterable[bytes], format: str) -> Iterator[Violation]:
                 yield _violation(f"{path}.{name}", "batch-line", "missing string", f"set {name}")
         yield from _check_key(item, keys, limits, f"{path}.{limits.key_name}")
         model = item.payload.get("model") if isinstance(item.payload, dict) else None
+        if isinstance(model, str) and model not in models:
+            yield from (replace(v, path=path + v.path[1:]) for v in check_line(value, format) if v.rule == MODEL_RULE)
         if limits.one_model and isinstance(model, str) and models and model not in models:
             yield _violation(f"{path}.body.model", "one-model", f"{format} has one model in a file", "divide the file")
         models |= {model} if isinstance(model, str) else set()

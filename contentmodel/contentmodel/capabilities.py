@@ -19,9 +19,9 @@ Status: TypeAlias = Literal["listed", "newest", "guessed", "other", "chosen", "u
 """The source of a model's capabilities.
 
 `listed`: a row matches the model. `newest`: the name is one of the provider's, but no row matches; use the newest
-model's. `guessed`: the model is missing or not one of the provider's; encoders use the newest model's, rules do not
-apply. `other`: like `guessed`, on an API that hosts of many vendors implement; no limits are known. `chosen`: the
-policy `capabilities` sets them. `unlimited`: the API has no table."""
+model's. `guessed`: the model is missing or not one of the provider's; encoders and rules use the newest model's, and
+violations are "unchecked". `other`: like `guessed`, on an API that serves models of many vendors; encoders apply no
+limits. `chosen`: the policy `capabilities` sets them. `unlimited`: the API has no table."""
 
 _UNLISTED = ("newest", "guessed", "other")
 
@@ -170,7 +170,7 @@ class CapabilityTable:
 
     `own` is a regular expression of the provider's own model names. A name that matches it, but no row, gets the
     capabilities of the newest model. Any other name, or None, gets `others` if it is set: the capabilities of other
-    vendors' models on hosts that implement the API. Else it gets `guess`, which defaults to those of the newest model.
+    vendors' models on hosts that implement the API. Else it gets those of the newest model, too.
     """
 
     def __init__(
@@ -180,13 +180,11 @@ class CapabilityTable:
         *,
         newest: Capabilities,
         own: str = ".*",
-        guess: Capabilities | None = None,
         others: Capabilities | None = None,
     ) -> None:
         self.api = api
         self.rows = tuple(rows)
         self.newest = newest
-        self._guess = newest if guess is None else guess
         self._others = others
         self._own = re.compile(own)
         self._names = [(re.compile(row.names), row) for row in self.rows]
@@ -201,7 +199,7 @@ class CapabilityTable:
             return Known(model=model, capabilities=self.newest, status="newest")
         if self._others is not None:
             return Known(model=model or None, capabilities=self._others, status="other")
-        return Known(model=model or None, capabilities=self._guess, status="guessed")
+        return Known(model=model or None, capabilities=self.newest, status="guessed")
 
     def chosen(self, model: str | None, policies: Mapping[str, str] | None) -> Known:
         """Look up a model and apply the policy `capabilities`.

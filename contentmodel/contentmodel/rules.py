@@ -20,6 +20,9 @@ Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
 `harmful`: the API accepts the part, and the response gets worse. `unchecked`: the rule does not apply to the model, or
 the model is unknown. The part would violate the rule for the provider's newest model."""
 
+MODEL_RULE = "model-of-this-provider"
+"""The name of the rule on models of other providers. If a converted request breaks it, encoders report a loss."""
+
 Broken: TypeAlias = tuple[str, str]
 """The JSON path where a rule is broken, and a description of the value."""
 
@@ -151,6 +154,12 @@ class Rules(Sequence[Rule]):
             if broken:
                 return rule, broken[::-1]
         return None
+
+    def foreign_model(self, payload: dict[str, Any], host: Host = NO_HOST) -> str | None:
+        """Return the description of a model of another provider; None if the request names none."""
+        rule = next((rule for rule in self._rules if rule.name == MODEL_RULE), None)
+        broken = None if rule is None else next(rule.broken(payload, Capabilities(), host), None)
+        return None if broken is None else broken[1]
 
     def check(self, payload: dict[str, Any], known: Known | None = None, host: Host = NO_HOST) -> list[Violation]:
         """Return all violations of a request payload, rule by rule.

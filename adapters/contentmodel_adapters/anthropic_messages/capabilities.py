@@ -5,7 +5,6 @@ from __future__ import annotations
 from contentmodel.authoring import CapabilityTable
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.shared import claude_models
+from contentmodel_adapters.shared.makers import NAMES
 
-CAPABILITIES = CapabilityTable(
-    API, claude_models.ROWS, newest=claude_models.NEWEST, guess=claude_models.GUESS, own="claude-.*"
-)
+CAPABILITIES = CapabilityTable(API, claude_models.ROWS, newest=claude_models.NEWEST, own=NAMES["anthropic"])

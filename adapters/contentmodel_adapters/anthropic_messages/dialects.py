@@ -30,6 +30,7 @@ from contentmodel.capabilities import canonical
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS
+from contentmodel_adapters.shared.makers import OPEN, declare_models
 
 SEEN = "2026-11-24"
 VERSION, BETAS = "anthropic_version", "anthropic_beta"
@@ -121,7 +122,11 @@ def dialect_of(policies: Mapping[str, str] | None) -> Dialect | None:
 def host_of(policies: Mapping[str, str] | None) -> Host:
     """Return the differences of the host that the policy `dialect` names."""
     dialect = dialect_of(policies)
-    return Host() if dialect is None else Host(stream_format=dialect.stream_format, dialect=dialect)
+    return (
+        Host()
+        if dialect is None
+        else Host(stream_format=dialect.stream_format, serves=frozenset({"anthropic"}), dialect=dialect)
+    )
 
 
 def limited(capabilities: Capabilities, policies: Mapping[str, str] | None, model: str | None) -> Capabilities:
@@ -282,6 +287,8 @@ def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Brok
 
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
+    # Hosts with this API: DeepSeek (api-docs.deepseek.com/guides/anthropic_api), Ollama and others with open weights.
+    declare_models(rules, "platform.claude.com/docs/en/api/errors, 404; seen 2026-11-29", serves=OPEN | {"anthropic"})
     sdk = (
         f"lib/bedrock/_client.py, lib/vertex/_client.py of anthropic 2.12; fumito-ito/AnthropicSwiftSDK#19; seen {SEEN}"
     )

@@ -25,6 +25,7 @@ from contentmodel.authoring import (
 from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.bedrock_converse.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.claude_models import ends_in_space, excludes_top_p, refuses_forced_tool
+from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import bad_base64, table, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -40,6 +41,16 @@ SAMPLING = {"temperature": "temperature", "topP": "top_p"}
 
 Request: TypeAlias = dict[str, Any]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+
+
+# An id has the maker's name before a dot, or is an ARN: us.anthropic.claude-opus-5.
+declare_models(
+    RULES,
+    "docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html; seen 2026-11-29",
+    serves=(),
+    field="modelId",
+    own_names=r"arn:.*|(?:[a-z-]+\.)?[a-z0-9]+\..*",
+)
 
 
 def _rule(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:

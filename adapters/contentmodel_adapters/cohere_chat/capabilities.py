@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
 from contentmodel_adapters.cohere_chat.blocks import API
+from contentmodel_adapters.shared.makers import NAMES
 
 _SEEN = "2026-11-23"
 _REASONING = "docs.cohere.com/docs/reasoning"
@@ -45,6 +46,6 @@ CAPABILITIES = CapabilityTable(
         _row("Command R, Command R+ and older", r"command(?:-r.*|-light.*|-nightly)?", _OLD, _MODELS),
     ],
     newest=replace(_THINKS, media=("image",)),
-    own=r"(?:command|c4ai|aya|north).*",
+    own=NAMES["cohere"],
 )
 """Cohere's models, the newest first."""

@@ -5,5 +5,6 @@ from __future__ import annotations
 from contentmodel.authoring import CapabilityTable
 from contentmodel_adapters.google_interactions.blocks import API
 from contentmodel_adapters.shared import gemini_models
+from contentmodel_adapters.shared.makers import NAMES
 
-CAPABILITIES = CapabilityTable(API, gemini_models.ROWS, newest=gemini_models.NEWEST, own="gemini-.*")
+CAPABILITIES = CapabilityTable(API, gemini_models.ROWS, newest=gemini_models.NEWEST, own=NAMES["google"])

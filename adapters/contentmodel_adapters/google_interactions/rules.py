@@ -10,6 +10,7 @@ from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, 
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.google_interactions.blocks import API, KINDS
 from contentmodel_adapters.google_interactions.capabilities import CAPABILITIES
+from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, table
 
 RULES = Rules(API, CAPABILITIES)
@@ -25,6 +26,9 @@ _OF_MODELS = ("cached_content", "generation_config")
 
 _rule = declares(RULES, seen="2026-11-26")
 _by_model = declares_by_model(RULES, seen="2026-11-28")
+
+
+declare_models(RULES, "ai.google.dev/gemini-api/docs/models; seen 2026-11-29", serves={"google"})
 
 
 @_rule("refused", fix="name a model or an agent", source=_SDK)

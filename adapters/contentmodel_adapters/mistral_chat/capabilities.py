@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contentmodel.authoring import Capabilities, CapabilityTable, listing
 from contentmodel_adapters.mistral_chat.blocks import API
+from contentmodel_adapters.shared.makers import NAMES
 
 _VISUAL = ("image", "document")
 _PLAIN = Capabilities(efforts=(), thinking=(), media=_VISUAL, cache_points=False)
@@ -33,6 +34,6 @@ CAPABILITIES = CapabilityTable(
         _row("Ministral, Pixtral", r"(?:ministral|pixtral)-.*", _PLAIN, "capabilities/vision"),
     ],
     newest=_NEWEST,
-    own=r"(?:open-)?(?:mi|magi|code|dev|pix|vox)[a-z]*(?:ral|mamba).*",
+    own=NAMES["mistral"],
 )
 """Mistral's models."""

@@ -29,7 +29,7 @@ from contentmodel.authoring import (
 from contentmodel.authoring import settings as forms
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import restrictions
-from contentmodel_adapters.shared.makers import MAKERS, maker_of
+from contentmodel_adapters.shared.makers import EVERY, MAKERS, NAMES, OPEN, declare_models, maker_of
 from contentmodel_adapters.shared.restrictions import Restriction, is_named
 
 API = "openai-chat"
@@ -59,6 +59,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `signed`: the names of models that refuse calls without a signature of Google, as a regular expression.
     - `cache_control`: whether parts may have the field `cache_control`.
     - `top_k`: whether the host takes the option `top_k`.
+    - `routes`: whether the host passes requests on to other makers' APIs. Else it serves its maker's models, and those
+      with open weights.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
     - `restrictions`: the fields of requests that the host documents as refused or ignored.
@@ -79,6 +81,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     signed: str | None = None
     cache_control: bool = False
     top_k: bool = False
+    routes: bool = False
     settings: Mapping[str, str] = {}
     form: forms.Form = forms.OPENAI
     restrictions: tuple[Restriction, ...] = ()
@@ -97,7 +100,7 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(name="openai", source="developers.openai.com/api/reference/resources/chat"),
         Dialect(
             name="deepseek",
-            models=r"deepseek-(?:chat|reasoner|flash|pro|v\d.*)",
+            models=NAMES["deepseek"],
             reasoning="reasoning_content",
             thinks=r"deepseek-(?!chat$).*",
             developer=False,
@@ -109,7 +112,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="moonshot",
-            models=r"(?:kimi|moonshot)-.*",
+            models=NAMES["moonshot"],
             reasoning="reasoning_content",
             thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
             settings={"mode": "thinking.type"},
@@ -119,7 +122,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="zai",
-            models=r"glm-.*",
+            models=NAMES["zai"],
             reasoning="reasoning_content",
             limit="max_tokens",
             settings={"mode": "thinking.type"},
@@ -137,7 +140,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="minimax",
-            models=r"(?i:minimax)-.*",
+            models=NAMES["minimax"],
             reasoning="reasoning_details",
             restrictions=restrictions.MINIMAX,
             source="novita.ai/docs/guides/llm-interleaved-thinking",
@@ -152,7 +155,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="xai",
-            models=r"grok-.*",
+            models=NAMES["xai"],
             restrictions=restrictions.XAI,
             source="docs.x.ai/docs/guides/reasoning",
         ),
@@ -161,6 +164,7 @@ DIALECTS: dict[str, Dialect] = {
             reasoning="reasoning_details",
             state_field="reasoning_details",
             makers={"anthropic": "anthropic-claude-v1"},
+            routes=True,
             cache_control=True,
             top_k=True,
             settings={
@@ -180,6 +184,7 @@ DIALECTS: dict[str, Dialect] = {
             call_row=SIGNED_CALL,
             text_field="provider_specific_fields",
             makers={"anthropic": None, "google": None},
+            routes=True,
             cache_control=True,
             top_k=True,
             settings={"mode": "thinking.type", "budget_tokens": "thinking.budget_tokens"},
@@ -188,7 +193,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="google",
-            models=r"(?:models/)?gemini-.*",
+            models=rf"(?:models/)?{NAMES['google']}",
             reads=frozenset({"google"}),
             state_field="extra_content",
             signed=r"(?:models/)?gemini-[3-9].*",
@@ -246,6 +251,7 @@ def _host_for(name: str | None, model: str | None) -> Host:
         state_residue={} if form is None else {"format": form},
         fields=_fields_of(dialect),
         cache_points=dialect.cache_control,
+        serves=EVERY if dialect.routes else OPEN | {dialect.name},
         dialect=dialect,
         policies={} if dialect.reasoning is None else {"reasoning": dialect.reasoning},
     )
@@ -375,6 +381,8 @@ def refuses_names(context: EncodeContext) -> bool:
 
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
+    source = "developers.openai.com/api/docs/models; the sources of the hosts; seen 2026-11-29"
+    declare_models(rules, source, serves=(frozenset(DIALECTS) & EVERY) | {"openai"})
     rules.by_host(
         "refused",
         fix="send the reasoning of the answer back, or an empty text",

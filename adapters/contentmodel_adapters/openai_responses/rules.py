@@ -7,7 +7,7 @@ model's name is one of OpenAI's, and a rule of some of its models only for these
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from contentmodel.authoring import (
@@ -24,6 +24,7 @@ from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_responses.ids import PREFIXES
+from contentmodel_adapters.shared.makers import OPEN, declare_models
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
@@ -37,8 +38,8 @@ from contentmodel_adapters.shared.rule_helpers import (
 RULES = Rules("openai-responses", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
+declare_models(RULES, "developers.openai.com/api/docs/models; seen 2026-11-29", serves=OPEN | {"openai", "xai"})
 
-Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 
 _OPENAI = r"(?:ft:)?(?:gpt-\d|chatgpt-|codex-|computer-use-|o\d(?:-|$)).*"

@@ -213,8 +213,6 @@ ROWS = [
 
 # Common to all models of the 5.5 generation.
 NEWEST = _adaptive(forced=False, bound=_ACCOUNT, hosted=_TOOLSET)
-# Agents depend on forced calls, and Haiku 5.5 and the models of other hosts take them.
-GUESS = _adaptive(bound=_ACCOUNT)
 
 
 # -- conditions of rules -----------------------------------------------------------------------------------------------

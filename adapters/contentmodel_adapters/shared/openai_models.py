@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
+from contentmodel_adapters.shared.makers import NAMES
 
 _SEEN = "2026-11-22"
 _DOCS = "developers.openai.com/api/docs"
@@ -190,6 +191,6 @@ def openai_table(api: str) -> CapabilityTable:
         api,
         _ROWS,
         newest=_NEWEST,
-        own=r"gpt-(?:\d|audio).*|chatgpt-.*|codex-.*|computer-use-.*|o\d(?:-.*)?",
+        own=NAMES["openai"],
         others=Capabilities(stop_sequences=_STOPS, cache_points=False),
     )

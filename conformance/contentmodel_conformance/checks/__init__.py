@@ -9,7 +9,7 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 __all__ = ["CHECKS", "LAWS", "Check"]
 
 # One adapter and its payloads, its values, two adapters, errors, voices, hints, streams, costs, fairness, recordings,
-# readers, calls.
+# readers, single values, calls, detection, models.
 for _name in (
     "payloads",
     "nulls",
@@ -29,5 +29,6 @@ for _name in (
     "by_itself",
     "calls",
     "detection",
+    "model_names",
 ):
     import_module(f"{__name__}.{_name}")

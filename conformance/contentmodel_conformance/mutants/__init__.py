@@ -12,6 +12,9 @@ from contentmodel_conformance.mutants.broken import MUTANTS, AdapterMutant, Brok
 
 __all__ = ["MUTANTS", "AdapterMutant", "Broken", "Mutant"]
 
-# The list has this order: contents, settings, roles, conduct, streams, what only the readers find, and the engine.
-for _name in ("contents", "settings", "voices", "conduct", "streams", "agreement", "by_itself", "engine"):
+# The list has this order: contents, settings, roles, conduct, streams, what only the readers find, single values,
+# models, and the engine.
+for _name in (
+    *("contents", "settings", "voices", "conduct", "streams", "agreement", "by_itself", "model_names", "engine"),
+):
     import_module(f"{__name__}.{_name}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +21,7 @@ from contentmodel.batches import FORMATS, batch_format, check_lines
 from contentmodel.cli.check import VIOLATIONS_FOUND, AsJson, For, print_count, print_violation
 from contentmodel.cli.console import err, out, safe_text, visible
 from contentmodel.cli.convert import Policies, Raising
-from contentmodel.cli.errors import Problem
+from contentmodel.cli.errors import INTERRUPTED, Problem
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import Kind, Model, OnLoss, parse_policies
@@ -115,6 +117,14 @@ Format = Annotated[
 LossList = Annotated[
     LossLists, typer.Option("--losses", help="The losses of each row of Parquet: counts by code, or all with paths.")
 ]
+UndoMaps = Annotated[
+    str | None,
+    typer.Option(
+        "--undo-maps",
+        metavar="OUT_DIR",
+        help="The output folder of the job that converted the requests. Restores their ids and tool names in answers.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the progress bar and the report.")]
 
 
@@ -141,6 +151,7 @@ def convert(
     on_loss: Raising = OnLoss.report,
     policy: Policies = None,
     model: Model = None,
+    undo_maps: UndoMaps = None,
     engine: EngineName = Engines.local,
     address: Address = None,
     workers: Workers = None,
@@ -154,7 +165,10 @@ def convert(
     JSON Lines are the payloads of the rows that did not fail; with --key, objects with the key and the payload.
 
     --from and --to may both be formats of batch files: openai-batch, openai-responses-batch, anthropic-batch,
-    gemini-batch, vertex-batch, bedrock-batch, mistral-batch. The keys of the requests and results are kept.
+    gemini-batch, vertex-batch, bedrock-batch, mistral-batch. The keys of the requests and results are kept. If only
+    --to is one, each row is a request: its key is that of --key, or the numbers of its file and row (f0-r1).
+
+    Replaced ids and tool names of requests are kept in OUT_DIR/maps: --undo-maps restores them in the answers.
 
     Exit codes: 0 all rows converted; 1 some rows failed; 2 bad command line, or the job stopped.
 
@@ -164,10 +178,12 @@ def convert(
     contentmodel datasets convert 'logs/*.jsonl.gz' --to openai-chat -o out --format parquet
     contentmodel datasets convert rows.parquet --column request --key id --to openai-responses -o out
     contentmodel datasets convert logs/ --to mistral-chat -o out --engine ray --address auto
-    contentmodel datasets convert in.jsonl --from openai-batch --to anthropic-batch -o out
+    contentmodel datasets convert in.jsonl --from openai-batch --to anthropic-batch --model claude-opus-5 -o out
+    contentmodel datasets convert results.jsonl --from anthropic-batch --to openai-batch --undo-maps out -o answers
     """
-    if target not in FORMATS and api not in FORMATS:
+    if target not in FORMATS:
         check_api(target, "--to", stored=False)
+    if api not in FORMATS:
         check_api(api, "--from", stored=False)
     options = {
         "target": target,
@@ -177,6 +193,7 @@ def convert(
         "on_loss": on_loss.value,
         "model": model,
         "policies": parse_policies(policy or []) or None,
+        "maps": None if undo_maps is None else os.path.abspath(undo_maps),
     }
     settings = _settings("convert", options, inputs, column, key, shard_rows, format)
     _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing=f"converted to {target}")
@@ -249,7 +266,10 @@ def stats(
 
 def limits(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Batch files of requests. - is standard input.")
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="Batch files of requests, folders, or glob patterns. - is standard input."
+        ),
     ],
     *,
     format: Annotated[str, typer.Option("--for", metavar="FORMAT", help="The format of batch files.")],
@@ -264,11 +284,13 @@ def limits(
     \b
     [bold]Examples[/bold]
     contentmodel datasets limits requests.jsonl --for openai-batch
+    contentmodel datasets limits out/data --for anthropic-batch
     """
     with _reported():
         batch_format(format)
+        names = [name for given in files for name in _batch_files(given)]
     console, found = out(), 0
-    for name in files:
+    for name in names:
         for violation in _violations_in(name, format):
             found += 1
             if as_json:
@@ -278,6 +300,18 @@ def limits(
     if not as_json:
         print_count(found, console)
     raise typer.Exit(VIOLATIONS_FOUND if found else 0)
+
+
+def _batch_files(name: str) -> list[str]:
+    """Return a file, or the files of JSON Lines of a folder or a pattern."""
+    if not os.path.isdir(name) and not glob.has_magic(name):
+        return [name]
+    from contentmodel.datasets.inputs import LINES, find_files
+
+    found = [file.path for file in find_files([name]) if file.path.lower().endswith(LINES)]
+    if not found:
+        raise Problem(f"{name}: no files that end in {', '.join(LINES)}")
+    return [os.path.relpath(path) for path in found]
 
 
 def _violations_in(name: str, format: str) -> Iterator[Violation]:
@@ -326,21 +360,36 @@ def _run(
     if address is not None and engine is not Engines.ray:
         raise Problem("--address needs --engine ray", hint="remove --address, or add --engine ray")
     began = time.perf_counter()
-    first: list[int] = []
+    latest: list[JobProgress] = []
     with _reported(), _progress(quiet=quiet) as update:
 
         def progress(now: JobProgress) -> None:
-            first.append(now.report.total.rows)
+            latest.append(now)
+            del latest[1:-1]
+            if now is latest[0] and now.rows and not quiet:
+                of = "" if now.of_rows is None else f" of {now.of_rows:,}"
+                err().print(f"continued: {now.rows:,}{of} rows were already done", soft_wrap=True)
             update(now)
 
-        report = run_job(
-            inputs, output, settings, engine=engine.value, workers=workers, address=address, on_progress=progress
-        )
+        try:
+            report = run_job(
+                inputs, output, settings, engine=engine.value, workers=workers, address=address, on_progress=progress
+            )
+        except KeyboardInterrupt:
+            raise Problem(_stopped(latest), hint="the same command continues the job", code=INTERRUPTED) from None
     seconds = time.perf_counter() - began
     if not quiet:
-        _print_report(report, doing, output, (report.total.rows - first[0]) / seconds)
+        _print_report(report, doing, output, (report.total.rows - latest[0].rows) / seconds)
     failed = report.total.errors or (counts_fail and report.total.counts)
     raise typer.Exit(ROWS_FAILED if failed else 0)
+
+
+def _stopped(latest: list[JobProgress]) -> str:
+    """Return what a stopped job has done."""
+    if not latest:
+        return "stopped before the first shard"
+    now = latest[-1]
+    return f"stopped: {now.shards:,} of {count_of(now.of_shards, 'shard')} are done"
 
 
 @contextmanager
@@ -364,8 +413,9 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[JobProgress], object]]:
         task = bar.add_task("starting")
 
         def update(now: JobProgress) -> None:
-            text = f"{now.report.total.rows:,} rows, {now.shards:,} of {count_of(now.of_shards, 'shard')}"
-            bar.update(task, completed=now.size, total=now.of_size, description=text)
+            text = f"{now.rows:,} rows, {now.shards:,} of {count_of(now.of_shards, 'shard')}"
+            done, total = (now.size, now.of_size) if now.of_rows is None else (now.rows, now.of_rows)
+            bar.update(task, completed=done, total=total, description=text)
 
         yield update
 
@@ -378,23 +428,33 @@ def _print_report(report: Report, doing: str, output: str, speed: float) -> None
     if total.errors:
         text = f"{count_of(total.errors, 'row')} failed: {visible(output)}/errors has them with the reasons"
         console.print(text, style="red", soft_wrap=True)
-    _print_counts(total.counts, console)
+    _print_counts(report, console)
     console.print(f"{visible(output)}/report.json has all numbers, by model and day", style="dim", soft_wrap=True)
 
 
-def _print_counts(counts: Mapping[str, int], console: Console) -> None:
-    """Print the most frequent codes, or counters. Losses have a kind; insignificant ones are only counted."""
+def _paths_of(report: Report, code: str) -> str:
+    """Return the most frequent path of a code, and the number of others."""
+    paths = report.fields[code].paths if code in report.fields else {}
+    most = sorted(paths, key=lambda path: (-paths[path], path))
+    more = f" and {count_of(len(most) - 1, 'other path')}" if len(most) > 1 else ""
+    return f"{most[0]}{more}" if most else ""
+
+
+def _print_counts(report: Report, console: Console) -> None:
+    """Print the most frequent codes, or counters. Losses have a kind and paths; insignificant ones are only counted."""
+    counts = report.total.counts
     kinds = {code: REASONS[code].kind if code in REASONS else "" for code in counts}
     shown = sorted((code for code in counts if kinds[code] != "insignificant"), key=lambda code: (-counts[code], code))
     if shown:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("count", justify="right", no_wrap=True)
         have_kinds = any(kinds.values())
-        for header in ("code", "kind") if have_kinds else ("name",):
-            table.add_column(header)
+        for header in ("code", "kind", "path") if have_kinds else ("name",):
+            table.add_column(header, overflow="fold")
         for code in shown[:_CODES_SHOWN]:
             kind = [safe_text(kinds[code], LOSS_STYLES.get(kinds[code], ""))] if have_kinds else []
-            table.add_row(f"{counts[code]:,}", safe_text(code), *kind)
+            path = [safe_text(_paths_of(report, code), "cyan")] if have_kinds else []
+            table.add_row(f"{counts[code]:,}", safe_text(code), *kind, *path)
         console.print(table)
     rest = sum(counts[code] for code in counts if kinds[code] == "insignificant")
     if rest:

@@ -248,8 +248,9 @@ def _print_start(settings: GatewayConfig) -> None:
     url = f"http://{settings.host}:{settings.port}"
     lines = [f"listening on {url}"]
     for number, route in enumerate(settings.routes):
-        upstreams = ", ".join(f"{name} ({settings.upstreams[name].api})" for name in route.upstreams)
-        lines.append(f"route {number}: {', '.join(route.models)} -> {upstreams}: {route.model or 'the same model'}")
+        routed = [(target.upstream, route.at(target, settings.upstreams).model) for target in route.targets]
+        upstreams = ", ".join(f"{n} ({settings.upstreams[n].api}): {m or 'the same model'}" for n, m in routed)
+        lines.append(f"route {number}: {', '.join(route.models)} -> {upstreams}")
     lines.append(f"clients: ANTHROPIC_BASE_URL={url}")
     lines += [f"         {variable}" for variable in (f"OPENAI_BASE_URL={url}/v1", f"GOOGLE_GEMINI_BASE_URL={url}")]
     for line in lines:

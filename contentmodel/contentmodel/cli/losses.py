@@ -112,7 +112,7 @@ def print_groups(tally: Tally, console: Console) -> None:
     if tally.insignificant:
         is_one = tally.insignificant == 1
         subject = f"{count_of(tally.insignificant, 'insignificant value')} {'is' if is_one else 'are'}"
-        console.print(f"{subject} not counted; --losses FILE lists {'it' if is_one else 'them'}", style="dim")
+        console.print(f"{subject} not shown; --losses FILE lists {'it' if is_one else 'them'}", style="dim")
 
 
 def _table(groups: Iterable[tuple[tuple[str, str], Group]]) -> Table:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 import pyarrow as pa
 
 from contentmodel.adapter import adapter
-from contentmodel.batches import FORMATS, batch_format
+from contentmodel.batches import FORMATS
 from contentmodel.convert import KINDS
 from contentmodel.datasets.rows import (
     MAX_BYTES,
@@ -25,6 +27,7 @@ from contentmodel.datasets.rows import (
     statistics_row,
 )
 from contentmodel.engine.pipeline.lowering import check_choices
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.literals import OnLoss, PayloadKind, Policies
 
 
@@ -42,7 +45,7 @@ COLUMNS: dict[str, tuple[tuple[str, Any], ...]] = {
     "convert": (("payload", pa.large_string()), ("losses", _COUNTS), *_ENDS),
     "convert with paths": (
         ("payload", pa.large_string()),
-        ("losses", _structs("code", "kind", "path", "what")),
+        ("losses", _structs("code", "kind", "path", "what", "why")),
         *_ENDS,
     ),
     "check": (("violations", _structs("path", "rule", "severity", "message", "fix")), *_ENDS),
@@ -85,8 +88,11 @@ class BatchFunction:
         column: str | None = None,
         key: Key = None,
         max_bytes: int = MAX_BYTES,
+        *,
+        takes_keys: bool = False,
     ) -> None:
         self.operation = operation
+        self.takes_keys = takes_keys
         self.columns = tuple(columns)
         self.column = column
         self.key = (key,) if isinstance(key, str) else key if key is None else tuple(key)
@@ -101,7 +107,15 @@ class BatchFunction:
 
     def rows(self, batch: pa.RecordBatch) -> list[Row]:
         """Return the results of each row."""
-        return [row_of(self.operation, payload, self.max_bytes) for payload in self.payloads(batch)]
+        keys = texts_of(batch.column(self.key[0])) if self.key is not None and len(self.key) == 1 else None
+        return self.results([*self.payloads(batch)], keys)
+
+    def results(self, payloads: Sequence[Any], keys: Sequence[str | None] | None) -> list[Row]:
+        """Return the results of payloads, whose rows have these keys."""
+        if not self.takes_keys:
+            return [row_of(self.operation, payload, self.max_bytes) for payload in payloads]
+        named = zip(payloads, keys or [None] * len(payloads), strict=True)
+        return [row_of(self.operation, payload, self.max_bytes, key=key) for payload, key in named]
 
     def payloads(self, batch: pa.RecordBatch) -> Iterator[Any]:
         """Return an iterator over the payloads of the rows. A value that Arrow cannot read is an exception."""
@@ -155,6 +169,7 @@ def converter(
     on_loss: OnLoss = "report",
     model: str | None = None,
     policies: Policies | None = None,
+    maps: str | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> BatchFunction:
     """Return a function of record batches that converts each row to the API `target`.
@@ -163,17 +178,20 @@ def converter(
     null; and `api`, the API of the source. A row with an error is kept, without a payload.
 
     `losses` are counts by code (structs of `code` and `count`), which take almost no time. With `losses="all"`, they
-    are structs of `code`, `kind`, `path` and `what`. With `on_loss="raise"`, significant losses are an error.
+    are structs of `code`, `kind`, `path`, `what` and `why`. With `on_loss="raise"`, significant losses are an error.
 
     `column`, `key` and `max_bytes`, the largest size of a JSON text, are those of `BatchFunction`; the other parameters
     are those of `contentmodel.convert`. `source` and `target` may both be formats of batch files
-    (`contentmodel.batches.FORMATS`). Raise UnknownApiError or ValueError for parameters that are invalid for every row.
+    (`contentmodel.batches.FORMATS`), or `target` alone: each row is a request, and the column `key` has its key. `maps`
+    is the output folder of the job that converted the requests: the answers get their ids and names.
+
+    Raise UnknownApiError or ValueError for parameters that are invalid for every row.
     """
-    if source in FORMATS or target in FORMATS:
-        for name in (source, target):
-            batch_format(name or "")
+    if source in FORMATS:
+        if target not in FORMATS:
+            raise ValueError(f"{source} is a format of batch files: the target must be one of {', '.join(FORMATS)}")
     else:
-        _check(source, target, kind)
+        _check(source, None if target in FORMATS else target, kind)
     check_choices(policies, on_loss)
     if losses not in ("counts", "all"):
         raise ValueError(f"losses is {losses!r}: expected 'counts' or 'all'")
@@ -186,9 +204,10 @@ def converter(
         on_loss=on_loss,
         model=model,
         policies=policies,
+        maps=None if maps is None else maps_in(maps),
     )
     columns = COLUMNS["convert with paths" if losses == "all" else "convert"]
-    return BatchFunction(operation, columns, column, key, max_bytes)
+    return BatchFunction(operation, columns, column, key, max_bytes, takes_keys=True)
 
 
 def checker(
@@ -311,6 +330,32 @@ def _check(source: str | None, target: str | None = None, kind: str | None = Non
         raise ValueError(f"kind is {kind!r}: expected one of {', '.join(KINDS)}")
 
 
+MAPS = "maps"
+"""The folder of a job's output with the replaced ids and names of requests, by the keys of their rows."""
+
+
+class KeyedMaps(msgspec.Struct, frozen=True):
+    """A line of a file of maps."""
+
+    key: str
+    maps: Renames
+
+
+@lru_cache(maxsize=1)
+def maps_in(folder: str) -> Mapping[str, Renames]:
+    """Return the maps of a job's requests by their keys. Raise ValueError if the folder has no job."""
+    if not Path(folder, "manifest.json").is_file():
+        raise ValueError(f"{folder}: not the output folder of a job that converted requests")
+    found: dict[str, Renames] = {}
+    for path in sorted(Path(folder, MAPS).glob("*.jsonl")):
+        try:
+            lines = msgspec.json.Decoder(KeyedMaps).decode_lines(path.read_bytes())
+        except (msgspec.MsgspecError, UnicodeError) as error:
+            raise ValueError(f"{path}: not a file of maps: {error}") from None
+        found.update((line.key, line.maps) for line in lines)
+    return found
+
+
 # -- columns of payloads -----------------------------------------------------------------------------------------------
 
 
@@ -345,6 +390,11 @@ def _is_text(kind: Any) -> bool:
         or (isinstance(kind, pa.BaseExtensionType) and _is_text(kind.storage_type))
         or (pa.types.is_dictionary(kind) and _is_text(kind.value_type))
     )
+
+
+def texts_of(array: Any) -> list[str | None]:
+    """Return the values of a column of keys as text."""
+    return [value if value is None or isinstance(value, str) else str(value) for value in array.to_pylist()]
 
 
 def _values_of(array: Any) -> Iterable[Any]:

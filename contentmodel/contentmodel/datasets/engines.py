@@ -25,8 +25,21 @@ Work: TypeAlias = Callable[[Shard], Report]
 Engine: TypeAlias = Literal["local", "ray"]
 Done: TypeAlias = tuple[Shard, Report]
 
+_TICK = 0.5
+"""The seconds between two counts of rows."""
 _ATTEMPTS = 3
 """The number of times that workers may be killed before the job stops, if no shard is finished meanwhile."""
+
+
+_counter: Any = None
+"""The number of rows that all workers of this machine have read; None if they are not counted."""
+
+
+def count_rows(number: int) -> None:
+    """Add to the number of rows that the workers have read."""
+    if _counter is not None:
+        with _counter.get_lock():
+            _counter.value += number
 
 
 def run_shards(
@@ -35,16 +48,18 @@ def run_shards(
     engine: Engine = "local",
     workers: int | None = None,
     address: str | None = None,
+    on_rows: Callable[[int], object] | None = None,
 ) -> Iterator[Done]:
     """Yield each shard with its report when it is finished. Raise JobError if a shard cannot be finished.
 
-    `workers` is the number of workers; default: one for each core. With 0, this process does the work, for tests.
+    While processes of this machine work, `on_rows` is called twice a second with the number of rows that they have
+    read. `workers` is the number of workers; default: one for each core. With 0, this process does the work, for tests.
     """
     if engine == "ray":
         return run_with_ray(work, shards, workers, address)
     if workers == 0:
         return ((shard, work(shard)) for shard in shards)
-    return run_in_processes(work, shards, min(workers or _cores(), len(shards)))
+    return run_in_processes(work, shards, min(workers or _cores(), len(shards)), on_rows)
 
 
 def _cores() -> int:
@@ -55,13 +70,15 @@ def _cores() -> int:
 # -- processes of this machine -----------------------------------------------------------------------------------------
 
 
-def run_in_processes(work: Work, shards: Sequence[Shard], workers: int) -> Iterator[Done]:
+def run_in_processes(
+    work: Work, shards: Sequence[Shard], workers: int, on_rows: Callable[[int], object] | None = None
+) -> Iterator[Done]:
     """Run shards in processes. If a process is killed, start the processes again, with the shards that they had."""
     pending = dict.fromkeys(shards)
     attempts = _ATTEMPTS
     while pending:
         try:
-            for shard, report in _run_in_pool(work, list(pending), workers):
+            for shard, report in _run_in_pool(work, list(pending), workers, on_rows):
                 del pending[shard]
                 attempts = _ATTEMPTS
                 yield shard, report
@@ -75,27 +92,34 @@ def run_in_processes(work: Work, shards: Sequence[Shard], workers: int) -> Itera
                 ) from None
 
 
-def _run_in_pool(work: Work, shards: Sequence[Shard], workers: int) -> Iterator[Done]:
+def _run_in_pool(
+    work: Work, shards: Sequence[Shard], workers: int, on_rows: Callable[[int], object] | None
+) -> Iterator[Done]:
     waiting = iter(shards)
     running: dict[Future[Report], Shard] = {}
     # Forked processes would inherit locks that threads of the parent hold.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, _begin_worker)
+    counter = context.Value("q", 0)
+    pool = ProcessPoolExecutor(workers, context, _begin_worker, (counter,))
     try:
         while True:
             while len(running) < 2 * workers and (shard := next(waiting, None)) is not None:
                 running[pool.submit(work, shard)] = shard
             if not running:
                 return
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            finished, _ = wait(running, None if on_rows is None else _TICK, FIRST_COMPLETED)
+            if on_rows is not None:
+                on_rows(counter.value)
             for future in finished:
                 yield running.pop(future), future.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _begin_worker() -> None:
+def _begin_worker(counter: Any) -> None:
     """End this process when its parent ends, or when the terminal interrupts both."""
+    global _counter
+    _counter = counter
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -31,6 +31,8 @@ COMPRESSED = (".gz", ".zst", ".bz2", ".lz4")
 BATCH_ROWS = 500
 _BATCH_BYTES = 16 << 20
 _COPIED = 1 << 20
+_BLANK_LINES = 1_000_000
+"""The largest number of blank lines in a row. Some kilobytes of compressed data expand to millions of them."""
 
 
 class File(msgspec.Struct, frozen=True):
@@ -130,7 +132,8 @@ def _ranges(file: File, rows: int) -> Iterator[tuple[int, int | None, int, int]]
 
 
 def _ranges_of_groups(file: File, rows: int) -> Iterator[tuple[int, int, int, int]]:
-    metadata = _opened_parquet(file.path).metadata
+    with _opened_parquet(file.path) as opened:
+        metadata = opened.metadata
     width = file.size / max(metadata.num_rows, 1)
     first = pending = 0
     for index in range(metadata.num_row_groups):
@@ -173,8 +176,10 @@ def _opened_parquet(path: str) -> Any:
     try:
         # With a buffer, a large row group is read in parts.
         return pq.ParquetFile(path, buffer_size=_COPIED)
-    except pa.ArrowInvalid as error:
-        raise JobError(f"{path}: not a Parquet file: {error}") from None
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        raise JobError(f"{path}: not a Parquet file, or damaged: {error}") from None
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -213,11 +218,19 @@ def _batches_of_groups(shard: Shard, columns: list[str] | None) -> Iterator[Plac
             at += size
         at = begin
         yield Place(pa.RecordBatch.from_pylist([], schema=schema), ())
-        for batch in file.iter_batches(BATCH_ROWS, groups, columns):
+        for batch in _read_batches(file, groups, columns, shard.path):
             start, stop = max(shard.first - at, 0), min(last - at, batch.num_rows)
             if start < stop:
                 yield Place(batch.slice(start, stop - start), range(at + start + 1, at + stop + 1))
             at += batch.num_rows
+
+
+def _read_batches(file: Any, groups: list[int], columns: list[str] | None, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of row groups. Raise JobError with the file if it is damaged."""
+    try:
+        yield from file.iter_batches(BATCH_ROWS, groups, columns)
+    except (OSError, pa.ArrowException) as error:
+        raise JobError(f"{path}: the Parquet file is damaged: {error}") from None
 
 
 def _batches_of_lines(shard: Shard, column: str | None, key: str | None, max_bytes: int) -> Iterator[Place]:
@@ -257,12 +270,16 @@ def lines_of(shard: Shard, max_bytes: int) -> Iterator[Line]:
     with _opened_lines(shard) as file:
         number = shard.first
         last = None if shard.rows is None else shard.first + shard.rows
+        filled = number
         while number != last and (line := file.readline(max_bytes + 1)):
             number += 1
             if len(line) > max_bytes:
                 _skip_line(file, line)
             if line.strip():
+                filled = number
                 yield number, line.rstrip(b"\r\n")
+            elif number - filled > _BLANK_LINES:
+                raise JobError(f"{shard.path}: more than {_BLANK_LINES:,} blank lines after line {filled:,}")
 
 
 def _skip_line(file: Any, read: bytes) -> None:

@@ -30,13 +30,18 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """The shards and bytes that are finished, and those of the whole job. `report` has the finished rows."""
+    """The shards and bytes that are finished, and those of the whole job. `report` has the finished rows.
+
+    `rows` counts also rows of unfinished shards, and `of_rows` those of the job: None if files have to be read for it.
+    """
 
     shards: int
     of_shards: int
     size: int
     of_size: int
     report: Report
+    rows: int = 0
+    of_rows: int | None = None
 
 
 def run_job(
@@ -54,7 +59,8 @@ def run_job(
     The folder `output` gets `data/`, one file a shard; `errors/`, the rows that failed; `reports/`, one a shard;
     `manifest.json`, the plan; and `report.json`. If the folder has a job with the same settings and inputs, continue
     it: finished shards are not done again. `engine` is "local" (`workers` processes of this machine) or "ray" (the
-    cluster at `address`, or this machine). `on_progress` is called before the first shard, and after each one.
+    cluster at `address`, or this machine). `on_progress` is called before the first shard, after each one, and twice a
+    second while processes of this machine work.
 
     Raise JobError if the folder has another job, or the job cannot be finished; UnknownApiError and ValueError for
     settings that no row can have; OSError; and MissingExtraError.
@@ -70,7 +76,7 @@ def run_job(
     rest = [shard for shard in manifest.shards if shard not in finished]
     tracker = _Tracker(manifest.shards, done, report, on_progress)
     if rest:
-        for shard, part in run_shards(work, rest, engine, workers, address):
+        for shard, part in run_shards(work, rest, engine, workers, address, tracker.read):
             tracker.add(shard, part)
     # Add reports in the order of the shards, so that each run of the job writes the same report.
     total = Report()
@@ -95,7 +101,16 @@ class _Tracker:
         self._all = (len(shards), sum(shard.size for shard in shards))
         self._done, self._size = len(done), sum(shard.size for shard in done)
         self._report, self._on_progress = report, on_progress
+        rows = [shard.rows for shard in shards]
+        self._of_rows = None if None in rows else sum(row or 0 for row in rows)
+        self._before = self._rows = report.total.rows
         self._call()
+
+    def read(self, rows: int) -> None:
+        """Call `on_progress` with the number of rows that workers have read."""
+        if self._before + rows > self._rows:
+            self._rows = self._before + rows
+            self._call()
 
     def add(self, shard: Shard, report: Report) -> None:
         self._done += 1
@@ -105,7 +120,13 @@ class _Tracker:
 
     def _call(self) -> None:
         if self._on_progress is not None:
-            self._on_progress(Progress(self._done, self._all[0], self._size, self._all[1], self._report))
+            rows = max(self._rows, self._report.total.rows)
+            rows = rows if self._of_rows is None else min(rows, self._of_rows)
+            self._on_progress(Progress(self._done, *self._sizes, self._report, rows, self._of_rows))
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        return self._all[0], self._size, self._all[1]
 
 
 def _manifest(inputs: Sequence[str], folder: Path, settings: Settings) -> Manifest:
@@ -115,6 +136,9 @@ def _manifest(inputs: Sequence[str], folder: Path, settings: Settings) -> Manife
     if path.exists():
         found = _read_manifest(path)
         _check_same(found, Manifest(contentmodel.__version__, settings, files, []), folder)
+        # The names of outputs and the inputs are those of the command: a manifest is not trusted.
+        if found.shards != list(divide(files, settings.shard_rows)):
+            raise JobError(f"{path}: its shards are not those of the input files: choose another folder")
         return found
     if folder.exists() and any(entry.name != DRAFTS for entry in folder.iterdir()):
         raise JobError(f"{folder} is not empty, and has no job: choose a new folder")

@@ -10,13 +10,14 @@ import msgspec
 
 from contentmodel.adapter import FoldsStreams, Payload, adapter, traced
 from contentmodel.auditing import audit
-from contentmodel.batches import FORMATS, ConvertedLine, check_line, convert_line
+from contentmodel.batches import FORMATS, ConvertedLine, check_line, convert_line, make_line, read_line
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.convert import check, convert
 from contentmodel.detecting import bytes_of, detect_stream, identify, is_stream
 from contentmodel.engine.json import JsonObject, kind_of, write
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss, LossError
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.engine.times import date_of, seconds_of
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.extras import needs_extra
@@ -35,10 +36,21 @@ MAX_BYTES = 256 << 20
 """The default limit of the size of one payload."""
 
 
+class Detail(msgspec.Struct, frozen=True):
+    """One loss or violation: its `code` (a rule's name), its `kind` (a severity), its path, and why."""
+
+    code: str
+    kind: str
+    path: str
+    why: str
+
+
 class Row(msgspec.Struct):
     """The results of one payload: the `values` of the columns, and facts for the report of a job.
 
-    `counts` are the numbers that a report adds up. `day` is a date as text. If `error` is set, the operation failed.
+    `counts` are the numbers that a report adds up, and `details` returns the losses or violations behind them. `maps`
+    are the key of a converted request and its replaced names. `day` is a date as text. If `error` is set, the operation
+    failed.
     """
 
     values: dict[str, Any] = {}
@@ -47,16 +59,18 @@ class Row(msgspec.Struct):
     api: str | None = None
     model: str | None = None
     day: str | None = None
+    details: Callable[[], list[Detail]] | None = None
+    maps: tuple[str, Renames] | None = None
 
 
-Operation: TypeAlias = Callable[[Payload], Row]
-"""A function of one payload. It raises the errors of `convert`."""
+Operation: TypeAlias = Callable[..., Row]
+"""A function of one payload, and of its `key` if the batch function takes keys. It raises the errors of `convert`."""
 
 
-def row_of(operation: Operation, payload: object, max_bytes: int = MAX_BYTES) -> Row:
+def row_of(operation: Operation, payload: object, max_bytes: int = MAX_BYTES, **key: str | None) -> Row:
     """Return the row of a payload. An error of the payload becomes the error of the row, and never stops other rows."""
     try:
-        return operation(_checked(payload, max_bytes))
+        return operation(_checked(payload, max_bytes), **key)
     except ContentModelError as error:
         api = error.api if isinstance(error, DecodeError) else None
         return Row(error=message_of(error), api=None if api in ("json", "stream") else api)
@@ -86,29 +100,53 @@ def _checked(payload: Any, max_bytes: int) -> Payload:
 # -- operations --------------------------------------------------------------------------------------------------------
 
 
-def convert_row(payload: Payload, *, losses: LossColumn = "counts", **options: Any) -> Row:
-    """Convert a payload, or a line of a batch file, with the `options` of `convert`. Values: `payload`, `losses`."""
+def convert_row(
+    payload: Payload,
+    *,
+    losses: LossColumn = "counts",
+    key: str | None = None,
+    maps: Mapping[str, Renames] | None = None,
+    **options: Any,
+) -> Row:
+    """Convert a payload, or a line of a batch file, with the `options` of `convert`. Values: `payload`, `losses`.
+
+    `key` is the key of the row, and `maps` has the maps of the requests that answers belong to, by their keys.
+    """
     listed = losses == "all"
     try:
-        encoded = _converted(payload, options)
+        encoded = _converted(payload, key, maps or {}, options)
     except LossError as error:
-        counts = _counts_of(error.losses)
-        return Row({"losses": _with_paths(error.losses) if listed else _listed(counts)}, counts, message_of(error))
+        counts, lost = _counts_of(error.losses), error.losses
+        found = _with_paths(lost) if listed else _listed(counts)
+        return Row({"losses": found}, counts, message_of(error), details=lambda: _details(lost))
     counts = _counts_of(encoded.losses) if isinstance(encoded, EncodedStream) else dict(encoded.count_losses())
     found = _with_paths(encoded.losses) if listed else _listed(counts)
     row = Row({"payload": encoded.to_json().decode(), "losses": found}, counts, api=options.get("source"))
+    row.details = lambda: _details(encoded.losses)
     inner = encoded.encoded if isinstance(encoded, ConvertedLine) else encoded
-    if isinstance(inner, Encoded):
-        row.api = inner.source_api or row.api
-        return _with_facts(row, inner.value)
-    return row
+    if not isinstance(inner, Encoded):
+        return row
+    key = str(encoded.line.get(FORMATS[options["target"]].key_name)) if isinstance(encoded, ConvertedLine) else key
+    if key is not None and inner.maps != Renames():
+        row.maps = key, inner.maps
+    row.api = inner.source_api or row.api
+    return _with_facts(row, inner.value)
 
 
-def _converted(payload: Any, options: dict[str, Any]) -> Encoded | EncodedStream | ConvertedLine:
-    if options["target"] not in FORMATS:
-        encoded: Encoded | EncodedStream = convert(payload, **options)
+def _converted(
+    payload: Any, key: str | None, maps: Mapping[str, Renames], options: dict[str, Any]
+) -> Encoded | EncodedStream | ConvertedLine:
+    source, target = options["source"], options["target"]
+    if target not in FORMATS:
+        encoded: Encoded | EncodedStream = convert(payload, maps=maps.get(key or ""), **options)
         return encoded
-    return convert_line(payload, **{name: value for name, value in options.items() if name != "kind"})
+    of_lines = {name: value for name, value in options.items() if name != "kind"}
+    if source in FORMATS:
+        renames = maps.get(read_line(payload, source).key or "") if maps else None
+        return convert_line(payload, maps=renames, **of_lines)
+    if key is None:
+        raise ContentModelError(f"a line of {target} needs a key: name the column of the keys")
+    return make_line(payload, key, **of_lines)
 
 
 def check_row(payload: Payload, *, source: str | None = None, model: str | None = None, policies: Any = None) -> Row:
@@ -121,7 +159,9 @@ def check_row(payload: Payload, *, source: str | None = None, model: str | None 
     named = payload.get("model") if isinstance(payload, dict) else None
     counts = Counter(violation.rule for violation in found if violation.severity != "unchecked")
     values = {"violations": [msgspec.structs.asdict(violation) for violation in found]}
-    return Row(values, counts, api=source, model=named if isinstance(named, str) else model)
+    row = Row(values, counts, api=source, model=named if isinstance(named, str) else model)
+    row.details = lambda: [Detail(one.rule, one.severity, one.path, one.message) for one in found]
+    return row
 
 
 def audit_row(payload: Payload, **options: Any) -> Row:
@@ -253,7 +293,12 @@ def _listed(counts: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _with_paths(losses: Iterable[Loss]) -> list[dict[str, Any]]:
-    return [{"code": loss.code, "kind": loss.kind, "path": loss.path, "what": loss.what} for loss in losses]
+    names = ("code", "kind", "path", "what", "why")
+    return [{name: getattr(loss, name) for name in names} for loss in losses]
+
+
+def _details(losses: Iterable[Loss]) -> list[Detail]:
+    return [Detail(loss.code, loss.kind, loss.path, loss.why) for loss in losses]
 
 
 def _drawn(value: object, width: int, *, full: bool) -> str:

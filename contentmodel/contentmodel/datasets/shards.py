@@ -19,11 +19,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from contentmodel.datasets.arrow import MAKERS, BatchFunction
+from contentmodel.batches import FORMATS
+from contentmodel.datasets.arrow import MAKERS, MAPS, BatchFunction, KeyedMaps, texts_of
+from contentmodel.datasets.engines import count_rows
 from contentmodel.datasets.errors import JobError
 from contentmodel.datasets.inputs import PARQUET, PAYLOAD, Place, Shard, batches_of
 from contentmodel.datasets.reports import Report
-from contentmodel.datasets.rows import MAX_BYTES, Row, row_of
+from contentmodel.datasets.rows import MAX_BYTES, Row
 from contentmodel.engine.json import write
 from contentmodel.errors import ContentModelError
 
@@ -73,19 +75,29 @@ class ShardJob:
             self._draft(self.folder / ERRORS / f"{shard.name}.jsonl") as errors,
             self._writer(data, function, next(batches).batch) as writer,
             _Failures(errors, shard, self.settings.key) as failures,
+            self._draft(self.folder / MAPS / f"{shard.name}.jsonl") as maps,
         ):
             for place in batches:
                 payloads = list(function.payloads(place.batch))
-                rows = [row_of(function.operation, payload, function.max_bytes) for payload in payloads]
+                rows = function.results(payloads, self._keys(place, shard))
                 writer.write(place.batch, rows)
+                _write_maps(maps, rows)
+                count_rows(len(rows))
                 for at, row in enumerate(rows):
                     report.add_row(row)
                     if row.error is not None:
                         failures.write(place, at, payloads[at], row.error)
         report.seconds = time.perf_counter() - began
+        report.data_bytes = self.data_path(shard).stat().st_size
         with self._draft(self.report_path(shard)) as path:
             path.write_bytes(msgspec.json.encode(report))
         return report
+
+    def _keys(self, place: Place, shard: Shard) -> list[str | None]:
+        """Return the keys of rows: those of the column, or the numbers of the file and of the row."""
+        if self.settings.key is not None:
+            return texts_of(place.batch.column(self.settings.key))
+        return [f"f{int(shard.name.partition('-')[0])}-r{number}" for number in place.numbers]
 
     def function(self, shard: Shard) -> BatchFunction:
         """Return the function of the batches of a shard."""
@@ -103,8 +115,14 @@ class ShardJob:
         MAKERS[self.settings.command](**self.settings.options)
 
     def is_done(self, shard: Shard) -> bool:
-        """Return whether the outputs of a shard are complete."""
-        return self.report_path(shard).exists() and self.data_path(shard).exists()
+        """Return whether the outputs of a shard are complete. Raise JobError if its results are cut off."""
+        data = self.data_path(shard)
+        if not self.report_path(shard).exists() or not data.exists():
+            return False
+        size, wanted = data.stat().st_size, self.report_of(shard).data_bytes
+        if size != wanted:
+            raise JobError(f"{data} has {size:,} bytes, and its report counts {wanted:,}: remove it to write it again")
+        return True
 
     def data_path(self, shard: Shard) -> Path:
         """Return the path of the results of a shard."""
@@ -115,8 +133,12 @@ class ShardJob:
         return self.folder / REPORTS / f"{shard.name}.json"
 
     def report_of(self, shard: Shard) -> Report:
-        """Return the report of a finished shard."""
-        return msgspec.json.decode(self.report_path(shard).read_bytes(), type=Report)
+        """Return the report of a finished shard. Raise JobError if it is damaged."""
+        path = self.report_path(shard)
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Report)
+        except (msgspec.MsgspecError, UnicodeError) as error:
+            raise JobError(f"{path}: not the report of a shard: {error}: remove it to do the shard again") from None
 
     def _draft(self, path: Path) -> AbstractContextManager[Path]:
         return draft_of(path, self.folder)
@@ -131,14 +153,14 @@ class ShardJob:
 def draft_of(path: Path, folder: Path) -> Iterator[Path]:
     """Yield the path of a temporary file. When the block succeeds, rename the file, if there is one, to `path`."""
     drafts = folder / DRAFTS
-    for parent in (drafts, path.parent):
-        parent.mkdir(parents=True, exist_ok=True)
+    drafts.mkdir(parents=True, exist_ok=True)
     draft = drafts / f"{path.name}.{uuid4().hex}"
     try:
         yield draft
         if draft.exists():
             with open(draft, "rb+") as file:
                 os.fsync(file.fileno())
+            path.parent.mkdir(parents=True, exist_ok=True)
             os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
@@ -174,7 +196,7 @@ class _ParquetRows:
 class _JsonRows:
     """Write results to a file of JSON Lines: converted payloads without those that failed, or all other results.
 
-    With a key, a payload is in an object with its key.
+    With a key, a payload is in an object with its key, unless it is a line of a batch.
     """
 
     def __init__(self, path: Path, function: BatchFunction, settings: Settings) -> None:
@@ -185,6 +207,7 @@ class _JsonRows:
     def write(self, batch: pa.RecordBatch, rows: Sequence[Row]) -> None:
         key = self._settings.key
         if self._settings.command == "convert":
+            key = None if self._settings.options.get("target") in FORMATS else key  # A line of a batch has its own.
             names = [None] * len(rows) if key is None else batch.column(key).to_pylist()
             lines = (_line_of(row, key, name) for row, name in zip(rows, names, strict=True) if row.error is None)
         else:
@@ -208,6 +231,14 @@ def _line_of(row: Row, key: str | None, name: object) -> bytes:
     text: str = row.values["payload"]
     payload = write(text) if "\n" in text else text.encode()
     return payload if key is None else b'{%b:%b,"payload":%b}' % (write(key), write(name), payload)
+
+
+def _write_maps(path: Path, rows: Sequence[Row]) -> None:
+    """Add the maps of converted requests to a file. Without any, there is no file."""
+    lines = [KeyedMaps(*row.maps) for row in rows if row.maps is not None]
+    if lines:
+        with open(path, "ab") as file:
+            file.write(msgspec.json.Encoder().encode_lines(lines))
 
 
 class _Failures:

@@ -39,7 +39,7 @@ from contentmodel.literals import DocumentForm
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.rules import Rules, Violation
+from contentmodel.rules import MODEL_RULE, Rules, Violation
 from contentmodel.serialize import require_valid, require_valid_parts
 
 if TYPE_CHECKING:
@@ -297,11 +297,11 @@ class TableAdapter:
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         context.known = self.look_up_model(request.model if model is None else model, policies)
         if model is not None and model != request.model:
-            if request.model is not None:
-                context.report_loss(request, "model", reasons.OTHER_MODEL)
             request = context.replace(request, model=model)
         context.model = model
         self._aim(context, request.model)
+        if model is None and not context.native:
+            self._report_foreign_model(request, context)
         report_request_records(request, self.records, context)
         messages = with_json_as_text(request.messages, context, takes_json=self.takes_json)
         instructions = contents_with_json_as_text(request.instructions, context, takes_json=self.takes_json)
@@ -313,6 +313,12 @@ class TableAdapter:
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
         return Encoded(payload, source, context, reencode, self.form)
+
+    def _report_foreign_model(self, request: ChatRequest, context: EncodeContext) -> None:
+        """Report the model of a request as a loss if it is one of another provider."""
+        found = self.rules.foreign_model({self.model_field: request.model}, context.host)
+        if found is not None:
+            context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=found)
 
     @cached_property
     def _payload_passes(self) -> tuple[Pass, ...]:
@@ -435,7 +441,9 @@ class TableAdapter:
         violations = self.rules.check(with_model, known, self.host(named, policies))
         if self.model_field not in wire:
             # The caller named the model: the payload has no such field.
-            violations = [v for v in violations if v.path != child_path("$", self.model_field)]
+            named_at = child_path("$", self.model_field)
+            violations = [replace(v, path="$") if v.rule == MODEL_RULE else v for v in violations]
+            violations = [v for v in violations if v.path != named_at]
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}

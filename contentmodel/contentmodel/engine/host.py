@@ -21,6 +21,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     - `cache_points`: whether the host accepts cache points for all models.
     - `policies`: the host's default policies.
     - `stream_format`: the format of its streams; None if it is the API's own.
+    - `serves`: the makers whose models the host serves, for the rule `MODEL_RULE`; None if they are those of the API.
     - `dialect`: the adapter's own description of the host.
     """
 
@@ -31,6 +32,7 @@ class Host(msgspec.Struct, frozen=True, kw_only=True):
     cache_points: bool = False
     policies: Mapping[str, str] = {}
     stream_format: StreamFormat | None = None
+    serves: frozenset[str] | None = None
     dialect: Any = None
 
 

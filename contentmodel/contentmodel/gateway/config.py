@@ -42,6 +42,7 @@ class Upstream(Config, frozen=True, kw_only=True):
       ends in the publisher: ".../projects/PROJECT/locations/LOCATION/publishers/anthropic".
     - `key`: the source of the API key: "env:NAME" (an environment variable), "client" (the key that the client sends),
       or "none". The default is the variable that the official SDK reads.
+    - `model`: the model of requests whose route names none. The default is the model that the client asks for.
     - `headers`: headers of every request.
     - `connect_timeout`: the time in seconds to connect. `timeout`: the time to wait for the first byte of an answer,
       and for each next one.
@@ -54,6 +55,7 @@ class Upstream(Config, frozen=True, kw_only=True):
     dialect: str | None = None
     base_url: str | None = None
     key: str | None = None
+    model: str | None = None
     headers: dict[str, str] = {}
     connect_timeout: Seconds = 10.0
     timeout: Seconds = 600.0
@@ -61,13 +63,27 @@ class Upstream(Config, frozen=True, kw_only=True):
     retry_wait: Annotated[float, Meta(ge=0)] = 10.0
 
 
+class Target(Config, frozen=True, kw_only=True):
+    """One upstream of a route, with settings of its own.
+
+    - `upstream`: the name of the upstream. `model`: its model. `policies`: added to those of the route.
+      `hosted_tools`: in place of that of the route.
+    """
+
+    upstream: str
+    model: str | None = None
+    policies: dict[str, str] = {}
+    hosted_tools: HostedTools | None = None
+
+
 class Route(Config, frozen=True, kw_only=True):
     """The upstreams of some models. The first route that matches the model of a request applies.
 
     - `models`: names and patterns ("gpt-5*") of models that clients ask for.
-    - `to`: the name of an upstream, or several. A request goes to the next one if an upstream fails before the first
-      byte of the answer was sent to the client.
-    - `model`: the model of the upstream. The default is the model that the client asks for.
+    - `to`: the name of an upstream, a table with its name and settings (`Target`), or a list of both. A request goes to
+      the next one if an upstream fails before the first byte of the answer was sent to the client.
+    - `model`: the model of upstreams without one in `to`. The default is that of the upstream, else the model that the
+      client asks for.
     - `policies`: how to convert content that the upstream's API lacks (`contentmodel.POLICIES`).
     - `hosted_tools`: what happens to hosted tools that the upstream lacks. "encode": what the encoder of the API does.
       "drop": they are left out. "function": they are offered as functions, which the client runs. "refuse": the request
@@ -76,16 +92,32 @@ class Route(Config, frozen=True, kw_only=True):
     """
 
     models: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
-    to: str | Annotated[tuple[str, ...], Meta(min_length=1)]
+    to: str | Target | Annotated[tuple[str | Target, ...], Meta(min_length=1)]
     model: str | None = None
     policies: dict[str, str] = {}
     hosted_tools: HostedTools = "encode"
     on_loss: OnLoss | dict[str, OnLoss] = "report"
 
     @property
+    def targets(self) -> tuple[Target, ...]:
+        """The upstreams with their settings, in the order in which they are tried."""
+        to = self.to if isinstance(self.to, tuple) else (self.to,)
+        return tuple(Target(upstream=one) if isinstance(one, str) else one for one in to)
+
+    @property
     def upstreams(self) -> tuple[str, ...]:
         """The names of the upstreams, in the order in which they are tried."""
-        return (self.to,) if isinstance(self.to, str) else self.to
+        return tuple(target.upstream for target in self.targets)
+
+    def at(self, target: Target, upstreams: Mapping[str, Upstream]) -> Route:
+        """Return the route with the model and the settings that it has at one of its targets."""
+        return msgspec.structs.replace(
+            self,
+            to=target.upstream,
+            model=target.model or self.model or upstreams[target.upstream].model,
+            policies={**self.policies, **target.policies},
+            hosted_tools=target.hosted_tools or self.hosted_tools,
+        )
 
     def matches(self, model: str) -> bool:
         """Return whether the route is for a model."""
@@ -271,20 +303,39 @@ def _upstream_faults(
 
 def _route_faults(path: str, route: Route, config: GatewayConfig) -> Iterator[Fault]:
     names = route.upstreams
-    for number, name in enumerate(names):
-        place = f"{path}.to" if isinstance(route.to, str) else f"{path}.to[{number}]"
+    yield from _policy_faults(path, route.policies)
+    for number, target in enumerate(route.targets):
+        name, place = target.upstream, f"{path}.to[{number}]" if isinstance(route.to, tuple) else f"{path}.to"
         if name not in config.upstreams:
             yield Fault(place, unknown("upstream", name, config.upstreams))
-        elif name in names[:number]:
+        elif name in names[:number] and target in route.targets[:number]:
             yield Fault(place, f"{name} is listed twice")
-    for family, choice in route.policies.items():
+        yield from _policy_faults(place, target.policies)
+    yield from _shared_model(f"{path}.to", route, config)
+    for family in route.on_loss if isinstance(route.on_loss, dict) else ():
+        if family not in FAMILIES:
+            yield Fault(f"{path}.on_loss.{family}", unknown("family", family, FAMILIES))
+
+
+def _policy_faults(path: str, policies: Mapping[str, str]) -> Iterator[Fault]:
+    for family, choice in policies.items():
         try:
             check_policies(cast(Policies, {family: choice}))
         except ValueError as error:
             yield Fault(f"{path}.policies.{family}", str(error))
-    for family in route.on_loss if isinstance(route.on_loss, dict) else ():
-        if family not in FAMILIES:
-            yield Fault(f"{path}.on_loss.{family}", unknown("family", family, FAMILIES))
+
+
+def _shared_model(path: str, route: Route, config: GatewayConfig) -> Iterator[Fault]:
+    """Yield a fault if upstreams of different providers get one model name, and `to` does not name it for each."""
+    known, installed = config.upstreams, adapters()
+    unnamed = [t.upstream for t in route.targets if t.upstream in known and t.model is None]
+    if route.model is None:
+        unnamed = [name for name in unnamed if known[name].model is None]
+    issuers = {installed[known[name].api].issuer for name in unnamed if known[name].api in installed}
+    if len(issuers) > 1:
+        model = "the model of the client" if route.model is None else f"the model {route.model!r}"
+        names, example = ", ".join(unnamed), f'{{upstream = "{unnamed[0]}", model = "..."}}'
+        yield Fault(path, f"{names} are of different providers, and all get {model}: name one for each: {example}")
 
 
 def _shadowed(routes: tuple[Route, ...]) -> Iterator[Fault]:
@@ -324,7 +375,7 @@ def unknown(kind: str, name: str, known: Any) -> str:
 def _type_faults(value: Any, expected: Any, path: str) -> Iterator[Fault]:
     """Yield every fault of the types: unknown and missing keys, and values of a wrong type."""
     inner = _member(expected, type(value))
-    if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+    if isinstance(value, dict) and _is_struct(inner):
         yield from _struct_faults(value, inner, path)
     elif isinstance(value, dict) and value and get_origin(inner) is dict:
         for key, item in value.items():
@@ -355,14 +406,18 @@ def _struct_faults(value: dict[str, Any], expected: type[msgspec.Struct], path: 
 
 
 def _member(expected: Any, kind: type) -> Any:
-    """Return the type without its constraints; of a union, the member for a dict or for a list."""
+    """Return the type without its constraints; of a union, the member for an object or for a list."""
     if get_origin(expected) is Annotated:
         return _member(get_args(expected)[0], kind)
     if get_origin(expected) in (UnionType, Union):
         members = [_member(member, kind) for member in get_args(expected)]
         wanted = tuple if kind is list else kind
-        return next((member for member in members if get_origin(member) is wanted), expected)
+        return next((m for m in members if get_origin(m) is wanted or (kind is dict and _is_struct(m))), expected)
     return expected
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def _choices(expected: Any) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ async def _counted(exchange: Exchange) -> Reply:
     own = incoming.front.http.count
     assert own is not None
     route = route_of(exchange.config, incoming.model)
+    route = route.at(route.targets[0], exchange.config.upstreams)
     request = Request(replace(incoming, payload=own.payload_of(incoming.payload), streams=False), route)
     sender = exchange.senders[route.upstreams[0]]
     thread = await exchange.thread(request, sender)

@@ -94,13 +94,14 @@ class Exchange:
         request = Request(self.incoming, route)
         last: tuple[Sender, UpstreamError] | None = None
         try:
-            for name in route.upstreams:
-                sender = self.senders[name]
+            for target in route.targets:
+                sender = self.senders[target.upstream]
+                request.route = route.at(target, self.config.upstreams)
                 outgoing = await self._run(request.outgoing, sender, await self.thread(request, sender))
                 self.describe(sender, outgoing)
                 if outgoing.thread is not None:
                     await outgoing.thread.begin()
-                reply = await self._tried(sender, outgoing, route)
+                reply = await self._tried(sender, outgoing, request.route)
                 if isinstance(reply, Reply):
                     self._thread = None if self._thread is outgoing.thread else self._thread
                     return reply

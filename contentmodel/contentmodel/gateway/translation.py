@@ -109,7 +109,7 @@ class Request:
             raise GatewayError("invalid_request", str(error)) from None
         if trace is not None:
             encoded.trace_to(*trace)
-        losses = tuple(loss for loss in encoded.losses if loss.path != "$.model")
+        losses = encoded.losses
         self._refuse(losses, sender)
         payload = sender.http.body_of({**sender.http.foreign, **encoded.payload})
         if incoming.streams and sender.http.usage_fields:

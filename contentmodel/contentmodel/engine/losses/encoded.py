@@ -16,6 +16,7 @@ from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
     ARGUMENTS_SPELLING,
+    FOREIGN_MODEL,
     IN_URL,
     MEANINGLESS_FIELD,
     OPAQUE_STATE,
@@ -23,10 +24,12 @@ from contentmodel.engine.losses.reasons import (
     REPEATED_SETTING,
     ZERO_COUNT,
     Reason,
+    insignificant,
 )
 from contentmodel.engine.losses.weight import may_hold_content
 from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint
 from contentmodel.errors import UnknownApiError
+from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
@@ -34,6 +37,10 @@ if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.pipeline.names import Renames
     from contentmodel.literals import DocumentForm
+
+
+# Not reported: the loss only has the path of a value that the caller named instead.
+_NAMED = insignificant("named", "the caller named it")
 
 
 class Encoded:
@@ -111,8 +118,8 @@ class Encoded:
         """Add the losses and replacements to those of a container, which holds the payload as one of its parts.
 
         The residue of the container's own API is kept: its adapter writes it. A container has no settings and no URL,
-        so that the settings that the payload requires, and those in its URL, are no losses. The `unneeded` reasons are
-        of values that the payload requires and the container leaves out.
+        so that the settings that the payload requires, those in its URL, and its model are no losses. The
+        `unneeded` reasons are of values that the payload requires and the container leaves out.
         """
         context.replacements += self._context.replacements
         context.placeholders += self._context.placeholders
@@ -121,7 +128,7 @@ class Encoded:
         for owner, field, reason, api, values in self._context.pending_losses:
             if reason.kind == "synthesized" and field is not None and field.startswith("options."):
                 continue
-            if reason is IN_URL or reason in unneeded:
+            if reason in (IN_URL, FOREIGN_MODEL) or reason in unneeded:
                 continue
             if reason is RESIDUE:
                 while id(owner) in originals:
@@ -140,6 +147,16 @@ class Encoded:
         if self._losses is None:
             self._losses = self._resolve()
         return self._losses
+
+    @property
+    def named_by_caller(self) -> frozenset[str]:
+        """The paths of the source's values that the caller named instead: the model. They are under no loss."""
+        context, request = self._context, self._root
+        if self._source is None or context.model is None or getattr(request, "model", None) is None:
+            return frozenset()
+        model = ModelPaths([request], context.replacements, context.api)
+        pending = PendingLoss(request, "model", _NAMED, None, {})
+        return frozenset(loss.path for loss in self._source[1].paths(self._source[0]).losses(pending, model))
 
     def count_losses(self) -> Counter[str]:
         """Return the number of lost values by code, without finding their paths.
@@ -303,6 +320,8 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
         if reason is RESIDUE:
             yield from _left_behind(owner, values.get("kept", (api,)))
             continue
+        if field == "model" and context.model is not None and isinstance(owner, ChatRequest):
+            continue  # The caller named it.
         yield PendingLoss(owner, field, reason, api, values)
         if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
             yield from _apart(owner)

@@ -64,11 +64,6 @@ UNLISTED = "unlisted"
 """The code of a loss whose reason is a plain text."""
 
 
-def of_new_id(call_id: str | None) -> Reason:
-    """Return the reason why a call gets another id than `call_id`."""
-    return REPEATED_CALL_ID if call_id else CALL_ID
-
-
 def unlisted(kind: LossKind, why: str) -> Reason:
     """Return a reason made of a plain text."""
     return Reason(UNLISTED, kind, why.replace("{", "{{").replace("}", "}}"))
@@ -125,7 +120,9 @@ SCHEMA_ANNOTATION = insignificant(
 )
 
 # Settings
-OTHER_MODEL = degraded("other-model", "the caller selected another model")
+FOREIGN_MODEL = degraded(
+    "foreign-model", "{found}, which {target} does not have: name a model of {target} (model=, or --model)"
+)
 NO_MODEL = synthesized("no-model", "{target} requires a model, and the request has none: the model is empty")
 REFUSED_SETTING = dropped("refused-setting", "{target} refuses it here: {rule}")
 OUTPUT_LIMIT = synthesized(

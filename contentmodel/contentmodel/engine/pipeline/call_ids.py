@@ -27,6 +27,11 @@ _Given: TypeAlias = "dict[Place, tuple[str, Reason]]"
 """The ids of calls, results and approvals by place, and why an id differs from that of the source."""
 
 
+def reason_of_new_id(call_id: str | None) -> Reason:
+    """Return the reason why a call gets another id than `call_id`."""
+    return reasons.REPEATED_CALL_ID if call_id else reasons.CALL_ID
+
+
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of a request with ids on all calls and results, if any has none."""
     if all(map(getattr, contents_of(messages), repeat("call_id"), repeat("-"))):
@@ -42,7 +47,7 @@ def with_answer_ids(messages: list[ChatMessage], context: EncodeContext) -> list
     for block, place in enumerate(places):
         content = _at(messages, place)
         if isinstance(content, _TOOLS):
-            given[place] = ids.give(block, content).call_id or "", reasons.of_new_id(content.call_id)
+            given[place] = ids.give(block, content).call_id or "", reason_of_new_id(content.call_id)
     return _with_ids(messages, given, context)
 
 
@@ -84,7 +89,7 @@ def with_distinct_ids(
             continue
         else:
             call_id = distinct.give(content.call_id or next(fresh))
-            given[place] = call_id, reasons.of_new_id(content.call_id)
+            given[place] = call_id, reason_of_new_id(content.call_id)
             if content.call_id and call_id != content.call_id:
                 originals[call_id] = content.call_id
                 given |= dict.fromkeys(index.approvals_of.get(place, ()), given[place])
@@ -101,7 +106,7 @@ def _id_of_result(messages: Sequence[ChatMessage], place: Place, call_place: Pla
     own_id, call_id = _at(messages, place).call_id, _at(messages, call_place).call_id
     if call_place not in given:
         return {} if own_id else {place: (call_id, reasons.CALL_ID)}
-    reason = reasons.ID_OF_CALL if own_id and own_id != call_id else reasons.of_new_id(own_id)
+    reason = reasons.ID_OF_CALL if own_id and own_id != call_id else reason_of_new_id(own_id)
     return {place: (given[call_place][0], reason)}
 
 

@@ -21,6 +21,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded, EncodedContents
 from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.pipeline.call_ids import reason_of_new_id
 from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call
@@ -216,7 +217,7 @@ class StreamEncoder:
             return content
         made = self._call_ids.setdefault(choice, AnswerCallIds(self._answer_id)).give(index, content)
         if made is not content:
-            self.report_loss((choice, index), content, reasons.of_new_id(content.call_id), field="call_id")
+            self.report_loss((choice, index), content, reason_of_new_id(content.call_id), field="call_id")
         return made
 
     def _open(self, block: OutgoingBlock) -> None:
