@@ -62,7 +62,7 @@ ROWS: list[Row] = [
     ("contentmodel/contentmodel/gateway/", "starlette", "gateway", "import contentmodel.gateway"),
     ("contentmodel/contentmodel/gateway/", "anyio", "gateway", "import contentmodel.gateway"),
     ("contentmodel/contentmodel/compression.py", "zstandard", "gateway",
-     "from contentmodel.gateway.bodies import decompressed; decompressed(b'', 'zstd', 9)"),
+     "from contentmodel.http_guard import CODINGS; CODINGS['zstd'](b'', 9)"),
     ("contentmodel/contentmodel/cli/gateway.py", "uvicorn", "gateway",
      "import sys; sys.argv[1:] = ['gateway', '--to', 'openai-chat', '--key', 'none']; " + CLI),
     ("contentmodel/contentmodel/server/", "cryptography", "server", "import contentmodel.server"),

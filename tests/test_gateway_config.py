@@ -41,6 +41,30 @@ def test_read_config_reports_all_type_faults_at_once() -> None:
         "routes[0].to": "expected `str | object | array`, got `int`",
         "routes[1].on_loss": "invalid enum value 'maybe': expected 'report' or 'refuse'",
         "routes[1].hosted_tools": "invalid enum value 'no': expected 'encode' or 'drop' or 'function' or 'refuse'",
+        "upstreams.a.key": "the environment variable OPENAI_API_KEY is not set",
+    }
+
+
+def test_read_config_reports_faults_of_types_and_values_at_once() -> None:
+    value = {
+        "host": "0.0.0.0",
+        "prot": 1,
+        "upstreams": {"a": {"api": "openai-caht", "retries": "many"}, "b": {"base_url": "ftp://x"}},
+        "routes": [{"model": ["gpt"], "to": "c"}, {"models": "gpt-5", "to": ["a", 5, "d"]}, {"models": ["x"]}],
+    }
+    found = faults(value)
+    assert found == {
+        "prot": "unknown key 'prot': did you mean 'port'?",
+        "upstreams.a.retries": "expected `int`, got `str`",
+        "upstreams.a.api": "unknown API 'openai-caht': did you mean 'openai-chat'?",
+        "upstreams.b.api": "required, and missing",
+        "routes[0].model": "expected `str | null`, got `array`: did you mean 'models'?",
+        "routes[0].to": "unknown upstream 'c': known: a, b",
+        "routes[1].models": "expected `array`, got `str`: did you mean 'model'?",
+        "routes[1].to[1]": "expected `str | object`, got `int`",
+        "routes[1].to[2]": "unknown upstream 'd': known: a, b",
+        "routes[2].to": "required, and missing",
+        "key": "required with host '0.0.0.0', which other machines can reach: set key = 'env:NAME'",
     }
 
 

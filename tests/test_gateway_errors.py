@@ -117,12 +117,15 @@ def outcome(reader: OfficialClient, how: str = "plain") -> Any:
         return error
 
 
-def check_error(api: str, error: Any, kind: str, message: str, *, has_code: bool = True) -> None:
-    """Assert that an exception is the one of this API and kind.
+def check_error(
+    api: str, error: Any, kind: str, message: str, *, has_code: bool = True, http: int | None = None
+) -> None:
+    """Assert that an exception is the one of this API and kind, with the HTTP status `http` if it is another one.
 
     With `has_code=False`, ignore the type and the code: between the two APIs of OpenAI, those of the upstream are kept.
     """
     status, expected, code = RAISED[api][kind]
+    status = http or status
     assert isinstance(error, expected), f"{error!r} for {kind}"
     assert isinstance(error, anthropic.APIStatusError | openai.APIStatusError | google_errors.APIError)
     if isinstance(error, google_errors.APIError):
@@ -144,7 +147,11 @@ def test_error_of_an_upstream_becomes_the_error_of_the_client_api(
         upstream.set_answers(answer(body, status))
         for how in ("plain", "streamed") if status in (401, 429, 529) else ("plain",):
             error = outcome(reader, how)
-            if api == target:
+            if status in (401, 403):
+                # The client cannot mend the key of the gateway.
+                check_error(api, error, "server", "the upstream up refused the credentials of the gateway", http=502)
+                assert "oops" in str(error)
+            elif api == target:
                 assert getattr(error, "status_code", getattr(error, "code", None)) == status
             else:
                 check_error(
@@ -201,8 +208,8 @@ def test_compressed_answers_and_errors_are_read(
     upstream.set_answers(zipped(whole(target)), zipped(b"".join(frames(target)), "text/event-stream"))
     assert TEXT in str(outcome(reader))
     assert not isinstance(outcome(reader, "streamed"), Exception)
-    upstream.set_answers(zipped(json.dumps(ENDPOINT[target].error_body(401, "oops")).encode(), status=401))
-    check_error(api, outcome(reader), "authentication", "oops")
+    upstream.set_answers(zipped(json.dumps(ENDPOINT[target].error_body(404, "oops")).encode(), status=404))
+    check_error(api, outcome(reader), "not_found", "oops", has_code=False)
 
 
 @pytest.mark.parametrize(("api", "target"), OTHER_PAIRS)
@@ -314,11 +321,18 @@ def test_upstream_that_does_not_answer_in_time_becomes_a_timeout(api: str, targe
 
 
 @pytest.mark.parametrize(("api", "target"), QUICK)
-def test_upstream_that_cannot_be_reached_becomes_an_overload(api: str, target: str) -> None:
+def test_upstream_that_cannot_be_reached_becomes_a_bad_gateway(api: str, target: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    with gateway(config_for(target, f"http://127.0.0.1:{port}")) as (url, _):
-        check_error(api, outcome(PROVIDERS[api].official(base_url(api, url))), "overloaded", "could not be reached")
+    with gateway(config_for(target, f"http://127.0.0.1:{port}")) as (url, app):
+        error = outcome(PROVIDERS[api].official(base_url(api, url)))
+        check_error(api, error, "server", "the upstream up could not be reached", http=502)
+        (report,) = app.state.reports._reports.values()
+        assert (report.error, report.attempts[0].error, report.attempts[0].status) == (
+            "unreachable",
+            "unreachable",
+            None,
+        )
 
 
 # -- rate limits -------------------------------------------------------------------------------------------------------

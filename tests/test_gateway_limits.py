@@ -99,10 +99,10 @@ def test_compressed_request_that_is_too_large_or_damaged_is_refused(
 
 
 def test_bytes_after_the_content_length_are_refused(gateways: Gateways) -> None:
-    with socket.create_connection(("127.0.0.1", gateways.port("openai-chat")), LIMIT) as asked:
-        asked.sendall(
-            f"POST {path_of('openai-chat')} HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{{}}{{}}\r\n\r\n".encode()
-        )
+    port = gateways.port("openai-chat")
+    with socket.create_connection(("127.0.0.1", port), LIMIT) as asked:
+        head = f"POST {path_of('openai-chat')} HTTP/1.1\r\nhost: localhost:{port}\r\ncontent-length: 2\r\n\r\n"
+        asked.sendall(head.encode() + b"{}{}\r\n\r\n")
         read = b""
         while chunk := asked.recv(65536):
             read += chunk

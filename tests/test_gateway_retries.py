@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from contentmodel.gateway import Report, read_config
-from gateways import Gateways
+from contentmodel.gateway.config import Cooldown
+from contentmodel.gateway.cooldown import Circuit
+from gateways import Gateways, gateway
+from providers import PROVIDERS
 from raw_upstreams import CUT, RawUpstream, Step, answer, head, raw_upstream, stream
 from test_gateway_errors import ENDPOINT, TEXT, error_event, frames, whole
 
@@ -127,7 +130,44 @@ def test_client_gets_retry_after_if_it_is_longer_than_retry_wait(
 def test_upstream_that_cannot_be_reached_is_tried_again(second: RawUpstream, gateways: Gateways) -> None:
     second.set_answers(answer(whole("google-generate-content")))
     assert TEXT in gateways.post(CHAT, "unreachable").text
-    assert attempts(gateways.report("unreachable")) == [("first", None, "overloaded")] * 3 + [("second", 200, None)]
+    assert attempts(gateways.report("unreachable")) == [("first", None, "unreachable")] * 3 + [("second", 200, None)]
+
+
+def test_upstream_that_is_never_reached_is_skipped_for_a_while(second: RawUpstream) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    up = {"api": CHAT, "key": "none", "retries": 0}
+    upstreams = {
+        "first": {**up, "base_url": f"http://127.0.0.1:{port}/v1"},
+        "second": {**up, "base_url": second.base_url(CHAT)},
+    }
+    routes = [{"models": ["both"], "to": ["first", "second"]}, {"to": "first"}]
+    config = read_config({"upstreams": upstreams, "routes": routes, "cooldown": {"failures": 2}})
+    second.set_answers(answer(whole(CHAT)))
+    with gateway(config) as (url, app):
+        clients = Gateways.of(url, app)
+        tried = []
+        for _ in range(4):
+            clients.post(CHAT, "", json={**PROVIDERS[CHAT].request, "model": "both"})
+            tried.append([attempt.upstream for attempt in clients.report("").attempts])
+        # Without another upstream, the client gets its error.
+        assert clients.post(CHAT, "").status_code == 502
+    assert tried == [["first", "second"]] * 2 + [["second"]] * 2
+
+
+def test_skipped_upstream_is_tried_again_by_one_request() -> None:
+    now = [0.0]
+    circuit = Circuit(Cooldown(failures=2, seconds=30), lambda: now[0])
+    circuit.failed()
+    assert not circuit.was_open
+    circuit.failed()
+    assert circuit.is_open
+    now[0] = 31
+    assert not circuit.is_open
+    circuit.tried()
+    assert circuit.is_open
+    circuit.succeeded()
+    assert not circuit.was_open
 
 
 def test_stream_that_breaks_after_its_first_byte_goes_to_no_other_upstream(
@@ -143,7 +183,7 @@ def test_stream_that_breaks_after_its_first_byte_goes_to_no_other_upstream(
 
 def test_error_of_the_last_upstream_is_returned(first: RawUpstream, second: RawUpstream, gateways: Gateways) -> None:
     first.set_answers(refused(500))
-    second.set_answers(answer(ENDPOINT["google-generate-content"].error_body(403, "no access"), 403))
+    second.set_answers(answer(ENDPOINT["google-generate-content"].error_body(404, "no such model"), 404))
     response = gateways.post(CHAT, CLAUDE)
-    assert (response.status_code, response.json()["error"]["message"]) == (403, "no access")
-    assert gateways.report(CLAUDE).error == "permission"
+    assert (response.status_code, response.json()["error"]["message"]) == (404, "no such model")
+    assert gateways.report(CLAUDE).error == "not_found"

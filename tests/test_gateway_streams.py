@@ -71,11 +71,11 @@ def test_stream_that_waits_has_keep_alives_and_ends_with_the_counts_of_losses(
     with gateways.stream(api, target) as response:
         for chunk in response.iter_bytes():
             read += chunk
-            if read.endswith((b'ping"}\n\n', b": keep-alive\n\n", b"\n\n\n\n")):
+            if read.endswith((b'ping"}\n\n', b": keep-alive\n", b"\n\n\n\n")):
                 upstream.release()
     last = b": contentmodel-losses"
     assert (last in read) is (api != "google-generate-content")
-    assert last not in read or read.rsplit(last, 1)[1].count(b"\n") == 2
+    assert last not in read or read.rsplit(last, 1)[1].count(b"\n") == 1
 
 
 def test_stream_of_the_same_api_has_no_keep_alives(upstream: RawUpstream, gateways: Gateways) -> None:
@@ -152,7 +152,9 @@ def test_client_that_leaves_while_it_sends_causes_no_error(
         upstream.set_answers([CUT])
         port = int(url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as asked:
-            asked.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{")
+            asked.sendall(
+                f"POST /v1/chat/completions HTTP/1.1\r\nhost: [::1]:{port}\r\ncontent-length: 99\r\n\r\n{{".encode()
+            )
             _wait_for(lambda: len(app.state.reports._reports) == 1)
         _wait_for(lambda: next(iter(app.state.reports._reports.values())).ended == "left")
         logger.removeHandler(caplog.handler)
@@ -181,8 +183,9 @@ def _asked(api: str, url: str, *, streams: bool) -> socket.socket:
     if streams and path == path_of(api):
         payload = {**payload, "stream": True}
     body = json.dumps(payload).encode()
+    host = url.removeprefix("http://")
     asked = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))
-    asked.sendall(f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+    asked.sendall(f"POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
     return asked
 
 

@@ -75,8 +75,11 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     - `usage_fields`: the fields by which a request asks for the usage in a stream, if it must.
     - `retry_in_body`: whether an error body, and not a header, contains the time to wait before a retry.
     - `mount`: the path before the base URL's at servers that answer several APIs, if another API has the same paths.
-    - `keep_alive`: bytes that clients ignore between two events of a stream. `comments`: whether the official clients
-      ignore comments in a stream.
+    - `keep_alive`: bytes that clients ignore between two events of a stream. A comment is one line: some clients read
+      an empty line as an empty event (openai-go before 3.43, maximhq/bifrost#5874, seen 2026-11-29). `comments`:
+      whether the official clients ignore comments in a stream.
+    - `dates_answers`: whether answers must have a time, in seconds.
+    - `passed`: methods whose requests and answers are passed through to an upstream of this API, and not converted.
     - `keeps_conversations`: whether a request can refer to answers and conversations that the server keeps.
     """
 
@@ -97,9 +100,11 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     usage_fields: JsonObject = {}
     retry_in_body: bool = False
     mount: str = ""
-    keep_alive: bytes = b": keep-alive\n\n"
+    keep_alive: bytes = b": keep-alive\n"
     comments: bool = True
     keeps_conversations: bool = False
+    dates_answers: bool = False
+    passed: tuple[HttpMethod, ...] = ()
 
     @property
     def names_model_in_path(self) -> bool:

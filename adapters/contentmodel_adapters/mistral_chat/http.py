@@ -7,6 +7,7 @@ from contentmodel.authoring import HttpApi, HttpMethod
 HTTP = HttpApi(
     base_url="https://api.mistral.ai",
     generate=HttpMethod(path="/v1/chat/completions", routes=("/mistral/v1/chat/completions",)),
+    dates_answers=True,
     key_variables=("MISTRAL_API_KEY",),
     # OpenAI's API has the same path.
     mount="/mistral",

@@ -7,6 +7,7 @@ from contentmodel.authoring import HttpApi, HttpMethod
 HTTP = HttpApi(
     base_url="https://api.openai.com/v1",
     generate=HttpMethod(path="/chat/completions", routes=("/v1/chat/completions",)),
+    dates_answers=True,
     key_variables=("OPENAI_API_KEY",),
     forwarded=("openai-organization", "openai-project"),
     # Without it, a stream has no usage.

@@ -17,9 +17,12 @@ HTTP = HttpApi(
         result="input_tokens",
         answer={"object": "response.input_tokens"},
     ),
+    dates_answers=True,
     key_variables=("OPENAI_API_KEY",),
     forwarded=("openai-organization", "openai-project", "openai-beta"),
     # The other APIs store no answers.
     foreign={"store": False},
     keeps_conversations=True,
+    # Its answer is encrypted: only OpenAI can make one, and read it (resources/responses/responses.py of openai 3.54).
+    passed=(HttpMethod(path="/responses/compact", routes=("/v1/responses/compact",)),),
 )

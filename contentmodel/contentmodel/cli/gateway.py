@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import socket
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from contentmodel.gateway import GatewayConfig
 
 FAULTS_FOUND = 1
+BACKLOG = 2048
+"""The connections that wait to be accepted, as in uvicorn."""
 GRACE = 10
 """The seconds that running streams have when the gateway is interrupted."""
 KEYS = "env:NAME (an environment variable), client (the key that the client sends), or none"
@@ -110,7 +115,7 @@ def serve(
 ) -> None:
     """Run a gateway until it is interrupted.
 
-    Exit codes: 0 stopped; 2 a fault in the configuration or the command line.
+    Exit codes: 0 stopped; 2 a fault in the configuration or the command line, or the port is used by another program.
 
     \b
     [bold]Examples[/bold]
@@ -134,17 +139,13 @@ def serve(
     )
     settings = _listening(settings, host, port)
     app = create_app(settings)
-    _print_start(settings)
+    sockets = _bound(settings)
+    _print_start(settings, sockets[0].getsockname()[1])
     logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.ERROR if quiet else logging.INFO)
     logging.getLogger("httpx2").setLevel(logging.WARNING)
-    uvicorn.run(
-        app,
-        host=settings.host,
-        port=settings.port,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=GRACE,
-    )
+    options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": GRACE}
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets)  # type: ignore[arg-type]
 
 
 def check(config: CheckedFile) -> None:
@@ -243,9 +244,34 @@ def _listening(settings: GatewayConfig, host: str | None, port: int | None) -> G
     return changed
 
 
-def _print_start(settings: GatewayConfig) -> None:
+def _bound(settings: GatewayConfig) -> list[socket.socket]:
+    """Return sockets that listen at all addresses of the host."""
+    sockets: list[socket.socket] = []
+    port = settings.port
+    try:
+        found = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((entry[0], entry[4][0]) for entry in found):
+            # asyncio turns off the delay of small packets only for sockets with this protocol number.
+            made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            sockets.append(made)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made.bind((address, port))
+            port = made.getsockname()[1]
+            made.listen(BACKLOG)
+    except OSError as error:
+        for made in sockets:
+            made.close()
+        reason = error.strerror or str(error)
+        hint = "stop the other program, or choose another --port" if error.errno == errno.EADDRINUSE else ""
+        raise Problem(f"cannot listen on {settings.host}:{settings.port}: {reason}", hint=hint) from None
+    return sockets
+
+
+def _print_start(settings: GatewayConfig, port: int) -> None:
     """Print what clients need: the address for each of the well-known variables."""
-    url = f"http://{settings.host}:{settings.port}"
+    url = f"http://{settings.host}:{port}"
     lines = [f"listening on {url}"]
     for number, route in enumerate(settings.routes):
         routed = [(target.upstream, route.at(target, settings.upstreams).model) for target in route.targets]

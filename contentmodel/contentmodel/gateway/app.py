@@ -12,31 +12,43 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-import anyio.to_thread
 import httpx2
-import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 from starlette.types import Receive, Scope, Send
 
 import contentmodel
 from contentmodel.adapter import adapter
 from contentmodel.gateway import models
-from contentmodel.gateway.bodies import coding_of, decompressed
-from contentmodel.gateway.config import GatewayConfig, check_config, hosts_of, http_apis, is_header_value, key_source
+from contentmodel.gateway.config import (
+    GatewayConfig,
+    check_config,
+    hosts_of,
+    http_apis,
+    is_header_value,
+    is_local,
+    key_source,
+)
 from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
-from contentmodel.gateway.report import ID_HEADER, Report, Reports, log
+from contentmodel.gateway.passing import pass_through
+from contentmodel.gateway.replies import ApiRoute, error_response, json_response
+from contentmodel.gateway.report import ID_HEADER, Report, Reports, log, short
 from contentmodel.gateway.telemetry import Spans
 from contentmodel.gateway.upstream import Sender
+from contentmodel.http_guard import Guard, GuardRules, Head, Refusal, host_names
 
 Answering = Callable[[Exchange], Awaitable[Reply]]
+
+REPORT = "contentmodel.report"
+"""The key of the report in the scope of a request."""
 
 
 def create_app(
@@ -72,7 +84,10 @@ def create_app(
                 gateway.client = made
                 yield
 
-    app = Starlette(routes=list(gateway.routes()), lifespan=lifespan, exception_handlers={HTTPException: _unknown_path})
+    gateway.endpoints = list(gateway.routes())
+    guard = Middleware(Guard, rules=_guard_rules(config), refuse=gateway.refuse, admit=gateway.admit)
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, Exception), _refuse_path)
+    app = Starlette(routes=gateway.endpoints, lifespan=lifespan, middleware=[guard], exception_handlers=handlers)
     app.state.reports = gateway.reports
     return app
 
@@ -90,7 +105,7 @@ class Gateway:
         self.senders = {name: self._sender(name, environment) for name in config.upstreams}
         self._key = None if config.key is None else environment[config.key.partition(":")[2]]
         self._key_headers = {http.key_header for http in self.apis.values()}
-        self._running = 0
+        self.endpoints: list[HttpRoute] = []
         self.conversations = _conversations(config)
 
     def _sender(self, name: str, environment: Mapping[str, str]) -> Sender:
@@ -98,7 +113,7 @@ class Gateway:
         http = self.apis[upstream.api] if upstream.dialect is None else hosts_of(upstream.api)[upstream.dialect]
         kind, _, variable = key_source(upstream, http, environment).partition(":")
         key = environment[variable] if kind == "env" else None
-        return Sender(name, upstream, http, adapter(upstream.api), key)
+        return Sender(name, upstream, http, adapter(upstream.api), key, self.config.cooldown)
 
     def routes(self) -> Iterator[HttpRoute]:
         """Yield the routes of all APIs, and those of the gateway itself."""
@@ -109,11 +124,13 @@ class Gateway:
             if http.count is not None:
                 # Before the other methods: in Vertex AI, its name is at the place of a model.
                 yield from self._posts(http.count.method.routes, front, count_tokens)
+            for method in http.passed:
+                yield from self._posts(method.routes, front, pass_through(method))
             yield from self._posts(http.generate.routes, front, Exchange.answer)
             if http.stream is not None:
                 yield from self._posts(http.stream.routes, front, Exchange.answer, stream=True)
             if http.keeps_conversations:
-                yield from self.conversations.routes(front, self._check_key)
+                yield from self.conversations.routes(front)
         for path in ("/v1/models", "/v1beta/models"):
             yield HttpRoute(path, self.get_models, methods=["GET"])
             yield HttpRoute(f"{path}/{{model:path}}", self.get_model, methods=["GET"])
@@ -124,32 +141,68 @@ class Gateway:
         self, paths: tuple[str, ...], front: Front, answer: Answering, *, stream: bool = False
     ) -> Iterator[HttpRoute]:
         for path in paths:
-            yield HttpRoute(path, Endpoint(self, front, answer, stream_method=stream), methods=["POST"])
+            yield ApiRoute(path, front, Endpoint(self, front, answer, stream_method=stream), "POST")
 
     # -- requests ------------------------------------------------------------------------------------------------------
 
     async def answered(self, request: HttpRequest, front: Front, answer: Answering, *, stream_method: bool) -> Reply:
         """Return the reply to a request, or an error in the client's API."""
-        report = Report(
-            id=f"req_{uuid.uuid4().hex}", client_api=front.api, path=request.url.path, started=round(time.time(), 3)
-        )
-        self.reports.add(report)
+        report = self._report_of(request.scope, front)
         try:
-            key = self._check_key(request)
             incoming = await self._incoming(request, front, stream_method=stream_method)
         except GatewayError as error:
-            reply = front.refusal(error)
-            report.status, report.error = reply.status, error.error.kind
-            self._completed(dict(request.headers), report)
-            return Reply(reply.status, reply.body, {**reply.headers, ID_HEADER: report.id})
-        except (ClientDisconnect, asyncio.CancelledError):
-            report.ended = "left"
-            self._completed(dict(request.headers), report)
-            raise
-        report.model, report.streamed = incoming.model, incoming.streams
+            return self._refused(front, error, report, request.headers)
+        report.model, report.streamed = short(incoming.model), incoming.streams
         completed = partial(self._completed, incoming.headers)
         shared = self.config, self.senders, self.client
+        key = self.key_of(Head(request.scope))
         return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations))
+
+    def _refused(self, front: Front, error: GatewayError, report: Report, headers: Mapping[str, str]) -> Reply:
+        reply = front.refusal(error)
+        report.status, report.error = reply.status, error.error.kind
+        self._completed(dict(headers), report)
+        return Reply(reply.status, reply.body, {**reply.headers, ID_HEADER: report.id})
+
+    def admit(self, head: Head) -> None:
+        """Begin the report of a request. Raise Refusal if it does not have the key of the gateway."""
+        front = self._front_of(head.scope)
+        if front is not None:
+            self._report_of(head.scope, front)
+        self.key_of(head)
+
+    async def refuse(self, scope: Scope, refusal: Refusal) -> Response:
+        """Return the answer to a request that the guard refuses: an error in the API of its path, with a report."""
+        front = self._front_of(scope)
+        if front is None:
+            return error_response(refusal.status, str(refusal), refusal.retry_after)
+        report = self._report_of(scope, front)
+        if refusal.kind == "cancelled":
+            report.ended = "left"
+        kind = {"media_type": "invalid_request"}.get(refusal.kind, refusal.kind)
+        error = GatewayError(kind, str(refusal), retry_after=refusal.retry_after)
+        reply = self._refused(front, error, report, Head(scope).headers)
+        # APIs have no errors of their own for these two.
+        status = refusal.status if refusal.kind in ("media_type", "timeout") else reply.status
+        return Response(reply.body, status, reply.headers)
+
+    def _front_of(self, scope: Scope) -> Front | None:
+        """Return the API of a path; None if it has none."""
+        return next((route.front for route in self.endpoints if isinstance(route, ApiRoute) and route.has(scope)), None)
+
+    def _report_of(self, scope: Scope, front: Front) -> Report:
+        """Return the report of a request. It begins when the request arrives."""
+        report: Report | None = scope.get(REPORT)
+        if report is None:
+            report = Report(
+                id=f"req_{uuid.uuid4().hex}",
+                client_api=front.api,
+                path=short(scope["path"]),
+                started=round(time.time(), 3),
+            )
+            scope[REPORT] = report
+            self.reports.add(report)
+        return report
 
     def _completed(self, headers: Mapping[str, str], report: Report) -> None:
         """Log a finished request, and record its spans."""
@@ -160,10 +213,7 @@ class Gateway:
 
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
         headers = dict(request.headers.items())
-        body = await self._body(request)
-        coding = coding_of(headers)
-        if coding is not None:
-            body = await anyio.to_thread.run_sync(decompressed, body, coding, self.config.limits.body_bytes)
+        body = await request.body()
         if self._key is not None:
             # They have the key of the gateway, which no upstream may see.
             headers = {name: value for name, value in headers.items() if name not in self._key_headers}
@@ -177,72 +227,44 @@ class Gateway:
             stream_method=stream_method,
         )
 
-    async def _body(self, request: HttpRequest) -> bytes:
-        most = self.config.limits.body_bytes
-        chunks, size = [], 0
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > most:
-                raise GatewayError("too_large", f"the request has more than {most:,} bytes, the gateway's limit")
-            chunks.append(chunk)
-        return b"".join(chunks)
+    def key_of(self, head: Head) -> str | None:
+        """Return the key of the client for upstreams; None if it is the gateway's own, or if there is none.
 
-    def _check_key(self, request: HttpRequest) -> str | None:
-        """Return the key of the client for upstreams; None if it is the gateway's own, or if there is none."""
-        headers = dict(request.headers.items())
-        key = client_key(headers, dict(request.query_params), self.apis)
+        Raise Refusal if the gateway has a key, and the client sends another one.
+        """
+        key = client_key(head.headers, head.query, self.apis)
         if self._key is None:
             if key is not None and not is_header_value(key):
-                raise GatewayError("authentication", "the API key has characters that a header cannot have")
+                raise Refusal("authentication", "the API key has characters that a header cannot have")
             return key
-        if key is None or not hmac.compare_digest(key.encode(), self._key.encode()):
-            raise GatewayError("authentication", "the gateway requires its own key: set it as the API key")
+        if key is None or not hmac.compare_digest(key.encode("utf-8", "replace"), self._key.encode()):
+            raise Refusal("authentication", "the gateway requires its own key (`key`): set it as the API key")
         return None
-
-    def begin(self) -> bool:
-        """Count a request that begins. Return False if too many are running."""
-        if self._running >= self.config.limits.requests:
-            return False
-        self._running += 1
-        return True
-
-    def end(self) -> None:
-        """Count a request that ended."""
-        self._running -= 1
 
     # -- the gateway itself --------------------------------------------------------------------------------------------
 
     async def get_models(self, request: HttpRequest) -> Response:
         """List the models of the routes, in the form of the API that asks."""
-        self._require_key(request)
-        return JSONResponse(models.model_list(self.config, request.url.path, request.headers))
+        return json_response(models.model_list(self.config, request.url.path, request.headers))
 
     async def get_model(self, request: HttpRequest) -> Response:
         """Return one model of the list."""
-        self._require_key(request)
         name = request.path_params["model"]
         found = models.find_model(self.config, name, request.url.path, request.headers)
         if found is None:
             raise HTTPException(404, f"the gateway has no model {name!r:.200}")
-        return JSONResponse(found)
+        return json_response(found)
 
     async def get_losses(self, request: HttpRequest) -> Response:
         """Return the report of a request, with the paths and reasons of all losses."""
-        self._require_key(request)
         report = self.reports.find(request.path_params["id"])
         if report is None:
             raise HTTPException(404, "no such request, or its report was forgotten (limits.reports)")
-        return Response(msgspec.json.encode(report), media_type="application/json")
+        return json_response(report)
 
     async def get_root(self, request: HttpRequest) -> Response:
         """Say what this server is. Some clients ask for it before their first request."""
-        return JSONResponse({"contentmodel": contentmodel.__version__, "gateway": sorted(self.apis)})
-
-    def _require_key(self, request: HttpRequest) -> None:
-        try:
-            self._check_key(request)
-        except GatewayError as error:
-            raise HTTPException(401, error.error.message) from None
+        return json_response({"contentmodel": contentmodel.__version__, "gateway": sorted(self.apis)})
 
 
 def _conversations(config: GatewayConfig) -> Conversations:
@@ -261,16 +283,6 @@ class Endpoint:
         self._stream_method = stream_method
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not self._gateway.begin():
-            error = GatewayError("overloaded", "the gateway answers too many requests at once", retry_after=1)
-            return await _send(self._front.refusal(error), send)
-        try:
-            await self._serve(scope, receive, send)
-        finally:
-            self._gateway.end()
-        return None
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         body_read = asyncio.Event()
 
         async def receive_body() -> Any:
@@ -329,11 +341,23 @@ async def _send(reply: Reply, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _unknown_path(request: HttpRequest, error: Exception) -> Response:
-    """Return an error for a path that the gateway does not have, in a form that clients of all APIs read."""
+def _guard_rules(config: GatewayConfig) -> GuardRules:
+    """Return the rules of the guard. Programs may send JSON under another type: Ollama's documentation does."""
+    own = () if is_local(config.host) else (f"[{config.host}]" if ":" in config.host else config.host,)
+    return GuardRules(
+        hosts=host_names((*config.hosts, *own)),
+        origins=frozenset(config.origins),
+        json_only=False,
+        body_bytes=config.limits.body_bytes,
+        body_seconds=config.limits.body_seconds,
+        requests=config.limits.requests,
+    )
+
+
+async def _refuse_path(request: HttpRequest, error: Exception) -> Response:
+    """Return an error of a path that no API has, or of an endpoint that failed."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    detail = error.detail if isinstance(error, HTTPException) else "internal error"
+    detail = error.detail if isinstance(error, HTTPException) else "the gateway failed: its log has the cause"
     if detail in ("Not Found", "Method Not Allowed"):
-        detail = f"the gateway has no {request.method} {request.url.path}"
-    kind = {401: "authentication_error", 404: "not_found_error"}.get(status, "invalid_request_error")
-    return JSONResponse({"type": "error", "error": {"type": kind, "message": detail, "code": status}}, status)
+        detail = f"the gateway has no {request.method} {request.url.path:.200}"
+    return error_response(status, detail)

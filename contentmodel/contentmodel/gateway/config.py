@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,11 @@ Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 
 FAMILIES: tuple[str, ...] = get_args(LossFamily)
+
+HOST_NAME = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
+"""A name or an address of a server, with its port or without it."""
+ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
+"""The origin of a web page, or of a browser's extension."""
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -132,16 +138,28 @@ class Limits(Config, frozen=True, kw_only=True):
     """The limits of a gateway.
 
     - `body_bytes`: the size of a request. `answer_bytes`: the size of an answer that is not streamed.
-    - `requests`: the number of requests at the same time.
+    - `body_seconds`: the time that a client has to send the body of a request.
+    - `requests`: the number of requests at the same time. A request counts when its body has arrived.
     - `reports`: the number of latest requests whose losses can be read.
     - `heartbeat`: the seconds between two keep-alives in a stream that is waiting.
     """
 
     body_bytes: Count = 64 * 2**20
     answer_bytes: Count = 256 * 2**20
+    body_seconds: Seconds = 60.0
     requests: Count = 512
     reports: Count = 256
     heartbeat: Seconds = 15.0
+
+
+class Cooldown(Config, frozen=True, kw_only=True):
+    """When an upstream is skipped: after `failures` tries in a row that did not reach it, for `seconds`.
+
+    If all upstreams of a route are skipped, the first one is tried once.
+    """
+
+    failures: Count = 3
+    seconds: Seconds = 30.0
 
 
 class GatewayConfig(Config, frozen=True, kw_only=True):
@@ -149,18 +167,24 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
 
     - `host`, `port`: where the command listens. `key`: the source of the key that clients must send ("env:NAME");
       required if `host` is not this machine alone.
+    - `hosts`: further names of the gateway that clients may use ("llm.example.com", or "localhost:9000" with a port).
+    - `origins`: the web pages that may use the gateway, as browsers name them ("https://app.example.com").
     - `store`: the location of a history (a file, or the URL of a database) that keeps conversations of the Responses
       API for upstreams that cannot. Without it, nothing is written to disk.
     - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
+    - `cooldown`: when an upstream that fails is skipped.
     """
 
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8080
     key: str | None = None
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
     store: str | None = None
     upstreams: Annotated[dict[str, Upstream], Meta(min_length=1)]
     routes: Annotated[tuple[Route, ...], Meta(min_length=1)]
     limits: Limits = Limits()
+    cooldown: Cooldown = Cooldown()
 
 
 class ConfigError(ContentModelError, ValueError):
@@ -191,10 +215,26 @@ def read_config(
     """
     faults = list(_type_faults(value, GatewayConfig, ""))
     if faults:
-        raise ConfigError(name, faults)
+        raise ConfigError(name, [*faults, *_other_faults(value, faults, environment)])
     config = msgspec.convert(value, GatewayConfig)
     check_config(config, name=name, environment=environment)
     return config
+
+
+def _other_faults(
+    value: Mapping[str, Any], faults: list[Fault], environment: Mapping[str, str] | None
+) -> Iterator[Fault]:
+    """Yield the faults of the values of a configuration whose types have faults: of the rest of it."""
+    paths = {fault.path for fault in faults}
+    try:
+        rest = msgspec.convert(_without(value, GatewayConfig, "", paths), GatewayConfig)
+    except msgspec.ValidationError:
+        return
+    for fault in _config_faults(rest, os.environ if environment is None else environment):
+        is_known = any(_is_inside(path, fault.path) or _is_inside(fault.path, path) for path in paths)
+        # Whether a route is never used depends on all others.
+        if not is_known and not fault.path.endswith(".models"):
+            yield fault
 
 
 def check_config(
@@ -270,9 +310,15 @@ def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Ite
     for number, route in enumerate(config.routes):
         yield from _route_faults(f"routes[{number}]", route, config)
     yield from _shadowed(config.routes)
+    for number, host in enumerate(config.hosts):
+        if not HOST_NAME.fullmatch(host):
+            yield Fault(f"hosts[{number}]", "expected a name, and a port if it is another one: 'llm.example.com:9000'")
+    for number, origin in enumerate(config.origins):
+        if origin != "null" and not ORIGIN.fullmatch(origin):
+            yield Fault(f"origins[{number}]", "expected an origin as browsers send it: 'https://app.example.com'")
     if config.key is not None:
         yield from _key_faults("key", config.key, environment, others=())
-    elif not _is_local(config.host):
+    elif not is_local(config.host):
         yield Fault("key", f"required with host {config.host!r}, which other machines can reach: set key = 'env:NAME'")
 
 
@@ -358,7 +404,8 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Return whether only programs of this machine reach a host."""
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
@@ -397,12 +444,51 @@ def _struct_faults(value: dict[str, Any], expected: type[msgspec.Struct], path: 
     types = get_type_hints(expected, include_extras=True)
     for key, item in value.items():
         if key in types:
-            yield from _type_faults(item, types[key], _join(path, key))
+            hint = _meant(key, item, types)
+            for fault in _type_faults(item, types[key], _join(path, key)):
+                yield Fault(fault.path, f"{fault.message}{hint}") if fault.path == _join(path, key) else fault
         else:
             yield Fault(_join(path, key), unknown("key", key, types))
     for field in msgspec.structs.fields(expected):
         if field.required and field.name not in value:
             yield Fault(_join(path, field.name), "required, and missing")
+
+
+def _meant(key: str, value: Any, types: Mapping[str, Any]) -> str:
+    """Return a hint at a key of nearly the same name whose type a value has: `models` for a list at `model`."""
+    near = difflib.get_close_matches(key, [name for name in types if name != key], 3, 0.8)
+    fitting = next((name for name in near if not list(_type_faults(value, types[name], name))), None)
+    return "" if fitting is None else f": did you mean {fitting!r}?"
+
+
+def _without(value: Any, expected: Any, path: str, faults: set[str]) -> Any:
+    """Return a value without what has faults at `faults`. A required one is replaced by an empty one."""
+    inner = _member(expected, type(value))
+    if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+        types = get_type_hints(inner, include_extras=True)
+        kept = {
+            key: _without(item, types[key], _join(path, key), faults)
+            for key, item in value.items()
+            if key in types and _join(path, key) not in faults
+        }
+        required = {field.name: _EMPTY for field in msgspec.structs.fields(inner) if field.required}
+        return {**{key: empty for key, empty in required.items() if key not in kept}, **kept}
+    if isinstance(value, dict) and get_origin(inner) is dict:
+        items = {key: item for key, item in value.items() if _join(path, key) not in faults}
+        return {key: _without(item, get_args(inner)[1], _join(path, key), faults) for key, item in items.items()}
+    if isinstance(value, list) and get_origin(inner) is tuple:
+        places = [(f"{path}[{number}]", item) for number, item in enumerate(value)]
+        return [_EMPTY if at in faults else _without(item, get_args(inner)[0], at, faults) for at, item in places]
+    return value
+
+
+_EMPTY = ""
+"""What replaces a required value that is missing or has a fault: all of these are texts."""
+
+
+def _is_inside(outer: str, path: str) -> bool:
+    """Return whether a place is another one, or inside of it."""
+    return path == outer or path.startswith((f"{outer}.", f"{outer}["))
 
 
 def _member(expected: Any, kind: type) -> Any:

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.requests import Request as HttpRequest
 from starlette.routing import Route
 
 from contentmodel.content.outcomes import ReferenceContent
@@ -27,6 +26,9 @@ PREVIOUS_NOT_FOUND = "previous_response_not_found"
 """OpenAI's code of the error for an unknown `previous_response_id`."""
 LOCKED = "conversation_locked"
 """OpenAI's code of the error for a conversation that another request is continuing."""
+
+MAX_DEPTH = 200
+"""The levels of a body that is kept. Python writes and reads about 300."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ class Conversations:
         """Open the store while the gateway runs."""
         yield
 
-    def routes(self, front: Front, check_key: Callable[[HttpRequest], object]) -> Iterator[Route]:
-        """Yield the routes of the kept answers and conversations. `check_key` raises GatewayError."""
+    def routes(self, front: Front) -> Iterator[Route]:
+        """Yield the routes of the kept answers and conversations."""
         yield from ()
 
     async def thread(self, request: Request, notes: list[str]) -> Thread:
@@ -96,9 +98,11 @@ class Conversations:
         """
         asked = references(request)
         if asked.previous is not None:
-            raise refused(f"Previous response with id {asked.previous!r} not found", PREVIOUS, code=PREVIOUS_NOT_FOUND)
+            raise refused(
+                f"Previous response with id {asked.previous!r:.200} not found", PREVIOUS, code=PREVIOUS_NOT_FOUND
+            )
         if asked.conversation is not None:
-            raise refused(f"Conversation with id {asked.conversation!r} not found", "conversation")
+            raise refused(f"Conversation with id {asked.conversation!r:.200} not found", "conversation")
         if asked.items:
             raise refused("the input has an item_reference", "input")
         return Thread(request.decoded)
@@ -118,13 +122,46 @@ def refused(what: str, parameter: str, *, code: str | None = None) -> GatewayErr
 
 def not_found(kind: str, name: str, parameter: str | None = None) -> GatewayError:
     """Return the error for an unknown conversation or answer."""
-    return GatewayError("not_found", f"{kind} with id {name!r} not found.", fields={"param": parameter, "code": None})
+    return GatewayError(
+        "not_found", f"{kind} with id {name!r:.200} not found.", fields={"param": parameter, "code": None}
+    )
 
 
 def unreadable(error: Exception) -> GatewayError:
     """Return the error for a store that cannot be read. Its own text may contain a path: it is logged only."""
     logger.error("the store of conversations cannot be read: %s", error)
     return GatewayError("server", "the gateway cannot read its store of conversations")
+
+
+def check_kept(payload: Mapping[str, Any]) -> None:
+    """Raise GatewayError if a body has values that cannot be kept: nested too deeply, or no metadata of the API.
+
+    (types/shared/metadata.py of openai 3.54.)
+    """
+    if _is_deeper(payload, MAX_DEPTH):
+        raise GatewayError("invalid_request", f"the body is nested too deeply to be kept: at most {MAX_DEPTH} levels")
+    metadata = payload.get("metadata")
+    pairs = {} if metadata is None else metadata
+    if not isinstance(pairs, Mapping) or len(pairs) > 16:
+        raise _invalid("metadata", "`metadata` must be an object of at most 16 pairs")
+    for key, value in pairs.items():
+        if len(key) > 64 or not isinstance(value, str) or len(value) > 512:
+            raise _invalid("metadata", "`metadata` has keys of at most 64 and texts of at most 512 characters")
+
+
+def _is_deeper(value: Any, most: int) -> bool:
+    """Return whether a JSON value has more than `most` levels."""
+    level: list[Any] = [value]
+    for _ in range(most):
+        level = [
+            item
+            for inner in level
+            for item in (inner.values() if isinstance(inner, Mapping) else inner)
+            if isinstance(item, list | Mapping)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def references(request: Request) -> References:

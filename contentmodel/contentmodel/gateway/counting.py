@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 import httpx2
-import msgspec
 
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.engine.json import parse, write
@@ -89,6 +88,6 @@ def estimated(request: ChatRequest) -> int:
         if isinstance(content, DataContent | UriContent | HostedFileContent):
             media += 1
         else:
-            texts.append(len(msgspec.json.encode(content)))
-    fixed = len(msgspec.json.encode([request.instructions, request.tools]))
+            texts.append(len(write(content)))
+    fixed = len(write([request.instructions, request.tools]))
     return (sum(texts) + fixed) // CHARACTERS + MEDIA_TOKENS * media

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any, TypeVar
@@ -16,10 +16,19 @@ import msgspec
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError
 from contentmodel.events import TurnError
-from contentmodel.gateway.config import GatewayConfig, Route
+from contentmodel.gateway.config import GatewayConfig, Route, Target
 from contentmodel.gateway.conversations import Conversations, Thread
-from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, without
-from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, log, logger
+from contentmodel.gateway.front import (
+    BrokenStreamError,
+    Front,
+    GatewayError,
+    Incoming,
+    Reply,
+    Scrubbing,
+    secrets_of,
+    without,
+)
+from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, log, logger, short
 from contentmodel.gateway.streams import Conversion, sniffed
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
 from contentmodel.gateway.upstream import (
@@ -37,6 +46,8 @@ from contentmodel.limits import read_limits, write_limits
 from contentmodel.message import Origin
 from contentmodel.streams import StreamConverter
 
+BINARY = "application/vnd.amazon.eventstream"
+"""The type of streams whose frames have lengths and checksums: their bytes cannot be changed."""
 LARGE = 256 * 1024
 """The size in bytes from which a body is converted in a thread, so that other requests are not delayed."""
 
@@ -94,7 +105,7 @@ class Exchange:
         request = Request(self.incoming, route)
         last: tuple[Sender, UpstreamError] | None = None
         try:
-            for target in route.targets:
+            for target in self._available(route):
                 sender = self.senders[target.upstream]
                 request.route = route.at(target, self.config.upstreams)
                 outgoing = await self._run(request.outgoing, sender, await self.thread(request, sender))
@@ -114,6 +125,11 @@ class Exchange:
         assert last is not None
         return self.failed(*last)
 
+    def _available(self, route: Route) -> Sequence[Target]:
+        """Return the targets of a route whose upstreams are not skipped; the first one, if all are."""
+        open_ones = [target for target in route.targets if not self.senders[target.upstream].circuit.is_open]
+        return open_ones or route.targets[:1]
+
     async def thread(self, request: Request, sender: Sender) -> Thread | None:
         """Return the kept conversation of a request; None if its API keeps none, or if the upstream has the same API.
 
@@ -128,9 +144,9 @@ class Exchange:
     def describe(self, sender: Sender, outgoing: Outgoing) -> None:
         """Record where the request goes, and what it lost."""
         report = self.report
-        report.upstream, report.upstream_api, report.upstream_model = sender.name, sender.api, outgoing.model
+        report.upstream, report.upstream_api, report.upstream_model = sender.name, sender.api, short(outgoing.model)
         report.passed_through = outgoing.passes
-        report.request, report.violations = outgoing.losses, outgoing.violations
+        report.describe_request(outgoing.losses, outgoing.violations)
 
     async def _run(self, function: Callable[..., T], *arguments: Any, size: int = 0) -> T:
         """Call a function, in a thread if the request, or an answer of `size` bytes, is large."""
@@ -142,18 +158,25 @@ class Exchange:
 
     async def _tried(self, sender: Sender, outgoing: Outgoing, route: Route) -> Reply | UpstreamError:
         """Send the request, and again after failures that certainly caused no answer."""
-        for attempt in range(sender.upstream.retries + 1):
+        retries = 0 if sender.circuit.was_open else sender.upstream.retries
+        for attempt in range(retries + 1):
             began = time.time()
+            sender.circuit.tried()
             try:
                 reply = await self._sent(sender, outgoing, route)
             except UpstreamError as error:
                 self._note(sender, outgoing, began, error.status, error.kind)
-                is_last = attempt == sender.upstream.retries
+                if not error.sent:
+                    sender.circuit.failed()
+                else:
+                    sender.circuit.succeeded()
+                is_last = attempt == retries
                 if is_last or not error.may_repeat:
                     return error
                 if not await wait_to_repeat(error, attempt, sender.upstream.retry_wait):
                     return error
             else:
+                sender.circuit.succeeded()
                 self._note(sender, outgoing, began, 200)
                 return reply
         raise AssertionError("unreachable: the last try returns")
@@ -164,9 +187,9 @@ class Exchange:
         attempt = Attempt(
             upstream=sender.name,
             api=sender.api,
-            model=outgoing.model,
+            model=short(outgoing.model),
             status=status,
-            error=error,
+            error=None if error is None else short(error),
             started=round(began, 4),
             seconds=round(time.time() - began, 4),
         )
@@ -181,7 +204,7 @@ class Exchange:
         try:
             if outgoing.passes:
                 return await self._passed(sender, response)
-            answer = Answer(self.incoming, sender, outgoing, route.policies)
+            answer = Answer(self.incoming, sender, outgoing, route.policies, self._secrets(sender))
             chunks: AsyncIterator[bytes] = response.aiter_bytes()
             is_stream = sender.stream_format.is_type(response.headers.get("content-type", ""))
             if outgoing.streams and not is_stream:
@@ -205,7 +228,7 @@ class Exchange:
     async def _whole(
         self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes], answer: Answer
     ) -> Reply:
-        body = await self._body(sender, response, chunks)
+        body = await self.body_of(sender, response, chunks)
         try:
             value, trace = await self._run(answer.read, body, size=len(body))
             if value.error is not None and not has_contents(value):
@@ -222,7 +245,7 @@ class Exchange:
             await answer.thread.end()
         return self.finished(Reply(reply.status, reply.body, {**self._passed_on(sender, response), **reply.headers}))
 
-    async def _body(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
+    async def body_of(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
         """Read the body of an answer, and close the response."""
         try:
             body = b"".join([chunk async for chunk in bounded(chunks, self.config.limits.answer_bytes)])
@@ -235,9 +258,11 @@ class Exchange:
 
     def _passed_on(self, sender: Sender, response: httpx2.Response) -> dict[str, str]:
         """Return the headers of a converted answer: the id of the upstream's request, and the rate limits."""
-        limits = write_limits(read_limits(response.headers, sender.api), self._front.api)
+        headers = write_limits(read_limits(response.headers, sender.api), self._front.api)
         name = response.headers.get(sender.http.request_id)
-        return limits if name is None else {**limits, self._front.http.request_id: name}
+        if name is not None:
+            headers = {**headers, self._front.http.request_id: name}
+        return {name: without(value, sender.secrets) for name, value in headers.items()}
 
     # -- streams -------------------------------------------------------------------------------------------------------
 
@@ -281,8 +306,7 @@ class Exchange:
             async with aclosing(pieces):
                 yield self._framed(first, framing)
                 async for piece in pieces:
-                    is_failed = piece is not None and isinstance(converter.end, TurnError)
-                    yield self._framed(self._without_keys(sender, piece or b"") if is_failed else piece, framing)
+                    yield self._framed(piece, framing)
             self.report.ended = "complete"
         finally:
             await response.aclose()
@@ -297,7 +321,7 @@ class Exchange:
         return framing.feed(piece)
 
     def _end_stream(self, converter: StreamConverter) -> None:
-        self.report.answer = converter.losses
+        self.report.describe_answer(converter.losses, self.report.usage)
         self.report.ended = self.report.ended or "left"
         if converter.end is not None:
             # A client may leave after the last event.
@@ -305,36 +329,40 @@ class Exchange:
             self.report.usage = converter.end.response.usage
         if isinstance(converter.end, TurnError):
             error = converter.end.error
-            self.report.ended, self.report.error = "failed", error.kind or error.code
+            self.report.ended, self.report.error = "failed", short(error.kind or error.code or "server")
         self._complete()
 
     def _final_comment(self, framing: Framing) -> bytes:
         """Return a comment with the counts of all losses, if the clients of this API ignore comments."""
         if framing.is_array or not self._front.http.comments:
             return b""
-        return f": {LOSSES_HEADER} {self.report.counts()}\n\n".encode()
+        return f": {LOSSES_HEADER} {self.report.counts()}\n".encode()
 
     # -- the same API --------------------------------------------------------------------------------------------------
 
     async def _passed(self, sender: Sender, response: httpx2.Response) -> Reply:
         """Pass the bytes of an answer through. A whole one is read first: until then, another upstream can be tried."""
-        headers = headers_to_pass(response.headers, is_decoded=False)
+        passed = headers_to_pass(response.headers, is_decoded=False)
+        headers = {name: without(value, sender.secrets) for name, value in passed.items()}
         chunks = response.aiter_raw()
         if not self.incoming.streams:
-            return self.finished(Reply(response.status_code, await self._body(sender, response, chunks), headers))
+            body = without(await self.body_of(sender, response, chunks), sender.secrets)
+            return self.finished(Reply(response.status_code, body, headers))
         try:
             first = await anext(chunks, b"")
         except (httpx2.HTTPError, OSError) as error:
             raise sender.broken(error) from None
-        return self._begun(Reply(response.status_code, self._raw(first, chunks, response), headers))
+        return self._begun(Reply(response.status_code, self._raw(sender, first, chunks, response), headers))
 
     async def _raw(
-        self, first: bytes, chunks: AsyncIterator[bytes], response: httpx2.Response
+        self, sender: Sender, first: bytes, chunks: AsyncIterator[bytes], response: httpx2.Response
     ) -> AsyncGenerator[bytes, None]:
+        scrubbing = Scrubbing(() if sender.stream_format.media_type == BINARY else sender.secrets)
         try:
-            yield first
+            yield scrubbing.feed(first)
             async for chunk in chunks:
-                yield chunk
+                yield scrubbing.feed(chunk)
+            yield scrubbing.close()
             self.report.ended = "complete"
         except (httpx2.HTTPError, OSError):
             # The client's connection is closed in the middle as well: the client gets what the upstream sent.
@@ -349,21 +377,25 @@ class Exchange:
 
     def failed(self, sender: Sender, error: UpstreamError) -> Reply:
         """Return the error of the last upstream in the client's API; unchanged, if it is the same API."""
-        self.report.error = error.kind
-        if error.status is not None and error.body and sender.speaks(self._front):
+        self.report.error = short(error.kind)
+        if error.status in (401, 403) and not sender.takes_client_key:
+            error = sender.refused_credentials(error)
+        elif error.status is not None and error.body and sender.speaks(self._front):
             passed = headers_to_pass(error.headers, is_decoded=True)
-            headers = {name: without(value, (sender.key, self.key)) for name, value in passed.items()}
-            return self.finished(Reply(error.status, self._without_keys(sender, error.body), headers))
+            headers = {name: without(value, self._secrets(sender)) for name, value in passed.items()}
+            return self.finished(Reply(error.status, without(error.body, self._secrets(sender)), headers))
         origin = Origin(api=sender.api, issuer=sender.adapter.issuer) if error.is_reported else None
-        reply = self._front.error(error.error, error.limits, origin)
+        reply = self._front.error(error.for_client, error.limits, origin)
         name = error.headers.get(sender.http.request_id)
         headers = reply.headers if name is None else {**reply.headers, self._front.http.request_id: name}
+        headers = {name: without(value, self._secrets(sender)) for name, value in headers.items()}
         assert isinstance(reply.body, bytes)
-        return self.finished(Reply(reply.status, self._without_keys(sender, reply.body), headers))
+        status = 502 if error.is_of_gateway else reply.status
+        return self.finished(Reply(status, without(reply.body, self._secrets(sender)), headers))
 
-    def _without_keys(self, sender: Sender, body: bytes) -> bytes:
-        """Return the body of an error without keys: an upstream may repeat the one that it was sent."""
-        return without(body, (sender.key, self.key))
+    def _secrets(self, sender: Sender) -> tuple[str, ...]:
+        """Return what no error may contain: the secrets of the upstream, and the key of the client."""
+        return sender.secrets + secrets_of(self.key)
 
     def _begun(self, reply: Reply) -> Reply:
         """Return the reply of a stream with the gateway's headers."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
+from urllib.parse import quote
 
 from contentmodel.adapter import Adapter, adapter, as_json
 from contentmodel.content.outcomes import ErrorContent
@@ -16,11 +17,12 @@ from contentmodel.http_api import HttpApi
 from contentmodel.limits import RateLimits, with_wait_in_body, write_limits
 from contentmodel.message import Origin
 from contentmodel.response import ChatResponse
+from contentmodel.serialize import convert_value, to_builtins
 
 JSON_TYPE = "application/json"
 
-MIN_KEY = 16
-"""The number of characters of the shortest API key."""
+MIN_KEY, MIN_SECRET = 16, 8
+"""The numbers of characters of the shortest API key, and of the shortest secret in a configured header."""
 
 
 class GatewayError(Exception):
@@ -140,16 +142,57 @@ def client_key(headers: Mapping[str, str], query: Mapping[str, str], apis: Mappi
 Text = TypeVar("Text", bytes, str)
 
 
-def without(text: Text, secrets: tuple[str | None, ...]) -> Text:
-    """Return a body or a header without keys: an upstream's error may repeat the one that it was sent.
+def secrets_of(key: str | None, headers: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the secrets in a key and in the values of configured headers, as bodies and URLs spell them.
 
-    A text shorter than MIN_KEY is no key of a provider, but a placeholder, which may be an ordinary word.
+    A key shorter than MIN_KEY is no key of a provider, but a placeholder, which may be an ordinary word. A header may
+    have the name of a scheme before its secret ("Bearer ...").
     """
+    found = [] if key is None or len(key) < MIN_KEY else [key]
+    found += [part for value in headers for part in (value, value.split(" ")[-1]) if len(part) >= MIN_SECRET]
+    spelled = [form for text in found for form in (text, text.replace("/", "\\/"), quote(text, ""))]
+    spelled += [write(form)[1:-1].decode() for form in spelled]
+    return tuple(sorted(dict.fromkeys(spelled), key=len, reverse=True))
+
+
+def without(text: Text, secrets: tuple[str, ...]) -> Text:
+    """Return a body or a header without secrets: an upstream may repeat those that it was sent."""
     for secret in secrets:
-        if secret is None or len(secret) < MIN_KEY:
-            continue
         if isinstance(text, str):
             text = text.replace(secret, "[key]")
         else:
             text = text.replace(secret.encode(), b"[key]")
     return text
+
+
+def without_secrets(error: ErrorContent, secrets: tuple[str, ...]) -> ErrorContent:
+    """Return the error of an upstream without secrets, in its unknown fields as well."""
+    data = write(to_builtins(error))
+    scrubbed = without(data, secrets)
+    return error if scrubbed == data else convert_value(parse(scrubbed), ErrorContent)
+
+
+class Scrubbing:
+    """Removes secrets from a body that arrives in chunks. The start of a secret at the end of a chunk is held back."""
+
+    def __init__(self, secrets: tuple[str, ...]) -> None:
+        self._secrets = secrets
+        self._starts = [secret.encode() for secret in secrets]
+        self._held = b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Return the bytes that can be sent."""
+        data = without(self._held + chunk, self._secrets)
+        held = max((_common(data, secret) for secret in self._starts), default=0)
+        self._held = data[len(data) - held :]
+        return data[: len(data) - held]
+
+    def close(self) -> bytes:
+        """Return the rest."""
+        return self._held
+
+
+def _common(data: bytes, secret: bytes) -> int:
+    """Return the length of the end of `data` that is the start of a secret."""
+    longest = min(len(secret) - 1, len(data))
+    return next((size for size in range(longest, 0, -1) if data.endswith(secret[:size])), 0)

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
-from starlette.requests import Request as HttpRequest
 from starlette.routing import Route
 
 from contentmodel.adapter import adapter
@@ -29,6 +28,7 @@ from contentmodel.gateway.conversations import (
     Conversations,
     References,
     Thread,
+    check_kept,
     echoed,
     not_found,
     references,
@@ -82,11 +82,13 @@ class StoredConversations(Conversations):
         async with await AsyncTurnStore.open(self.location) as self.store:
             yield
 
-    def routes(self, front: Front, check_key: Callable[[HttpRequest], object]) -> Iterator[Route]:
-        yield from Endpoints(self, front, check_key).routes()
+    def routes(self, front: Front) -> Iterator[Route]:
+        yield from Endpoints(self, front).routes()
 
     async def thread(self, request: Request, notes: list[str]) -> Thread:
         asked = references(request)
+        if asked.keeps:
+            check_kept(request.incoming.payload)
         try:
             place, messages = await self._before(asked)
             decoded = await Joining(self.store, request, asked).decoded(messages)
@@ -107,10 +109,10 @@ class StoredConversations(Conversations):
     async def _after_answer(self, name: str) -> tuple[Place, list[ChatMessage]]:
         turn = await self.answer(name)
         if turn is None:
-            message = f"Previous response with id {name!r} not found."
+            message = f"Previous response with id {name!r:.200} not found."
             raise GatewayError("invalid_request", message, fields={"param": PREVIOUS, "code": PREVIOUS_NOT_FOUND})
         if turn.is_open:
-            message = f"The response {name!r} is still in progress: wait until it is complete."
+            message = f"The response {name!r:.200} is still in progress: wait until it is complete."
             raise GatewayError("conflict", message, fields={"param": PREVIOUS})
         messages = (await self.store.load(turn.conversation, turn)).messages
         if turn.conversation.startswith(CONVERSATION):
@@ -220,7 +222,7 @@ class Joining:
                 stored = await items_of(self._store, await self._store.turn(turn), self._api)
                 messages = stored.messages_of(names)
         if messages is None:
-            message = f"Item with id {names[0]!r} not found. Items are not kept when `store` is set to false."
+            message = f"Item with id {names[0]!r:.200} not found. Items are not kept when `store` is set to false."
             raise GatewayError("invalid_request", message, fields={"param": "input"})
         return messages
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,9 @@ from contentmodel.gateway.config import GatewayConfig
 
 EPOCH = "1970-01-01T00:00:00Z"
 """The time of an unknown release in Anthropic's list (types/model_info.py of anthropic 2.12)."""
+
+STARTED = int(time.time())
+"""The time of a model in OpenAI's list: the start of the gateway."""
 
 
 def model_list(config: GatewayConfig, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def _model(name: str, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
         return {"name": f"models/{name}", "displayName": name, "supportedGenerationMethods": methods}
     if _is_anthropic(headers):
         return {"type": "model", "id": name, "display_name": name, "created_at": EPOCH, "lifecycle": "active"}
-    return {"id": name, "object": "model", "created": 0, "owned_by": "gateway"}
+    return {"id": name, "object": "model", "created": STARTED, "owned_by": "gateway"}
 
 
 def _is_google(path: str, headers: Mapping[str, str]) -> bool:

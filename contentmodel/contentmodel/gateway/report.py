@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.usage import Usage
 
@@ -18,7 +21,24 @@ LOSSES_HEADER = "contentmodel-losses"
 UPSTREAM_HEADER = "contentmodel-upstream"
 
 MAX_LOSSES = 1000
-"""The number of losses of one payload that a report lists."""
+"""The number of losses, and of violations, of one payload that a report lists."""
+MAX_TEXT = 256
+"""The characters of a text in a report that a client or an upstream chose: the name of a model, a path."""
+
+
+def short(text: str) -> str:
+    """Return the start of a text, and how much is left out."""
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}... ({len(text):,} characters)"
+
+
+def _listed(losses: Iterable[Loss]) -> tuple[Loss, ...]:
+    """Return the losses that a report lists."""
+    return tuple(
+        loss
+        if len(loss.path) + len(loss.what) + len(loss.why) <= MAX_TEXT
+        else msgspec.structs.replace(loss, path=short(loss.path), what=short(loss.what), why=short(loss.why))
+        for loss in islice(losses, MAX_LOSSES)
+    )
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,6 +58,9 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The report of one request.
+
+    It is bounded: texts that a client chose are cut, and its lists have at most 1,000 entries.
+    `counted` are the numbers of all significant losses by code, those of the request first.
 
     `client_api`, `model`: the API and the model that the client asked for. `upstream`, `upstream_api`,
     `upstream_model`: where the request went. `status` is the status of the client's answer. `request` are the losses of
@@ -63,15 +86,26 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     attempts: list[Attempt] = []
     request: tuple[Loss, ...] = ()
     answer: tuple[Loss, ...] = ()
+    counted: tuple[dict[str, int], dict[str, int]] = ({}, {})
     violations: list[str] = []
     notes: list[str] = []
     usage: Usage | None = None
     first_byte: float | None = None
     seconds: float | None = None
 
+    def describe_request(self, losses: Sequence[Loss], violations: Sequence[str]) -> None:
+        """Record the losses of the request, and the rules that the converted one breaks."""
+        self.request, self.counted = _listed(losses), (_counts(losses), self.counted[1])
+        self.violations = [short(text) for text in violations[:MAX_LOSSES]]
+
+    def describe_answer(self, losses: Sequence[Loss], usage: Usage | None) -> None:
+        """Record the losses and the usage of the answer."""
+        self.answer, self.counted = _listed(losses), (self.counted[0], _counts(losses))
+        self.usage = usage
+
     def counts(self) -> str:
         """Return the number of significant losses by code, the largest first: "no-field=2, as-text=1", or "none"."""
-        counts = Counter(loss.code for loss in significant((*self.request, *self.answer)))
+        counts = sum(map(Counter, self.counted), Counter[str]())
         return ", ".join(f"{code}={count}" for code, count in counts.most_common()) or "none"
 
     def summary(self) -> dict[str, Any]:
@@ -79,6 +113,10 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
         whole: dict[str, Any] = msgspec.to_builtins(self)
         counts = {side: dict(Counter(loss.code for loss in getattr(self, side))) for side in ("request", "answer")}
         return {**whole, **{side: count for side, count in counts.items() if count}}
+
+
+def _counts(losses: Iterable[Loss]) -> dict[str, int]:
+    return dict(Counter(loss.code for loss in significant(losses)))
 
 
 class Reports:
@@ -103,4 +141,4 @@ def log(report: Report) -> None:
     """Write the summary of a finished request to the log, as one line of JSON."""
     level = logging.WARNING if report.status >= 500 or report.ended == "failed" else logging.INFO
     if logger.isEnabledFor(level):
-        logger.log(level, "%s", msgspec.json.encode(report.summary()).decode(), extra={"report": report})
+        logger.log(level, "%s", write(report.summary()).decode(), extra={"report": report})

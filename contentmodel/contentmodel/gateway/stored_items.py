@@ -162,6 +162,10 @@ def listed(items: Sequence[JsonObject], after: str | None, limit: int, order: st
     ordered = list(items) if order == "asc" else list(reversed(items))
     names = [item["id"] for item in ordered]
     start = names.index(after) + 1 if after in names else 0
-    page = ordered[start : start + limit]
-    ends = {"first_id": page[0]["id"] if page else "", "last_id": page[-1]["id"] if page else ""}
-    return {"object": "list", "data": page, **ends, "has_more": start + limit < len(ordered)}
+    return page_of(ordered[start : start + limit], has_more=start + limit < len(ordered))
+
+
+def page_of(items: Sequence[JsonObject], *, has_more: bool) -> JsonObject:
+    """Return items as a list of the API."""
+    ends = {"first_id": items[0]["id"] if items else "", "last_id": items[-1]["id"] if items else ""}
+    return {"object": "list", "data": list(items), **ends, "has_more": has_more}

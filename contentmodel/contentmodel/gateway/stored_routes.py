@@ -6,20 +6,30 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request as HttpRequest
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from contentmodel.engine.json import JsonObject, parse, whole_number
 from contentmodel.errors import DecodeError
-from contentmodel.gateway.conversations import not_found, unreadable
+from contentmodel.gateway.conversations import check_kept, not_found, unreadable
 from contentmodel.gateway.front import Front, GatewayError
-from contentmodel.gateway.stored_items import KEY, answer_of, items_of, listed
-from contentmodel.history import START, AsyncConversationLog, ConflictError, HistoryError, NotFoundError, Turn
+from contentmodel.gateway.replies import ApiRoute, json_response
+from contentmodel.gateway.stored_items import KEY, answer_of, items_of, listed, page_of, turn_of_item
+from contentmodel.history import (
+    START,
+    AsyncConversationLog,
+    ConflictError,
+    HistoryError,
+    LogEntry,
+    NotFoundError,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from contentmodel.gateway.keeping import StoredConversations
@@ -32,6 +42,8 @@ DELETED, METADATA = "deleted", "metadata"
 """The kinds of log entries: an answer that was deleted while others follow it, and the metadata of a conversation."""
 MOST, USUAL = 100, 20
 """The longest and the usual number of items of a page."""
+PAGE = 100
+"""The number of turns that are read at once."""
 
 Handler = Callable[[HttpRequest], Awaitable[JsonObject]]
 
@@ -39,8 +51,8 @@ Handler = Callable[[HttpRequest], Awaitable[JsonObject]]
 class Endpoints:
     """The endpoints of one API."""
 
-    def __init__(self, kept: StoredConversations, front: Front, check_key: Callable[[HttpRequest], object]) -> None:
-        self._kept, self._front, self._check_key = kept, front, check_key
+    def __init__(self, kept: StoredConversations, front: Front) -> None:
+        self._kept, self._front = kept, front
 
     def routes(self) -> Iterator[Route]:
         """Yield the routes."""
@@ -57,13 +69,12 @@ class Endpoints:
             (f"{conversation}/items", "POST", self.add_items),
             (f"{conversation}/items/{{item}}", "GET", self.get_item),
         ):
-            yield Route(path, partial(self._answered, handler), methods=[method])
+            yield ApiRoute(path, self._front, partial(self._answered, handler), method)
 
     async def _answered(self, handler: Handler, request: HttpRequest) -> Response:
         """Return the answer of a handler, or an error of the API."""
         try:
-            self._check_key(request)
-            return JSONResponse(await handler(request))
+            return json_response(await handler(request))
         except GatewayError as error:
             refused = error
         except ConflictError:
@@ -101,23 +112,30 @@ class Endpoints:
         return {"id": request.path_params["id"], "object": "response.deleted", "deleted": True}
 
     async def _clear(self, turn: Turn | None) -> None:
-        """Delete the turns of deleted answers that no others follow."""
-        store = self._kept.store
-        while turn is not None:
-            followed = {other.previous async for other in self._all(turn.conversation)}
-            deleted = await self._log.entries(turn.conversation, 1, kinds=(DELETED,), turn=turn)
-            if turn.id in followed or not deleted:
+        """Delete the turns of deleted answers that no others follow.
+
+        All turns are read at most once: an answer is usually followed by the next turn, or by none.
+        """
+        store, followers = self._kept.store, None
+        while turn is not None and await self._log.entries(turn.conversation, 1, kinds=(DELETED,), turn=turn):
+            following = await store.turns(turn.conversation, 1, turn)
+            if following and following[0].previous == turn.id:
+                return
+            if following and followers is None:
+                followers = Counter([other.previous async for other in self._all(turn.conversation)])
+            if followers and followers[turn.id]:
                 return
             first = [*await self._input(turn), turn][0]
             await store.delete_turn(first)
+            if followers:
+                followers[first.previous] -= 1
             if (await store.conversation(turn.conversation)).turns == 0:
                 await store.delete(turn.conversation)
                 return
             turn = None if first.previous is None else await store.turn(first.previous)
 
-    async def _all(self, conversation: str) -> Any:
-        after = None
-        while page := await self._kept.store.turns(conversation, after=after):
+    async def _all(self, conversation: str, after: Turn | None = None, size: int = PAGE) -> AsyncIterator[Turn]:
+        while page := await self._kept.store.turns(conversation, size, after):
             for turn in page:
                 yield turn
             after = page[-1]
@@ -135,8 +153,8 @@ class Endpoints:
         turns: list[Turn] = []
         while len(turns) < extra.get(KEY, {}).get("inputs", 0) and turn.previous is not None:
             turn = await store.turn(turn.previous)
-            turns.insert(0, turn)
-        return turns
+            turns.append(turn)
+        return turns[::-1]
 
     async def _items(self, turns: list[Turn]) -> list[JsonObject]:
         store, adapter = self._kept.store, self._front.adapter
@@ -167,17 +185,58 @@ class Endpoints:
         return {"id": _name(request), "object": "conversation.deleted", "deleted": True}
 
     async def list_items(self, request: HttpRequest) -> JsonObject:
-        """Return the items of a conversation."""
-        return _page(request, await self._items(await self._path(_name(request))))
+        """Return the items of a conversation. Only the turns of the page are read."""
+        name, (limit, after, order) = _name(request), _page_query(request)
+        head = (await self._kept.store.conversation(name)).head
+        place = await self._place(name, after)
+        turns = (
+            self._from(name, place, limit + 1)
+            if order == "asc"
+            else self._back_from(head if place is None else place.id)
+        )
+        items: list[JsonObject] = []
+        async for turn in turns:
+            found = await self._items([turn])
+            items += found if order == "asc" else found[::-1]
+            if place is not None and turn.id == place.id:
+                items = items[[item["id"] for item in items].index(after) + 1 :]
+            if len(items) > limit:
+                break
+        return page_of(items[:limit], has_more=len(items) > limit)
+
+    async def _place(self, name: str, item: str | None) -> Turn | None:
+        """Return the turn of an item of a conversation; None if there is no such item."""
+        turn = None if item is None else turn_of_item(item)
+        try:
+            found = None if turn is None else await self._kept.store.turn(turn)
+        except NotFoundError:
+            return None
+        if found is None or found.conversation != name:
+            return None
+        return found if any(known["id"] == item for known in await self._items([found])) else None
+
+    async def _from(self, name: str, turn: Turn | None, size: int) -> AsyncIterator[Turn]:
+        """Yield the turns of a conversation, all of them or from one on. `size` are read at once."""
+        if turn is not None:
+            yield turn
+        async for other in self._all(name, turn, size):
+            yield other
+
+    async def _back_from(self, turn: str | None) -> AsyncIterator[Turn]:
+        """Yield a turn and those before it, the latest first."""
+        while turn is not None and turn != START:
+            found = await self._kept.store.turn(turn)
+            yield found
+            turn = found.previous
 
     async def get_item(self, request: HttpRequest) -> JsonObject:
         """Return one item of a conversation."""
-        name = request.path_params["item"]
-        items = await self._items(await self._path(_name(request)))
-        found = next((item for item in items if item["id"] == name), None)
-        if found is None:
-            raise GatewayError("not_found", f"Item with id {name!r} not found.", fields={"code": None})
-        return found
+        conversation, name = _name(request), request.path_params["item"]
+        await self._kept.store.conversation(conversation)
+        turn = await self._place(conversation, name)
+        if turn is None:
+            raise GatewayError("not_found", f"Item with id {name!r:.200} not found.", fields={"code": None})
+        return next(item for item in await self._items([turn]) if item["id"] == name)
 
     async def add_items(self, request: HttpRequest) -> JsonObject:
         """Add items to a conversation, and return them."""
@@ -196,13 +255,19 @@ class Endpoints:
 
     async def _conversation(self, name: str) -> JsonObject:
         kept = await self._kept.store.conversation(name)
-        entries = [entry async for entry in self._log.stream(name, kinds=(METADATA,))]
-        metadata = entries[-1].content if entries else {}
+        entry = await self._latest(name, METADATA)
         created = int(kept.created_at.timestamp())
+        metadata = {} if entry is None else entry.content
         return {"id": name, "object": "conversation", "created_at": created, "metadata": metadata}
 
-    async def _path(self, name: str) -> list[Turn]:
-        return [part.turn async for part in self._kept.store.stream(name)]
+    async def _latest(self, name: str, kind: str) -> LogEntry | None:
+        """Return the latest entry of a kind. A log is read from its start: the steps double, and begin again at 1."""
+        found, step = None, 1
+        while step:
+            after = step - 1 if found is None else found.number + step - 1
+            later = await self._log.entries(name, 1, after, (kind,))
+            found, step = (later[0], 2 * step) if later else (found, 0 if step == 1 else 1)
+        return found
 
     @property
     def _log(self) -> AsyncConversationLog:
@@ -222,14 +287,21 @@ async def _body(request: HttpRequest) -> JsonObject:
         body = parse(await request.body() or b"{}")
     except DecodeError as error:
         raise GatewayError("invalid_request", str(error)) from None
-    if not isinstance(body, dict) or not isinstance(body.get("metadata") or {}, dict):
+    if not isinstance(body, dict):
         raise GatewayError("invalid_request", "expected a JSON object")
+    check_kept(body)
     return body
 
 
 def _page(request: HttpRequest, items: list[JsonObject]) -> JsonObject:
+    limit, after, order = _page_query(request)
+    return listed(items, after, limit, order)
+
+
+def _page_query(request: HttpRequest) -> tuple[int, str | None, str]:
+    """Return the limit of a page, the item before it, and its order."""
     query = request.query_params
     limit = whole_number(query.get("limit", str(USUAL)))
     if limit is None or not 1 <= limit <= MOST:
         raise GatewayError("invalid_request", f"`limit` must be from 1 to {MOST}", fields={"param": "limit"})
-    return listed(items, query.get("after"), limit, query.get("order", "desc"))
+    return limit, query.get("after"), query.get("order", "desc")

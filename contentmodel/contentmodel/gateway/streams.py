@@ -39,14 +39,19 @@ class Conversion:
         self._chunks, self._front = chunks, front
 
     async def pieces(self, heartbeat: float) -> AsyncGenerator[bytes | None, None]:
-        """Yield the client's stream, and None whenever no chunk arrived for `heartbeat` seconds.
+        """Yield the client's stream, and None whenever it got nothing for `heartbeat` seconds.
 
-        If the upstream's stream broke, the last piece has the error.
+        Chunks that convert to nothing, as comments, do not end a silence. If the upstream's stream broke, the last
+        piece has the error.
         """
-        async with aclosing(_with_silences(self._chunks, heartbeat)) as arriving:
+        arrived: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
+        silence = _Silence(arrived, heartbeat / 2)
+        async with aclosing(_with_silences(self._chunks, arrived, silence)) as arriving:
             try:
                 async for chunk in arriving:
-                    yield None if chunk is None else await self._fed(chunk)
+                    piece = b"" if chunk is None else await self._fed(chunk)
+                    yield piece if piece or not silence.is_due else None
+                    silence.look_away(bool(piece))
                     if self.converter.end is not None:
                         break
                 last = self.converter.close()
@@ -97,19 +102,18 @@ async def _joined(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncGenerator[
         yield chunk
 
 
-async def _with_silences(chunks: AsyncIterator[bytes], heartbeat: float) -> AsyncGenerator[bytes | None, None]:
-    """Yield the chunks, and None at least once in `heartbeat` seconds without a chunk.
+async def _with_silences(
+    chunks: AsyncIterator[bytes], arrived: asyncio.Queue[bytes | Exception | None], silence: _Silence
+) -> AsyncGenerator[bytes | None, None]:
+    """Yield the chunks, and None when a silence is due and no chunk has arrived.
 
     A task reads the chunks, one ahead. So a chunk needs no timer of its own, and no read is cancelled.
     """
-    arrived: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
     reading = asyncio.create_task(_read_into(arrived, chunks))
-    silence = _Silence(arrived, heartbeat / 2)
     try:
         while (item := await arrived.get()) != b"":
             if isinstance(item, Exception):
                 raise item
-            silence.is_over = item is not None
             yield item
     finally:
         silence.end()
@@ -131,18 +135,29 @@ async def _read_into(queue: asyncio.Queue[bytes | Exception | None], chunks: Asy
 
 
 class _Silence:
-    """Puts None into an empty queue if nothing arrived since the last look, `interval` seconds ago."""
+    """Becomes due if the client got nothing since the last look, `interval` seconds ago.
+
+    It puts None into the queue then, if the queue is empty.
+    """
 
     def __init__(self, queue: asyncio.Queue[bytes | Exception | None], interval: float) -> None:
-        self.is_over = True
+        self.is_due = False
+        self._has_sent = True
         self._queue, self._interval = queue, interval
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(interval, self._look)
 
+    def look_away(self, has_sent: bool) -> None:
+        """Note that the client got an event, or a keep-alive if one was due."""
+        self.is_due = False
+        self._has_sent = self._has_sent or has_sent
+
     def _look(self) -> None:
-        if not self.is_over and self._queue.empty():
-            self._queue.put_nowait(None)
-        self.is_over = False
+        if not self._has_sent:
+            self.is_due = True
+            if self._queue.empty():
+                self._queue.put_nowait(None)
+        self._has_sent = False
         self._timer = self._loop.call_later(self._interval, self._look)
 
     def end(self) -> None:

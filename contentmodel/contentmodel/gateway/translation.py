@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 
 from contentmodel.adapter import as_json, traced
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import JsonObject, parse, write
 from contentmodel.engine.losses.loss import Loss, significant
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.events import StreamEvent, TurnComplete, TurnError, TurnStart
 from contentmodel.gateway.config import Route
-from contentmodel.gateway.front import JSON_TYPE, Front, GatewayError, Incoming, Reply
+from contentmodel.gateway.front import JSON_TYPE, Front, GatewayError, Incoming, Reply, without_secrets
 from contentmodel.gateway.report import Report
 from contentmodel.gateway.upstream import Sender, has_contents
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
@@ -198,7 +201,7 @@ def with_model(body: bytes, model: str) -> bytes:
         elif depth == 1 and token[2] is not None and parse(token[1]) == "model":
             value_at = token.end()
         elif token.start() == value_at:
-            pieces += [body[end : token.start(1)], msgspec.json.encode(model)]
+            pieces += [body[end : token.start(1)], write(model)]
             end = token.end(1)
     return b"".join([*pieces, body[end:]])
 
@@ -209,10 +212,19 @@ def with_model(body: bytes, model: str) -> bytes:
 class Answer:
     """Convert the answer of an upstream for the client that asked."""
 
-    def __init__(self, incoming: Incoming, sender: Sender, outgoing: Outgoing, policies: dict[str, str]) -> None:
-        self.incoming, self._sender, self._outgoing = incoming, sender, outgoing
+    def __init__(
+        self,
+        incoming: Incoming,
+        sender: Sender,
+        outgoing: Outgoing,
+        policies: dict[str, str],
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        """`secrets` are removed from an error of the upstream."""
+        self.incoming, self._sender, self._outgoing, self._secrets = incoming, sender, outgoing, secrets
         self._front = incoming.front
         self.thread = outgoing.thread
+        self._now = int(time.time())
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
         self._policies = {**policies, **chunk, **self._front.policies}
 
@@ -244,22 +256,22 @@ class Answer:
         reader = self._sender.adapter
         replaced = None if trace is None else trace[1].replaced
         restored = self._outgoing.maps.restored_names(value, reader.restore_arguments, replaced)
-        shown = restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps)
+        shown = self._dated(restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps))
         if replaced is not None and shown is not restored:
             replaced(restored, shown)
         encoded = self._front.adapter.encode_response(shown, self._policies)
         if trace is not None:
             encoded.trace_to(*trace)
-        report.answer, report.usage = encoded.losses, value.usage
+        report.describe_answer(encoded.losses, value.usage)
         return Reply(encoded.status or 200, write(encoded.payload), {"content-type": JSON_TYPE})
 
     def as_stream(self, value: ChatResponse, report: Report) -> bytes:
         """Convert a whole answer to a stream, for an upstream that does not stream."""
         restored = self._outgoing.maps.restored_names(value, self._sender.adapter.restore_arguments)
         encoder = self._front.adapter.stream_encoder(self._policies)
-        shown = restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps)
+        shown = self._dated(restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps))
         data = b"".join([*map(encoder.feed, unfold(shown)), encoder.close()])
-        report.answer, report.usage = encoder.losses, value.usage
+        report.describe_answer(encoder.losses, value.usage)
         return data
 
     def converter(self) -> StreamConverter:
@@ -270,8 +282,34 @@ class Answer:
             maps=self._outgoing.maps,
             model=self._outgoing.model,
             policies=self._policies,  # type: ignore[arg-type]
-            each=None if self.thread is None else self.thread.events(self._outgoing.maps),
+            each=self._each(),
         )
+
+    def _each(self) -> Callable[[StreamEvent], StreamEvent]:
+        """Return what changes each event of a stream: it is kept, dated, and its error has no secrets."""
+        kept = None if self.thread is None else self.thread.events(self._outgoing.maps)
+
+        def changed(event: StreamEvent) -> StreamEvent:
+            if isinstance(event, TurnError):
+                error = without_secrets(event.error, self._secrets)
+                event = msgspec.structs.replace(event, error=error, response=_with_error(event.response, error))
+            event = event if kept is None else kept(event)
+            if not isinstance(event, TurnStart | TurnComplete | TurnError):
+                return event
+            return msgspec.structs.replace(event, response=self._dated(event.response))
+
+        return changed
+
+    def _dated(self, response: ChatResponse) -> ChatResponse:
+        """Return an answer with the present time, if the client's API has one and the upstream's has none."""
+        if response.created is not None or not self._front.http.dates_answers:
+            return response
+        return msgspec.structs.replace(response, created=self._now)
+
+
+def _with_error(response: ChatResponse, error: ErrorContent) -> ChatResponse:
+    """Return the response of a failed stream with its error as the client gets it."""
+    return response if response.error is None else msgspec.structs.replace(response, error=error)
 
 
 class Framing:

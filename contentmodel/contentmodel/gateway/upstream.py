@@ -16,8 +16,9 @@ from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
-from contentmodel.gateway.config import Upstream, host_policies
-from contentmodel.gateway.front import Front
+from contentmodel.gateway.config import Cooldown, Upstream, host_policies
+from contentmodel.gateway.cooldown import Circuit
+from contentmodel.gateway.front import Front, GatewayError, secrets_of
 from contentmodel.http_api import HttpApi, HttpMethod
 from contentmodel.limits import RateLimits, read_limits
 from contentmodel.response import ChatResponse
@@ -28,12 +29,17 @@ MAX_ERROR = 2**20
 NO_ANSWER = ("rate_limit", "overloaded")
 """The kinds of errors that certainly cost nothing: the same request may be sent again."""
 
+UNREACHABLE = "unreachable"
+"""The kind of the error if no connection to the upstream could be made."""
+
 REQUEST_FAULTS = ("invalid_request", "context_length", "too_large", "conflict", "cancelled")
 """The kinds of errors that another upstream would answer as well."""
 
 
 class UpstreamError(Exception):
     """An upstream gave no answer. `error` is the reason, `status` and `body` are its own if it sent a response.
+
+    `is_of_gateway` is true if the fault is between the gateway and its upstream: the client gets status 502.
 
     `sent` is false if the upstream certainly did not work on the request. `is_reported` is true if the upstream
     reported the error itself.
@@ -49,9 +55,10 @@ class UpstreamError(Exception):
         limits: RateLimits | None = None,
         sent: bool = True,
         is_reported: bool = False,
+        is_of_gateway: bool = False,
     ) -> None:
         super().__init__(error.message)
-        self.is_reported = is_reported
+        self.is_reported, self.is_of_gateway = is_reported, is_of_gateway
         self.error, self.status, self.body, self.sent = error, status, body, sent
         self.headers = dict(headers or {})
         self.limits = limits or RateLimits()
@@ -60,6 +67,11 @@ class UpstreamError(Exception):
     def kind(self) -> str:
         """The kind of the error (`contentmodel.failures.STATUSES`)."""
         return error_kind(self.error) or "server"
+
+    @property
+    def for_client(self) -> ErrorContent:
+        """The error that the client gets. No API has an error for an upstream that is not reached."""
+        return msgspec.structs.replace(self.error, kind="server") if self.kind == UNREACHABLE else self.error
 
     @property
     def may_repeat(self) -> bool:
@@ -75,12 +87,24 @@ class UpstreamError(Exception):
 class Sender:
     """Sends the requests of one upstream. `key` is its API key; None to send the client's."""
 
-    def __init__(self, name: str, upstream: Upstream, http: HttpApi, adapter: Any, key: str | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        upstream: Upstream,
+        http: HttpApi,
+        adapter: Any,
+        key: str | None,
+        cooldown: Cooldown | None = None,
+    ) -> None:
+        self.circuit = Circuit(cooldown or Cooldown())
         self.name, self.upstream, self.http, self.adapter = name, upstream, http, adapter
         self.api, self.dialect = upstream.api, upstream.dialect
         self.policies = host_policies(adapter, upstream.dialect)
         self.stream_format = stream_format_of(adapter, self.policies)
         self.key = key
+        known = {*http.headers, *http.forwarded, "user-agent"}
+        configured = [value for name, value in upstream.headers.items() if name.lower() not in known]
+        self.secrets = secrets_of(key, configured)
         self.takes_client_key = upstream.key == "client"
         self._base = (upstream.base_url or http.base_url).rstrip("/")
         self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
@@ -90,8 +114,16 @@ class Sender:
         return (self.api, self.dialect) == (front.api, front.dialect)
 
     def url(self, method: HttpMethod, model: str) -> str:
-        """Return the URL of a method. The model cannot change the host or the path."""
-        path = method.path.replace("{model}", quote(model, safe="")) if "{model}" in method.path else method.path
+        """Return the URL of a method. The model cannot change the host or the path.
+
+        Raise GatewayError if it would: `.` and `..` cannot be escaped in a path (RFC 3986, section 6.2.2.3).
+        """
+        try:
+            path = method.path.replace("{model}", quote(model, safe=""))
+        except UnicodeEncodeError:
+            path = "/.."
+        if {".", ".."} & set(path.split("/")):
+            raise GatewayError("invalid_request", f"{model!r:.100} cannot be the name of a model of {self.shown}")
         query = f"?{urlencode(method.query)}" if method.query else ""
         return f"{self._base}{path}{query}"
 
@@ -161,6 +193,13 @@ class Sender:
             return msgspec.structs.replace(error, kind=kind_of_status(status))
         return error
 
+    def refused_credentials(self, error: UpstreamError) -> UpstreamError:
+        """Return the error for a client if the upstream refused the key of the gateway: the client has another one."""
+        setting = f"`upstreams.{self.name}.key`"
+        why = f"{self.shown} refused the credentials of the gateway (HTTP {error.status}): check {setting}"
+        message = f"{why}: {error.error.message}" if error.error.message else why
+        return UpstreamError(ErrorContent(message=message, kind="server"), is_of_gateway=True)
+
     def broken(self, error: Exception) -> UpstreamError:
         """Return the error for a failure of the transport. Its text may contain a URL or a header: it is left out."""
         name = type(error).__name__
@@ -168,10 +207,12 @@ class Sender:
         if isinstance(error, httpx2.TimeoutException):
             message, kind = f"{self.shown} did not answer in time ({name})", "timeout"
         elif not_sent:
-            message, kind = f"{self.shown} could not be reached ({name})", "overloaded"
+            message, kind = f"{self.shown} could not be reached ({name})", UNREACHABLE
         else:
             message, kind = f"the connection to {self.shown} broke ({name})", "server"
-        return UpstreamError(ErrorContent(message=message, kind=kind), sent=not not_sent)
+        return UpstreamError(
+            ErrorContent(message=message, kind=kind), sent=not not_sent, is_of_gateway=kind == UNREACHABLE
+        )
 
     @property
     def shown(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -22,6 +23,7 @@ from contentmodel.engine.json import write
 from contentmodel.errors import ContentModelError
 from contentmodel.history import AsyncTurnStore, ConflictError, Turn
 from contentmodel.history.log_async import AsyncConversationLog
+from contentmodel.http_guard import Guard, GuardRules, host_names
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.serialize import to_builtins
@@ -33,7 +35,7 @@ from contentmodel.server.hub import Hub
 from contentmodel.server.limits import Limits
 from contentmodel.server.log import EncodedEvent
 from contentmodel.server.questions import turn_in
-from contentmodel.server.replies import answer, log_page, refuse, turn_json
+from contentmodel.server.replies import answer, log_page, refuse, refuse_early, turn_json
 from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.sent import Rules
 from contentmodel.server.signals import stopping_on_signals
@@ -64,6 +66,8 @@ def create_app(
     uploads: Uploads | None = None,
     link_schemes: Iterable[str] = ("http", "https"),
     limits: Limits | None = None,
+    hosts: Iterable[str] = (),
+    origins: Iterable[str] = (),
     secret: bytes | None = None,
     hub: Hub | None = None,
     heartbeat: float = 15.0,
@@ -85,6 +89,10 @@ def create_app(
     A client may send text, data, links of the `link_schemes`, files, and answers to pending questions. `uploads` is
     called for each file, with the request, the conversation and the file's id. It may be asynchronous. Only True
     accepts the file; None accepts no file. `limits` bounds the requests of one client.
+
+    `hosts` are the names of the server that clients use ("chat.example.com"; with a port, only with this port). The
+    names of this machine and the address that a connection arrived at need no entry. Pages of these hosts may use the
+    server; `origins` are those of other pages that may ("https://app.example.com"). Other pages are refused.
 
     `secret` is the encryption key of the cursors of `GET /conversations`, for example 32 random bytes. Processes that
     serve the same clients need the same key. None generates a key for this process.
@@ -112,7 +120,17 @@ def create_app(
             yield
 
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ContentModelError, Exception), refuse)
-    app = App(routes=front.routes(), exception_handlers=handlers, lifespan=lifespan)
+    limited = rules.limits
+    guard_rules = GuardRules(
+        hosts=host_names(hosts),
+        origins=frozenset(origins),
+        own_origin=True,
+        body_bytes=limited.body_bytes,
+        body_seconds=limited.body_seconds,
+        requests=limited.requests,
+    )
+    guard = Middleware(Guard, rules=guard_rules, refuse=refuse_early)
+    app = App(routes=front.routes(), exception_handlers=handlers, lifespan=lifespan, middleware=[guard])
     app.connections = Connections(patience, grace)
     front.hub.when_stopped(app.connections.stop)
     app.state.hub = front.hub
@@ -223,7 +241,7 @@ class Front:
 
     async def post_turn(self, request: Request) -> Response:
         conversation = await self.conversation_of(request)
-        data = await request_models.body_of(request, self.limits.body_bytes)
+        data = await request.body()
         turn_request = await request_models.decoded(request_models.turn_request_of, data, self.rules)
         await self._access.check_files(request, conversation, turn_request)
         begun, is_new = await self.conversing.ask(conversation, turn_request, self._choose(request, conversation))
@@ -239,7 +257,7 @@ class Front:
 
     async def post_approvals(self, request: Request) -> Response:
         turn = await self._turn(request)
-        data = await request_models.body_of(request, self.limits.answer_bytes)
+        data = await request_models.short_body_of(request, self.limits.answer_bytes)
         turn_request = TurnRequest(request_models.answers_of(data, self.rules), turn.id)
         begun, _ = await self.conversing.ask(turn.conversation, turn_request, self._choose(request, turn.conversation))
         return await self._begun(request, begun, 201)

@@ -6,11 +6,12 @@ import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of `create_app`. A request that exceeds a limit is refused with status 413, 400 or 503.
+    """Limits of `create_app`. A request that exceeds a limit is refused with status 413, 400, 408 or 503.
 
-    `body_bytes`: the longest request body. `answer_bytes`: the longest body of `/approvals`, and the longest answer
-    among the contents of a turn. `contents`: the contents of one user turn, and the answers in one body.
-    `key_length`: characters of an `idempotency_key`. `keys`: how many keys the process remembers, over all
+    `body_bytes`: the longest request body, after its decompression. `body_seconds`: the time to send it. `requests`:
+    requests at once in this process, with those that read events. `answer_bytes`: the longest body of `/approvals`, and
+    the longest answer among the contents of a turn. `contents`: the contents of one user turn, and the answers in one
+    body. `key_length`: characters of an `idempotency_key`. `keys`: how many keys the process remembers, over all
     conversations; the oldest is forgotten first. `id_length`: characters of ids, file names and conversation names
     (a store limits conversation names to 500). `link_length`: characters of a link.
     `running`: turns that run at once in this process. `listed`: stored conversations that one list request reads.
@@ -18,6 +19,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     body_bytes: int = 10_000_000
+    body_seconds: int = 60
+    requests: int = 10_000
     answer_bytes: int = 100_000
     contents: int = 100
     key_length: int = 200

@@ -10,11 +10,13 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from contentmodel.engine.json import write
 from contentmodel.errors import DecodeError
 from contentmodel.history import ConflictError, HistoryError, InvalidTurnError, NotFoundError, Turn
 from contentmodel.history.log_entries import ERROR, QUESTION, LogEntry
+from contentmodel.http_guard import Refusal
 from contentmodel.serialize import to_builtins
 from contentmodel.server.sent import HERE
 
@@ -61,6 +63,7 @@ CODES = {
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
+    408: "timeout",
     409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
@@ -88,6 +91,14 @@ async def refuse(request: Request, error: Exception) -> Response:
     if status == 400 and isinstance(error, DecodeError):
         error_json["faults"] = [{"path": fault.path, "message": fault.message} for fault in error.faults]
     return answer({"error": error_json}, status, headers)
+
+
+async def refuse_early(scope: Scope, refusal: Refusal) -> Response:
+    """Return the answer to a request that the guard refuses."""
+    headers = {} if refusal.retry_after is None else {"retry-after": str(refusal.retry_after)}
+    if refusal.kind in ("too_large", "timeout"):
+        headers["connection"] = "close"
+    return await refuse(Request(scope), HTTPException(refusal.status, str(refusal), headers))
 
 
 def _status(error: Exception) -> int:

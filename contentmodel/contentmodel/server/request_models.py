@@ -67,18 +67,12 @@ class TurnRequest(msgspec.Struct, frozen=True):
         return [(f"$.content[{i}].file_id", c.file_id) for i, c in contents if isinstance(c, HostedFileContent)]
 
 
-async def body_of(request: Request, limit: int) -> bytes:
-    """Return the body of a request. Raise HTTPException if its media type is not JSON, or if it is too long."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not kind.endswith("+json"):
-        # Other media types can be sent from another site without a preflight request (CSRF).
-        raise HTTPException(415, f"expected a body of the type application/json, got {kind[:100] or 'none'}")
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > limit:
-            raise HTTPException(413, f"the body is longer than {limit} bytes", {"connection": "close"})
-    return bytes(data)
+async def short_body_of(request: Request, limit: int) -> bytes:
+    """Return the body of a request. Raise HTTPException if it is longer than `limit` bytes."""
+    data = await request.body()
+    if len(data) > limit:
+        raise HTTPException(413, f"the body is longer than {limit} bytes (limits.answer_bytes)")
+    return data
 
 
 async def decoded(decode: Callable[[bytes, Rules], T], data: bytes, rules: Rules) -> T:

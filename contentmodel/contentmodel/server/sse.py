@@ -35,7 +35,8 @@ NAMES: dict[type[StreamEvent], str] = {
 }
 """The SSE name of each event type. All deltas share one name; the `type` of their data tells them apart."""
 
-HEARTBEAT = b": still here\n\n"
+HEARTBEAT = b": still here\n"
+"""A comment is one line: some clients read an empty line as an empty event."""
 
 
 def name_of(event: StreamEvent) -> str:

@@ -51,7 +51,7 @@ class FrontEnds:
     async def post_chat(self, request: Request) -> Response:
         """Begin a turn for `useChat`, and stream it."""
         front = self._front
-        data = await request_models.body_of(request, front.limits.body_bytes)
+        data = await request.body()
         received = await request_models.decoded(chat_of, data, front.rules)
         version = _version(request)
         begun = await self._begin(request, received)
@@ -86,7 +86,7 @@ class FrontEnds:
     async def post_run(self, request: Request) -> Response:
         """Begin a turn for a run of AG-UI, and stream it."""
         front = self._front
-        data = await request_models.body_of(request, front.limits.body_bytes)
+        data = await request.body()
         received = await request_models.decoded(run_of, data, front.rules)
         begun = await self._begin(request, received)
         writer = RunWriter(begun.turn, received.conversation, received.run)
