@@ -757,3 +757,12 @@ def test_page_cut_limits_number_of_lines() -> None:
 def test_wrapped_matches_rich(text: str, width: int) -> None:
     expected = [line.plain for line in Text(text).wrap(Console(width=80), width)]
     assert [piece for line in text.split("\n") for piece in wrapped(line, width)] == expected
+
+
+def test_show_has_the_default_width_if_the_terminal_reports_no_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"model": "m", "messages": [{"role": "user", "content": "Hello."}]}')
+    shown = process("show", path, env={**os.environ, "COLUMNS": "0"})
+    assert shown.returncode == 0
+    assert b"Hello." in shown.stdout
+    assert shown.stdout == process("show", path, env={**os.environ, "COLUMNS": "80"}).stdout

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
+import json
 import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -106,6 +111,146 @@ def test_large_mcp_result_does_not_block_the_event_loop() -> None:
 
     with no_hang():
         assert asyncio.run(main()) > 5
+
+
+@pytest.fixture(scope="module")
+def deep_server() -> Iterator[McpTools]:
+    with hostile_server("deep", timeout=LONG) as server:
+        yield server
+
+
+@pytest.mark.parametrize("name", ["digits", "nesting", "levels", "null", "text"])
+def test_mcp_call_raises_mcp_error_at_once_if_the_answer_cannot_be_parsed(deep_server: McpTools, name: str) -> None:
+    with no_hang(), pytest.raises(McpError, match="is not a valid answer") as raised:
+        deep_server.call_sync(name, {})
+    assert not isinstance(raised.value, McpTimeoutError)
+    assert deep_server.call_sync("other", {}).text == "plain"
+
+
+def test_mcp_call_replaces_halves_of_surrogate_pairs(deep_server: McpTools) -> None:
+    with no_hang():
+        assert deep_server.call_sync("surrogate", {}).text == "ab\ufffd"
+
+
+def test_mcp_call_raises_mcp_error_if_the_result_is_not_complete(deep_server: McpTools) -> None:
+    with no_hang(), pytest.raises(McpError, match="the result is not complete: input_required"):
+        deep_server.call_sync("input", {})
+
+
+def test_mcp_tool_with_a_deep_schema_is_left_out_alone(deep_server: McpTools) -> None:
+    assert {"pattern", "other"} - {tool.name for tool in deep_server.tools} == {"other"}
+    (fault,) = [fault for fault in deep_server.faults if "deep" in fault.message]
+    assert fault.message.startswith("deep: the inputSchema is nested too deeply")
+
+
+def test_mcp_server_name_in_errors_is_short_and_printable(deep_server: McpTools) -> None:
+    assert deep_server.name == "\ufffd" + "x" * 127
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"starting {",
+        b'{"level": "info", "id": 5',
+        b'{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": ' + b"[" * 9000,
+        b'{"jsonrpc": "2.0", "method": "x", "params": {"a": "\\ud83d"}}',
+        b"{}",
+        b"",
+    ],
+)
+def test_bounded_encoding_keeps_lines_that_are_no_responses(line: bytes) -> None:
+    decoder = codecs.getincrementaldecoder(bounded_encoding(20_000))()
+    assert decoder.decode(line + b"\n") == line.decode() + "\n"
+
+
+def test_bounded_encoding_finds_an_id_at_the_end() -> None:
+    decoder = codecs.getincrementaldecoder(bounded_encoding(200_000))()
+    line = b'{"result": {"id": 7, "content": ' + b"[" * 50_000 + b"]" * 50_000 + b'}, "jsonrpc": "2.0", "id": "a"}\n'
+    assert json.loads(decoder.decode(line))["id"] == "a"
+
+
+# -- broken connections ------------------------------------------------------------------------------------------------
+
+
+class Reset(BaseHTTPRequestHandler):
+    """A server over HTTP. The tool "reset" closes the connection without an answer, "restart" forgets the session."""
+
+    sessions: ClassVar[set[str]] = set()
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        method, params = request["method"], request.get("params") or {}
+        if method == "initialize":
+            session = f"s{len(Reset.sessions)}"
+            Reset.sessions.add(session)
+            info = {"name": "reset", "version": "1"}
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+            self._send(request, result, {"mcp-session-id": session})
+        elif method == "server/discover":
+            self.send_error(400)
+        elif self.headers.get("mcp-session-id") not in Reset.sessions:
+            self.send_error(404)
+        elif "id" not in request:
+            self.send_response(202)
+            self.end_headers()
+        elif method == "tools/list":
+            names = ("ok", "reset", "restart", "gzip")
+            self._send(request, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]})
+        elif params["name"] == "reset":
+            self.close_connection = True
+        else:
+            if params["name"] == "restart":
+                Reset.sessions.clear()
+                Reset.sessions.add("none")
+            encoding = {"content-encoding": "gzip"} if params["name"] == "gzip" else {}
+            self._send(request, {"content": [{"type": "text", "text": "fine"}]}, encoding)
+
+    def do_GET(self) -> None:
+        self.send_error(405)
+
+    def do_DELETE(self) -> None:
+        self.send_error(405)
+
+    def _send(self, request: Any, result: Any, headers: dict[str, str] | None = None) -> None:
+        body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+        self.send_response(200)
+        for name, value in {"content-type": "application/json", "content-length": len(body), **(headers or {})}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: Any) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture
+def resetting() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Reset) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("how", ["reset", "gzip"])
+def test_mcp_over_http_is_reopened_by_the_next_call_after_the_connection_broke(resetting: str, how: str) -> None:
+    with no_hang(), McpTools.http(resetting, connect_timeout=LONG, timeout=LONG) as server:
+        names = [tool.name for tool in server.tools]
+        for _ in range(3):
+            with pytest.raises(McpError):
+                server.call_sync(how, {})
+            assert server.call_sync("ok", {}).text == "fine"
+            assert asyncio.run(server.call("ok", {})).text == "fine"
+        assert [tool.name for tool in server.tools] == names
+    with pytest.raises(McpError, match="the connection was closed"):
+        server.call_sync("ok", {})
+
+
+def test_mcp_over_http_is_reopened_if_the_server_forgot_the_session(resetting: str) -> None:
+    with no_hang(), McpTools.http(resetting, connect_timeout=LONG, timeout=LONG) as server:
+        assert server.call_sync("restart", {}).text == "fine"
+        with pytest.raises(McpError, match="Session terminated"):
+            server.call_sync("ok", {})
+        assert server.call_sync("ok", {}).text == "fine"
 
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-type: "

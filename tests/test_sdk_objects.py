@@ -87,3 +87,50 @@ def test_recorded_responses_decode_to_same_text_from_sdk_objects(api: str, corpu
         texts = [adapter.decode_response(p).text for p in (parsed, record["body"])]
         assert texts[0] == texts[1], record["id"]
     assert compared > 20
+
+
+class Raising:
+    def model_dump(self, **options: Any) -> Any:
+        raise KeyError("boom")
+
+
+class RaisingMapping(dict[str, Any]):
+    def items(self) -> Any:
+        raise OSError("boom")
+
+
+class RaisingIterator:
+    def __iter__(self) -> Any:
+        raise ValueError("boom")
+
+
+class Model:
+    """A class with the method of pydantic's models, which the SDK's `parse` takes."""
+
+    def model_dump(self, **options: Any) -> Any:
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (
+            "response_format",
+            Model,
+            r"the class Model is not a JSON value: pass its JSON Schema .* at \$\.response_format$",
+        ),
+        ("tools", [Model], r"the class Model is not a JSON value: .* at \$\.tools\[0\]$"),
+        ("messages", [{"role": "user", "content": str}], r"the class str .* at \$\.messages\[0\]\.content$"),
+        ("metadata", Raising(), r"Raising cannot be converted to JSON: KeyError: 'boom' at \$\.metadata$"),
+        (
+            "metadata",
+            RaisingMapping(a=1),
+            r"RaisingMapping cannot be converted to JSON: OSError: boom at \$\.metadata$",
+        ),
+        ("stop", RaisingIterator(), r"RaisingIterator cannot be converted to JSON: ValueError: boom at \$\.stop$"),
+    ],
+)
+def test_decoder_reports_the_path_of_a_class_and_of_an_object_that_raises(field: str, value: Any, message: str) -> None:
+    payload = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], field: value}
+    with pytest.raises(contentmodel.DecodeError, match=message):
+        contentmodel.adapter("openai-chat").decode_request(payload)

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import jsonschema
 import pytest
+import sqlalchemy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -619,15 +620,25 @@ def test_rest_executor_rejects_unset_path_argument(rest: Rest) -> None:
 
 
 def test_rest_executor_sends_arguments_without_placeholder_as_body_or_rejects_them(rest: Rest) -> None:
-    run(rest_tool(rest, "/a/{x}?y={y}", {"x": {}, "y": {}, "z": {}}, method="PUT"), x=1, y=2, z=None, more=[1])
-    assert (rest.last.method, rest.last.query, rest.last.json) == ("PUT", "y=2", {"z": None, "more": [1]})
+    run(rest_tool(rest, "/a/{x}?y={y}", {"x": {}, "y": {}, "z": {}}, method="PUT"), x=1, y=2, z=None)
+    assert (rest.last.method, rest.last.query, rest.last.json) == ("PUT", "y=2", {"z": None})
     assert rest.last.headers["content-type"] == "application/json"
     run(rest_tool(rest, "/a/{x}", {"x": {}}, method="POST"), x=1)
     assert rest.last.body == b""
     run(rest_tool(rest, "/a", {"x": {}}, method="PATCH"))
     assert rest.last.json == {}
-    with pytest.raises(ExecutorError, match="has no argument more"):
-        run(rest_tool(rest, "/a/{x}", {"x": {}}, method="DELETE"), x=1, more=2)
+    for method in ("POST", "PUT", "PATCH", "GET", "DELETE"):
+        with pytest.raises(ExecutorError, match="has no argument more"):
+            run(rest_tool(rest, "/a/{x}", {"x": {}}, method=method), x=1, more=2)
+
+
+def test_rest_executor_refuses_arguments_that_imitate_the_context(rest: Rest) -> None:
+    entry = api_tool("a", {"path": "/a/{id}", "method": "PUT"}, {"id": {}, "owner": {}}, context=["owner"])
+    (made,) = load_tools([entry], executors={"default": RestExecutor(rest.url)}).tools({"owner": "me"})
+    with pytest.raises(ExecutorError, match="has no argument Owner, extra: remove it"):
+        run(made, id="1", Owner="evil", extra=5)
+    run(made, id="1")
+    assert rest.last.json == {"owner": "me"}
 
 
 def test_rest_executor_keeps_path_of_base_url(rest: Rest) -> None:
@@ -938,8 +949,45 @@ def test_sql_executor_supports_casts_of_placeholders(database_url: str) -> None:
         )
         assert json.loads(run(made, x="1", y=2)) == [{"z": 3, "a": "a:x::b", "l": [1, 2]}]
         with pytest.raises(ExecutorError, match="the database refused the statement"):
-            run(sql_tool(executor, "SELECT date 'infinity' AS d"))
+            run(sql_tool(executor, "SELECT 1 / :x AS d", {"x": {}}), x=0)
     executor.close()
+
+
+TIMES = {
+    "date 'infinity'": "infinity",
+    "timestamp '-infinity'": "-infinity",
+    "timestamptz 'infinity'": "infinity",
+    "date '0044-03-15 BC'": "0044-03-15 BC",
+    "timestamp '12026-01-02 03:04:05'": "12026-01-02 03:04:05",
+    "time '24:00:00'": "24:00:00",
+    "ARRAY[date 'infinity', date '2026-01-02']": ["infinity", "2026-01-02"],
+    "interval '1 year 3 mons'": "P1Y3M",
+    "interval '-1 mons +2 days -03:04:05.5'": "P-1M2DT-3H-4M-05.5S",
+    "interval '2 days'": "P2D",
+    "date '2026-01-02'": "2026-01-02",
+    "timestamp '2026-01-02 03:04:05'": "2026-01-02T03:04:05",
+}
+
+
+def test_sql_executor_returns_times_of_postgresql_that_python_cannot_represent(database_url: str) -> None:
+    if database_url.startswith("sqlite"):
+        pytest.skip("SQLite has no such types")
+    executor = SqlExecutor(database_url)
+    columns = ", ".join(f"{value} AS c{index}" for index, value in enumerate(TIMES))
+    (row,) = json.loads(run(sql_tool(executor, f"SELECT {columns}")))
+    assert dict(zip(TIMES, row.values(), strict=True)) == TIMES
+    with executor._engine.connect() as connection, pytest.raises(sqlalchemy.exc.DataError):
+        connection.exec_driver_sql("SELECT date 'infinity'").all()
+    executor.close()
+
+
+@pytest.mark.parametrize(
+    "query", ["COPY o TO STDOUT", "COPY (SELECT 1) TO STDOUT", "copy o FROM STDIN", "COPY o TO '/o'"]
+)
+def test_sql_statement_that_copies_is_refused(query: str) -> None:
+    tool, path, message = faults([api_tool("a", {"query": query})])[0]
+    assert (tool, path) == ("a", "$[0].api.query")
+    assert message == "COPY transfers data outside of a result: use SELECT or INSERT"
 
 
 def test_sql_executor_commits_select_that_inserts_rows(database_url: str) -> None:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 
 class ContentModelError(Exception):
-    """The base class of all errors of this library."""
+    """The base class of all errors of this library. Errors can be pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default calls the class with `args`, but the errors below compute their message from other arguments.
+        return _unpickled, (type(self), self.args), self.__dict__
+
+
+def _unpickled(kind: type[ContentModelError], args: tuple[Any, ...]) -> ContentModelError:
+    """Return an error without calling its `__init__`. Pickle restores the attributes."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -57,6 +69,9 @@ class MissingExtraError(ContentModelError, ModuleNotFoundError):
         self.extra = extra
         fix = "install the package that has this module" if extra is None else f'pip install "contentmodel[{extra}]"'
         super().__init__(f"this needs {name}, which is not installed: {fix}", name=name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.extra, self.name), self.__dict__
 
 
 class ToolArgumentsError(ContentModelError, ValueError):

@@ -1,4 +1,4 @@
-"""A hostile MCP server over stdio, for tests. Its argument: `tools`, `pages`, `huge`, `slow` or `flood`."""
+"""A hostile MCP server over stdio, for tests. Its argument: `tools`, `pages`, `huge`, `slow`, `deep` or `flood`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,25 @@ def with_returns(name: str) -> dict[str, Any]:
     return {"name": name, "inputSchema": arguments if name == "pattern" else NOTHING, **returns}
 
 
+UNPARSABLE = {
+    "surrogate": '{"content": [{"type": "text", "text": "ab\\ud83d"}]}',
+    "digits": '{"content": [], "structuredContent": {"n": ' + "7" * 6000 + "}}",
+    "nesting": '{"content": [], "structuredContent": ' + '{"a":' * 50_000 + "1" + "}" * 50_001,
+    "levels": '{"content": [], "structuredContent": ' + '{"a":' * 500 + "1" + "}" * 501,
+    "null": "null",
+    "text": '"done"',
+    "input": '{"resultType": "input_required", "content": []}',
+}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    """Return a schema with nested properties."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
 def tools(cursor: str | None) -> dict[str, Any]:
     mode = sys.argv[1]
     if mode == "pages":
@@ -31,6 +50,8 @@ def tools(cursor: str | None) -> dict[str, Any]:
     if mode == "slow":
         properties = {f"p{n}": {"type": "string", "minLength": 1, "title": "x"} for n in range(4900)}
         return {"tools": [{"name": f"t{n}", "inputSchema": {"properties": properties}} for n in range(30)]}
+    if mode == "deep":
+        return {"tools": [{"name": "deep", "inputSchema": deep(150)}, *map(with_returns, [*NAMES, *UNPARSABLE])]}
     odd = [
         {"name": "says\u200b", "inputSchema": NOTHING},
         {"name": "x" * 129, "inputSchema": NOTHING},
@@ -62,7 +83,7 @@ def result(name: str) -> dict[str, Any]:
 def answer(request: dict[str, Any]) -> Any:
     method, params = request["method"], request.get("params") or {}
     if method == "initialize":
-        info = {"name": "liar", "version": "1"}
+        info = {"name": "\u202e" + "x" * 100_000 if sys.argv[1] == "deep" else "liar", "version": "1"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": info}
     if method == "tools/list":
         return tools(params.get("cursor"))
@@ -96,6 +117,9 @@ def main() -> None:
         name = (request.get("params") or {}).get("name")
         if name in ("gigantic", "endless"):
             write_gigantic(request["id"], 40 if name == "gigantic" else 0)
+            continue
+        if name in UNPARSABLE:
+            write(f'{{"jsonrpc": "2.0", "id": {json.dumps(request["id"])}, "result": {UNPARSABLE[name]}}}\n')
             continue
         made = answer(request)
         reply = {"error": {"code": -32601, "message": "unknown"}} if made is None else {"result": made}

@@ -73,14 +73,20 @@ def is_answer(content: Any) -> bool:
 
 
 def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
-    """Return the messages of a turn's contents if its envelope does not define them. There is always one."""
+    """Return the messages of a turn's contents if its envelope does not define them. There is always one.
+
+    Only messages with the turn's role come from its origin. The application created the others.
+    """
     runs: list[tuple[str, list[Any]]] = []
     for content in contents:
         run_role = "tool" if is_answer(content) else role
         if not runs or runs[-1][0] != run_role:
             runs.append((run_role, []))
         runs[-1][1].append(content)
-    return [ChatMessage(role=run_role, contents=run, origin=origin) for run_role, run in runs or [(role, [])]]
+    return [
+        ChatMessage(role=run_role, contents=run, origin=origin if run_role == role else None)
+        for run_role, run in runs or [(role, [])]
+    ]
 
 
 def _joins(first: ChatMessage, last: ChatMessage, message: ChatMessage) -> bool:

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from functools import cache
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -23,6 +24,10 @@ HOSTILE = re.compile(
     "]"
 )
 """Characters that a terminal would interpret or hide."""
+
+
+_DEFAULT_WIDTH = 80
+"""The width that rich takes if the terminal reports none."""
 
 
 def visible(text: str) -> str:
@@ -59,7 +64,12 @@ def _json_escape(character: str) -> str:
 
 
 class Terminal(Console):
-    """A console that raises BrokenPipeError; rich would exit."""
+    """A console that raises BrokenPipeError; rich would exit. If COLUMNS is 0, it has the default width."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.width < 1:
+            self.width = _DEFAULT_WIDTH
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

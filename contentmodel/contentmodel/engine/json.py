@@ -167,7 +167,8 @@ def _plain(value: Any, path: str, faults: list[Fault]) -> Json:
 
 def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault]) -> JsonObject:
     copy = {}
-    for key, item in value.items():
+    items = value.items() if value.__class__ is dict else _converted(lambda: list(value.items()), value, path, faults)
+    for key, item in items or ():
         if not isinstance(key, str):
             faults.append(Fault(path, f"expected string keys, got {key!r}"))
             continue
@@ -176,21 +177,43 @@ def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault
 
 
 def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
+    if isinstance(value, type):
+        faults.append(Fault(path, f"the class {value.__name__} is not a JSON value: pass its JSON Schema as a dict"))
+        return None
+    # An object may raise any exception when it is read.
+    dumped = _converted(lambda: _dumped(value), value, path, faults)
+    if dumped is NotImplemented:
+        faults.append(Fault(path, f"{type(value).__name__} is not a JSON value"))
+        return None
+    return _plain(dumped, path, faults)
+
+
+def _converted(convert: Callable[[], Any], value: object, path: str, faults: list[Fault]) -> Any:
+    """Return the result of a function of an object, or None and a fault if the object raises an exception."""
+    try:
+        return convert()
+    except RecursionError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        faults.append(Fault(path, f"{type(value).__name__} cannot be converted to JSON: {why}"))
+        return None
+
+
+def _dumped(value: Any) -> Any:
+    """Return an object of a library as values that are closer to JSON; NotImplemented if it is of no known kind."""
     roots = (base.__module__.partition(".")[0] for base in type(value).__mro__)
     own = next((DUMPERS[root] for root in roots if root in DUMPERS), None)
     dumped = NotImplemented if own is None else own(value)
     if dumped is not NotImplemented:
-        return _plain(dumped, path, faults)
+        return dumped
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         # Response classes of SDKs track the fields that were sent: exclude_unset returns the wire object.
-        return _plain(dump(mode="json", by_alias=True, exclude_unset=True), path, faults)
+        return dump(mode="json", by_alias=True, exclude_unset=True)
     if isinstance(value, str | int | float):
-        return _plain(value.value if hasattr(value, "value") else type(value).__mro__[1](value), path, faults)
-    if hasattr(value, "__iter__"):
-        return _plain(list(value), path, faults)
-    faults.append(Fault(path, f"{type(value).__name__} is not a JSON value"))
-    return None
+        return value.value if hasattr(value, "value") else type(value).__mro__[1](value)
+    return list(value) if hasattr(value, "__iter__") else NotImplemented
 
 
 def whole_number(text: str, longest: int = 9) -> int | None:

@@ -21,13 +21,12 @@ from contentmodel.engine.json import parse, write
 from contentmodel.extras import needs_extra
 from contentmodel.history.errors import HistoryError
 from contentmodel.history.leases import FileLeases, Leases, OwnLeases, SessionLeases
+from contentmodel.history.steps import IMMEDIATE
 
 BUSY = 30.0
 """The default time in seconds that a SQLite transaction waits for another one."""
 DRIVERS = {"sqlite": ("pysqlite", "aiosqlite"), "postgresql": ("psycopg", "psycopg")}
 _JSON: dict[str, Any] = {"json_serializer": lambda value: write(value).decode(), "json_deserializer": parse}
-IMMEDIATE = "contentmodel_writes"
-"""The execution option that marks a connection whose transaction will write."""
 
 
 def url_of(url_or_path: str | Path, *, is_async: bool) -> URL:

@@ -11,7 +11,7 @@ from contentmodel.history import log_entries
 from contentmodel.history.common import TurnOrId
 from contentmodel.history.log_entries import InvalidEntryError, LogEntry
 from contentmodel.history.log_operations import LogOperations
-from contentmodel.history.steps import Call, Synchronous, Work
+from contentmodel.history.steps import Step, Synchronous
 from contentmodel.history.store import TurnStore
 from contentmodel.history.turns import Turn
 
@@ -24,7 +24,7 @@ class ConversationLog(LogOperations[TurnStore, ChatClient], Synchronous):
     A log is deleted with its conversation. If a turn is deleted, its entries are kept.
     """
 
-    def _do(self, step: Work | Call) -> Any:
+    def _do(self, step: Step) -> Any:
         return self.store._do(step)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable
 from typing import Any
 
 from contentmodel.client import AsyncChatClient
@@ -11,7 +11,7 @@ from contentmodel.history import log_entries
 from contentmodel.history.asynchronous import AsyncTurnStore
 from contentmodel.history.common import TurnOrId
 from contentmodel.history.log_operations import LogOperations
-from contentmodel.history.steps import Asynchronous, Call, Work
+from contentmodel.history.steps import Asynchronous, Step
 from contentmodel.history.turns import Turn
 
 __all__ = ["AsyncConversationLog", "arecord_notices"]
@@ -20,13 +20,13 @@ __all__ = ["AsyncConversationLog", "arecord_notices"]
 class AsyncConversationLog(LogOperations[AsyncTurnStore, AsyncChatClient], Asynchronous):
     """The asynchronous ConversationLog."""
 
-    async def _do(self, step: Work | Call) -> Any:
+    async def _do(self, step: Step) -> Any:
         return await self.store._do(step)
 
 
 async def arecord_notices(
     events: AsyncIterable[StreamEvent], log: AsyncConversationLog, turn: TurnOrId
-) -> AsyncIterator[StreamEvent]:
+) -> AsyncGenerator[StreamEvent, None]:
     """Do the same as `record_notices`, for an async iterator and an async log."""
     conversation = turn.conversation if isinstance(turn, Turn) else (await log.store.turn(turn)).conversation
     async for event in events:

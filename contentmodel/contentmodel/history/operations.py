@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC
-from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import Connection, Engine
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from contentmodel.content.base import AIContent
@@ -27,11 +27,10 @@ from contentmodel.history.common import (
     turns_of,
     turns_of_request,
 )
-from contentmodel.history.engines import IMMEDIATE
 from contentmodel.history.errors import HistoryError, NotFoundError
-from contentmodel.history.leases import Leases, SessionLeases
+from contentmodel.history.leases import Leases
 from contentmodel.history.migrations import migrate
-from contentmodel.history.steps import Call, Page, Pages, Steps, Work, operation, paged
+from contentmodel.history.steps import Call, Change, Page, Pages, Steps, Uninterrupted, Work, operation, paged
 from contentmodel.history.turns import Block, Conversation, Status, StoredTurn, Turn
 from contentmodel.history.writing import Site
 from contentmodel.message import ChatMessage, Origin
@@ -47,12 +46,11 @@ E = TypeVar("E", bound=Engine | AsyncEngine)
 class StoreOperations(Generic[E]):
     """The operations of a store over an engine, with the lock of its writer, its clock, and its process id."""
 
-    def __init__(self, engine: E, leases: Leases, clock: Clock) -> None:
+    def __init__(self, engine: E, leases: Leases, clock: Clock, mutex: threading.Lock | asyncio.Lock) -> None:
         self.name = engine.url.render_as_string(hide_password=True)
         """The URL of the database, without its password."""
         self._engine = engine
-        self._leases, self._clock = leases, clock
-        self._session: Any = None
+        self._leases, self._clock, self._mutex = leases, clock, mutex
         self._process = os.getpid()
 
     @property
@@ -67,11 +65,7 @@ class StoreOperations(Generic[E]):
             if self.writer is not None:
                 yield from self._write(writing.interrupt_own)
         finally:
-            if self._session is not None:
-                yield Call(self._session.close)
-            self._session = None
-            self._leases.release()
-            yield Call(self._engine.dispose)
+            yield self._alone(self._end())
 
     # -- writing -------------------------------------------------------------------------------------------------------
 
@@ -94,9 +88,15 @@ class StoreOperations(Generic[E]):
         Raise ConflictError if `previous` already has a successor or is still being written, NotFoundError if `previous`
         does not exist, and InvalidTurnError if the role or the name of the conversation is invalid.
         """
-        yield from self._hold()
-        new = new_turn(conversation, role, previous, branch, model, origin)
-        return (yield from self._write(writing.begin_turn, new))
+        self._site()
+        yield self._alone(self._hold())
+        new, site = new_turn(conversation, role, previous, branch, model, origin), self._site()
+        with translated_errors(self.name):
+            begun: Turn = yield Change(
+                lambda connection: writing.begin_turn(connection, site, new),
+                undo=lambda connection, turn: writing.withdraw(connection, site, turn),
+            )
+        return begun
 
     @operation
     def put_block(self, turn: TurnOrId, sequence: int, content: AIContent, *, replace: bool = False) -> Steps[None]:
@@ -288,10 +288,10 @@ class StoreOperations(Generic[E]):
         """Create or migrate the tables, and mark the open turns of dead writers as interrupted."""
         try:
             with translated_errors(self.name):
-                yield Work(partial(_in_transaction, migrate))
+                yield Change(migrate)
             yield from self._write(writing.interrupt_dead)
         except BaseException:
-            yield Call(self._engine.dispose)
+            yield Uninterrupted(self._end())
             raise
 
     def _write(
@@ -299,9 +299,7 @@ class StoreOperations(Generic[E]):
     ) -> Steps[T]:
         site = self._site()
         with translated_errors(self.name):
-            changed: T = yield Work(
-                partial(_in_transaction, lambda connection: change(connection, site, *args, **kwargs))
-            )
+            changed: T = yield Change(lambda connection: change(connection, site, *args, **kwargs))
         return changed
 
     def _read(self, read: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
@@ -317,17 +315,28 @@ class StoreOperations(Generic[E]):
         return parts
 
     def _hold(self) -> Steps[None]:
-        """Take the lock of this writer. Take it again if the connection that held it has broken."""
-        if not isinstance(self._leases, SessionLeases):
-            self._leases.hold(None)
-            return
+        """Take the lock of this writer. Take another one if the connection that held it has broken."""
         with translated_errors(self.name):
-            if self._session is not None and not (yield Work(_is_connected, self._session)):
-                self._session = None
-            if self._session is None:
-                session = yield Call(self._engine.connect)
-                yield Work(partial(_begin_session, self._leases), session)
-                self._session = session
+            yield from self._leases.hold(self._engine)
+
+    def _end(self) -> Steps[None]:
+        yield from self._leases.release()
+        yield Call(self._dispose)
+
+    def _alone(self, steps: Steps[None]) -> Uninterrupted[None]:
+        """Return a step that runs `steps` while no other thread or task of this store runs such a step."""
+        return Uninterrupted(self._locked(steps))
+
+    def _locked(self, steps: Steps[None]) -> Steps[None]:
+        yield Call(self._mutex.acquire)
+        try:
+            yield from steps
+        finally:
+            self._mutex.release()
+
+    def _dispose(self) -> Any:
+        """Close the connections of the engine."""
+        raise NotImplementedError
 
     def _site(self) -> Site:
         if os.getpid() != self._process:
@@ -335,27 +344,7 @@ class StoreOperations(Generic[E]):
         now = self._clock()
         if now.tzinfo is None:
             raise HistoryError("the clock of this store returns times without a time zone: return aware datetimes")
-        return Site(now=now.astimezone(UTC), writer=self._leases.writer, is_alive=self._leases.is_alive)
-
-
-def _in_transaction(change: Callable[[Connection], T], connection: Connection) -> T:
-    """Run a change in a write transaction."""
-    with connection.execution_options(**{IMMEDIATE: True}).begin():
-        return change(connection)
-
-
-def _begin_session(leases: Leases, session: Connection) -> None:
-    leases.hold(session.execution_options(isolation_level="AUTOCOMMIT"))
-
-
-def _is_connected(session: Connection) -> bool:
-    try:
-        session.execute(text("SELECT 1"))
-    except DBAPIError:
-        session.invalidate()
-        session.close()
-        return False
-    return True
+        return Site(now=now.astimezone(UTC), leases=self._leases)
 
 
 def _id(turn: TurnOrId) -> str:

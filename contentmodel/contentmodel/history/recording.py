@@ -6,13 +6,14 @@ interrupted.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import (
     CANCELLED,
     BlockCatchUp,
@@ -58,7 +59,9 @@ def record(events: Iterable[StreamEvent], store: TurnStore, turn: Turn) -> Itera
         store.end_turn(turn, **taking.ending(None))
 
 
-async def arecord(events: AsyncIterable[StreamEvent], store: AsyncTurnStore, turn: Turn) -> AsyncIterator[StreamEvent]:
+async def arecord(
+    events: AsyncIterable[StreamEvent], store: AsyncTurnStore, turn: Turn
+) -> AsyncGenerator[StreamEvent, None]:
     """Do the same as `record`, for an async iterator and an async store."""
     taking = Taking(turn)
     try:
@@ -91,16 +94,18 @@ class Taking:
         self.is_over = False
         self._role = turn.role
         self._fold = Fold()
-        self._started: set[int] = set()
+        self._unstored: set[int] = set()
         self._stored: dict[int, Any] = {}
+        self._held: set[int] = set()
+        """The complete results whose calls are not complete. They are stored after their calls, or never."""
 
     def take(self, event: StreamEvent) -> list[Action]:
         """Return the actions to run before the event is passed on."""
         self._fold.feed(event)
         if isinstance(event, TurnStart):
             return self._describe(event)
-        if isinstance(event, BlockStart | BlockCatchUp):
-            self._started.add(event.index)
+        if isinstance(event, BlockStart | BlockCatchUp) and event.index not in self._stored:
+            self._unstored.add(event.index)
         if isinstance(event, BlockCatchUp) or (isinstance(event, BlockStop) and event.is_complete):
             return self._put(event.index)
         if isinstance(event, BlockDelta) and event.index in self._stored:
@@ -108,7 +113,7 @@ class Taking:
             return self._put(event.index)
         if isinstance(event, TurnComplete):
             # The end of the turn also completes blocks without a BlockStop.
-            unstored = [action for index in sorted(self._started - self._stored.keys()) for action in self._put(index)]
+            unstored = [action for index in sorted(self._unstored) for action in self._put(index)]
             return [*unstored, Action("end_turn", (), {"status": "complete", **self._answer(event)})]
         if isinstance(event, TurnError):
             status = "interrupted" if event.error.code == CANCELLED else "failed"
@@ -134,9 +139,22 @@ class Taking:
         content = self._fold.content(index)
         if index in self._stored and self._stored[index] == content:
             return []
+        if isinstance(content, ToolResultContent) and self._is_call_unstored(content):
+            self._held.add(index)
+            return []
         replace = index in self._stored
         self._stored[index] = content
-        return [Action("put_block", (index, content), {"replace": replace})]
+        self._held.discard(index)
+        self._unstored.discard(index)
+        actions = [Action("put_block", (index, content), {"replace": replace})]
+        if isinstance(content, ToolCallContent):
+            actions += [action for held in sorted(self._held) for action in self._put(held)]
+        return actions
+
+    def _is_call_unstored(self, result: ToolResultContent) -> bool:
+        """Return whether the call of a result began in this turn and is not complete: its result is of no use alone."""
+        contents = map(self._fold.content, self._unstored)
+        return any(isinstance(call, ToolCallContent) and call.call_id == result.call_id for call in contents)
 
     def _answer(self, event: TurnComplete | TurnError) -> dict[str, Any]:
         """Return the stored part of the first choice of the response. If there is no layout, use the usual messages."""

@@ -20,17 +20,58 @@ S = TypeVar("S")
 A = TypeVar("A")
 
 
-@dataclass(frozen=True)
+IMMEDIATE = "contentmodel_writes"
+"""The execution option that marks a connection whose transaction will write."""
+
+
+class CancelledStepError(Exception):
+    """Raised inside a transaction to roll it back, because its caller was cancelled."""
+
+
+@dataclass
 class Work:
-    """Run `work` on `session`, or on a connection of the pool. The reply is its result."""
+    """Run `work` on `session`, or on a connection of the pool. The reply is its result.
+
+    A cancellation of the caller does not interrupt the step, because a driver that is interrupted leaves a connection
+    in an unknown state. The async driver sets `is_cancelled` and lets the step end.
+    """
 
     work: Callable[[Connection], Any]
     session: Any = None
+    is_cancelled: bool = False
+
+    def run(self, connection: Connection) -> Any:
+        """Run the step on a connection."""
+        return self.work(connection)
+
+
+@dataclass
+class Change(Work):
+    """Run `work` in a transaction, which is rolled back if the caller is cancelled before its end.
+
+    If the caller is cancelled later, the async driver runs `undo` with the result, in a transaction of its own.
+    """
+
+    undo: Callable[[Connection, Any], Any] | None = None
+
+    def run(self, connection: Connection) -> Any:
+        with connection.execution_options(**{IMMEDIATE: True}).begin():
+            result = self.work(connection)
+            if self.is_cancelled:
+                raise CancelledStepError
+            return result
+
+
+@dataclass(frozen=True)
+class Uninterrupted(Generic[T]):
+    """Run `steps` to their end, also if the caller is cancelled. The reply is their result."""
+
+    steps: Generator[Any, Any, T]
 
 
 @dataclass(frozen=True)
 class Call:
-    """Call `function`. The reply is its result. An async driver awaits it."""
+    """Call `function`. The reply is its result. An async driver awaits it, and a cancellation interrupts it."""
 
     function: Callable[[], Any]
 
@@ -42,9 +83,10 @@ class Page(Generic[T]):
     items: Sequence[T]
 
 
-Steps: TypeAlias = Generator[Work | Call, Any, T]
+Step: TypeAlias = Work | Call | Uninterrupted[Any]
+Steps: TypeAlias = Generator[Step, Any, T]
 """The steps of an operation with a result."""
-Pages: TypeAlias = Generator[Work | Call | Page[T], Any, None]
+Pages: TypeAlias = Generator[Step | Page[T], Any, None]
 """The steps of an operation that yields its items page by page."""
 
 
@@ -75,7 +117,7 @@ class Progress(Generic[T]):
 class Synchronous:
     """A mixin that runs the steps of operations. Subclasses implement `_do`, which runs one step."""
 
-    def _do(self, step: Work | Call) -> Any:
+    def _do(self, step: Step) -> Any:
         raise NotImplementedError
 
     def _run(self, steps: Steps[T]) -> T:
@@ -111,7 +153,7 @@ class Synchronous:
 class Asynchronous:
     """A mixin that runs the steps of operations asynchronously. Subclasses implement `_do`, which runs one step."""
 
-    async def _do(self, step: Work | Call) -> Any:
+    async def _do(self, step: Step) -> Any:
         raise NotImplementedError
 
     async def _run(self, steps: Steps[T]) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy import Engine
 from contentmodel.history.common import Clock, utc_now
 from contentmodel.history.engines import BUSY, leases_for, make_engine, url_of
 from contentmodel.history.operations import StoreOperations
-from contentmodel.history.steps import Call, Synchronous, Work
+from contentmodel.history.steps import Call, Step, Synchronous, Uninterrupted
 
 
 class TurnStore(StoreOperations[Engine], Synchronous):
@@ -32,7 +33,7 @@ class TurnStore(StoreOperations[Engine], Synchronous):
         HistoryError if the database cannot be opened.
         """
         url = url_of(url_or_path, is_async=False)
-        store = cls(make_engine(url, busy_timeout), leases_for(url), clock)
+        store = cls(make_engine(url, busy_timeout), leases_for(url), clock, threading.Lock())
         store._run(store._open())
         return store
 
@@ -44,10 +45,15 @@ class TurnStore(StoreOperations[Engine], Synchronous):
     ) -> None:
         self.close()
 
-    def _do(self, step: Work | Call) -> Any:
+    def _do(self, step: Step) -> Any:
         if isinstance(step, Call):
             return step.function()
+        if isinstance(step, Uninterrupted):
+            return self._run(step.steps)
         if step.session is not None:
-            return step.work(step.session)
+            return step.run(step.session)
         with self._engine.connect() as connection:
-            return step.work(connection)
+            return step.run(connection)
+
+    def _dispose(self) -> None:
+        self._engine.dispose()

@@ -8,7 +8,7 @@ deadlocks, and without its key (FOR NO KEY UPDATE), so that rows with a foreign 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from contentmodel.display import count_of
 from contentmodel.history import rows
 from contentmodel.history.errors import ConflictError, DamagedError, InvalidTurnError, NotFoundError
+from contentmodel.history.leases import Leases
 from contentmodel.history.reading import turn_of
 from contentmodel.history.stored import checked, reading_row
 from contentmodel.history.tables import NOT_COMPLETE, conversations, followed, turn_blocks, turns
@@ -33,11 +34,10 @@ Blocks: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """The context of an operation: the current time, the id of this store's writer, and a test of other writers."""
+    """The context of an operation: the current time, and the locks of this store's writer and of other writers."""
 
     now: datetime
-    writer: str | None
-    is_alive: Callable[[Connection, str], bool]
+    leases: Leases
 
 
 class NewTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,11 +67,18 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
 def begin_turn(connection: Connection, site: Site, new: NewTurn) -> Turn:
     """Begin a turn that this store's writer writes."""
-    if site.writer is None:
+    if site.leases.writer is None:
         raise InvalidTurnError("this store cannot begin a turn: it has no writer")
     rows.check_turn(new.role)
     (turn,) = _insert(connection, site, new, [({"role": new.role, **new.columns}, ())], status="open")
     return turn
+
+
+def withdraw(connection: Connection, site: Site, begun: Turn) -> None:
+    """Delete a turn whose beginning was not reported to the caller. Keep it if another store has interrupted it."""
+    mine = update(turns).where(turns.c.id == begun.id, turns.c.status == "open")
+    if connection.execute(mine.values(status="interrupted", writer=None)).rowcount:
+        delete_turn(connection, site, begun.id)
 
 
 def add_turn(connection: Connection, site: Site, new: NewTurn, blocks: Blocks) -> Turn:
@@ -138,7 +145,7 @@ def _insert(
             "number": number,
             "is_branch": new.branch and not inserted,
             "status": status,
-            "writer": site.writer if status == "open" else None,
+            "writer": site.leases.writer if status == "open" else None,
         }
         inserted.append(row)
         inside += [{"turn": row["id"], **block} for block in blocks]
@@ -271,7 +278,7 @@ def _layout(connection: Connection, name: str, ending: Ending) -> list[int] | No
 def _refuse_foreign(site: Site, row: Row[Any]) -> None:
     if row.status != "open":
         raise ConflictError(f"the turn {row.id} is {row.status}: it cannot be changed")
-    if row.writer != site.writer:
+    if row.writer not in site.leases.own:
         raise ConflictError(f"the turn {row.id} is being written by another store")
 
 
@@ -286,24 +293,23 @@ def interrupt_dead(connection: Connection, site: Site) -> int:
         .all()
     )
     dead = [writer for writer in writers if not _is_alive(connection, site, writer)]
-    return sum(_interrupt(connection, site, writer) for writer in dead)
+    return _interrupt(connection, site, dead)
 
 
 def _is_alive(connection: Connection, site: Site, writer: Any) -> bool:
     """Return whether a writer is alive. Return False for an invalid id."""
-    try:
-        return isinstance(writer, str) and site.is_alive(connection, writer)
-    except ValueError:
-        return False
+    return isinstance(writer, str) and site.leases.is_alive(connection, writer)
 
 
 def interrupt_own(connection: Connection, site: Site) -> int:
     """Mark the open turns of this store's writer as interrupted. Return their number."""
-    return 0 if site.writer is None else _interrupt(connection, site, site.writer)
+    return _interrupt(connection, site, list(site.leases.own))
 
 
-def _interrupt(connection: Connection, site: Site, writer: str) -> int:
-    unfinished = update(turns).where(NOT_COMPLETE, turns.c.status == "open", turns.c.writer == writer)
+def _interrupt(connection: Connection, site: Site, writers: Sequence[Any]) -> int:
+    if not writers:
+        return 0
+    unfinished = update(turns).where(NOT_COMPLETE, turns.c.status == "open", turns.c.writer.in_(writers))
     return connection.execute(unfinished.values(status="interrupted", ended_at=site.now, writer=None)).rowcount
 
 
@@ -311,7 +317,7 @@ def _interrupt_if_dead(connection: Connection, site: Site, row: Row[Any]) -> boo
     """If the writer of an open turn is dead, mark its turns as interrupted. Return whether it is dead."""
     if _is_alive(connection, site, row.writer):
         return False
-    _interrupt(connection, site, row.writer)
+    _interrupt(connection, site, [row.writer])
     return True
 
 

@@ -43,9 +43,13 @@ class TurnRun:
 
     async def events(self, cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
         """Yield the events of the turn. If anything but the store fails, the last event is a TurnError."""
-        async with aclosing(self._guarded(cancellation)) as run:
-            recorded = arecord(run, self._store, self._turn)
-            async for event in arecord_notices(recorded, AsyncConversationLog(self._store), self._turn):
+        log = AsyncConversationLog(self._store)
+        async with (
+            aclosing(self._guarded(cancellation)) as run,
+            aclosing(arecord(run, self._store, self._turn)) as recorded,
+            aclosing(arecord_notices(recorded, log, self._turn)) as noticed,
+        ):
+            async for event in noticed:
                 yield event
         # The store marks the turn as interrupted, and has no final event. Clients get a TurnError.
         if self._interruption is not None:

@@ -100,10 +100,4 @@ def _laid_out(turn: Turn, blocks: Sequence[Block]) -> tuple[list[Any], Layout]:
     messages = usual_messages(turn.role, [block.content for block in blocks], turn.origin)
     numbers = iter(block.sequence for block in blocks)
     layout = [[[next(numbers) for _ in message.contents] for message in messages]]
-    # Only messages with the turn's role come from its origin. Tool results come from the application.
-    origins = [message.origin if message.role == turn.role else None for message in messages]
-    shells = [
-        msgspec.structs.replace(message, contents=[], origin=origin)
-        for message, origin in zip(messages, origins, strict=True)
-    ]
-    return shells, layout
+    return [msgspec.structs.replace(message, contents=[]) for message in messages], layout

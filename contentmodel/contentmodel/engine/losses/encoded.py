@@ -49,7 +49,7 @@ class Encoded:
     `payload` may share nested values with the encoded model value: treat it as read-only, or copy it.
     """
 
-    __slots__ = ("_again", "_context", "_form", "_losses", "_root", "_source", "payload")
+    __slots__ = ("_again", "_context", "_form", "_losses", "_root", "_source", "_source_api", "payload")
 
     def __init__(
         self,
@@ -69,12 +69,19 @@ class Encoded:
         self._root = root
         self._context = context
         self._source: tuple[Json, DecodeContext] | None = None
+        self._source_api: str | None = None
         self._losses: tuple[Loss, ...] | None = None
 
     def trace_to(self, payload: object, context: DecodeContext) -> Encoded:
         """Set the source payload that the model value was decoded from. The paths of the losses then refer to it."""
-        self._source = (payload, context)
+        self._source, self._source_api = (payload, context), context.api
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the result with its losses, without the source and the functions that find them."""
+        context = self._context
+        core = {name: getattr(context, name) for name in _CORE}
+        return _unpickled, (self.payload, self._root, core, self.form, self._source_api, self.losses)
 
     @property
     def api(self) -> str:
@@ -84,7 +91,7 @@ class Encoded:
     @property
     def source_api(self) -> str | None:
         """The API of the source payload; None if the result was not traced to one."""
-        return None if self._source is None else self._source[1].api
+        return self._source_api
 
     @property
     def value(self) -> object:
@@ -130,7 +137,7 @@ class Encoded:
                 continue
             if reason in (IN_URL, FOREIGN_MODEL) or reason in unneeded:
                 continue
-            if reason is RESIDUE:
+            if reason == RESIDUE:
                 while id(owner) in originals:
                     owner = originals[id(owner)]
                 values = {"kept": () if api is None else (api, context.api)}
@@ -214,6 +221,31 @@ class Encoded:
         return pruned([reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])])
 
 
+_CORE = (
+    *("api", "issuer", "kind", "maps", "model", "status", "is_error_body"),
+    *("pending_losses", "replacements", "placeholders"),
+)
+"""The attributes of a context that a finished result uses."""
+
+
+def _unpickled(
+    payload: Json,
+    root: object,
+    core: dict[str, Any],
+    form: DocumentForm,
+    source_api: str | None,
+    losses: tuple[Loss, ...],
+) -> Encoded:
+    from contentmodel.engine.context import EncodeContext
+
+    context = EncodeContext(core["api"], core["issuer"], core["kind"])
+    for name, value in core.items():
+        setattr(context, name, value)
+    encoded = Encoded(payload, root, context, form=form)
+    encoded._source_api, encoded._losses = source_api, losses
+    return encoded
+
+
 class EncodedContents:
     """The result of encoding contents without their answer: the wire values, and the losses of each content."""
 
@@ -279,7 +311,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
 def holds(pending: PendingLoss) -> bool:
     """Return whether a pending loss is a loss. If the text was compact JSON already, its spelling is not lost."""
     call = pending.owner
-    if pending.reason is not ARGUMENTS_SPELLING or not isinstance(call, ToolCallContent):
+    if pending.reason != ARGUMENTS_SPELLING or not isinstance(call, ToolCallContent):
         return True
     text = call.arguments if isinstance(call.arguments, str) else ""
     return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")
@@ -317,7 +349,7 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     for owner, field, reason, api, values in context.pending_losses:
         if id(owner) in made:
             continue
-        if reason is RESIDUE:
+        if reason == RESIDUE:
             yield from _left_behind(owner, values.get("kept", (api,)))
             continue
         if field == "model" and context.model is not None and isinstance(owner, ChatRequest):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -39,6 +40,9 @@ class ToolFileWarning(UserWarning):
     def __init__(self, faults: Iterable[ToolFileFault]) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(map(str, self.faults)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.faults,), self.__dict__
 
 
 class ToolContextError(ContentModelError, ValueError):

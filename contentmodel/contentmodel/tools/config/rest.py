@@ -178,6 +178,10 @@ def _pair(template: str, arguments: Mapping[str, Any]) -> str | None:
 
 def _body(operation: Operation, rest: Mapping[str, Any]) -> bytes | None:
     if operation.method in WITH_BODY:
+        # Servers that match names in any case could take an undeclared argument for a declared one, or for the context.
+        undeclared = [name for name in rest if name not in operation.supplied | operation.parameters]
+        if undeclared:
+            raise ExecutorError(f"{operation.tool} has no argument {', '.join(undeclared)}: remove it")
         named = _ARGUMENT.findall(operation.path)
         return write(rest) if rest or any(name not in named for name in operation.body) else None
     if any(value is not None or name not in operation.parameters for name, value in rest.items()):

@@ -23,6 +23,7 @@ from contentmodel.extras import needs_extra
 from contentmodel.tools.background import TimedOut, run_within
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.config.format import Operation
+from contentmodel.tools.config.postgresql_times import all_times
 from contentmodel.tools.config.statements import Statement, check_sql, placeholders_of, read_statement
 from contentmodel.tools.outcome import ToolOutcome
 
@@ -156,7 +157,8 @@ class SqlExecutor:
         elif connection.dialect.name == "postgresql":
             # Only for this transaction: another caller may use the connection next.
             connection.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(self._timeout * 1000)}")
-            yield
+            with all_times(connection) if connection.dialect.driver == "psycopg" else nullcontext():
+                yield
         else:
             yield
 

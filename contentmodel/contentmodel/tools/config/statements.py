@@ -123,7 +123,10 @@ def _faults(root: Any) -> Iterator[str]:
     from sqlglot import exp
 
     known = (exp.Query, exp.Values, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.TruncateTable)
-    if isinstance(root, exp.Transaction | exp.Commit | exp.Rollback):
+    is_command = isinstance(root, exp.Command)
+    if isinstance(root, exp.Copy) or (is_command and str(root.this).upper() == "COPY"):
+        yield "COPY transfers data outside of a result: use SELECT or INSERT"
+    elif isinstance(root, exp.Transaction | exp.Commit | exp.Rollback):
         yield "each statement runs in its own transaction: remove BEGIN, COMMIT and ROLLBACK"
     elif not isinstance(root, (*known, exp.Analyze, exp.Describe, exp.Pragma, exp.Show)):
         yield "not a SQL statement: it must begin with SELECT, INSERT, UPDATE, DELETE, WITH or another SQL verb"

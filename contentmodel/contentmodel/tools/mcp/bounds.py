@@ -1,5 +1,7 @@
 """Limit the size of a message from an MCP server: a larger message is never held in memory.
 
+A message of a process that the package `mcp` cannot parse would leave its request without an answer, so it is replaced.
+
 The package `mcp` limits server-sent events. Lines of a process and HTTP bodies are limited here, with the means that
 the package offers: the codec of the lines, and a hook of the HTTP client.
 """
@@ -22,17 +24,20 @@ MAX_BYTES = 16 * 2**20
 _CODEC = re.compile(r"contentmodel_utf8_(\d{1,15})")
 _ID = re.compile(rb'"id"\s{0,9}:\s{0,9}(\d{1,18}|"[^"\\]{0,100}")')
 _HEAD = 1000
-_TOO_LARGE = -32600
+_INVALID = -32600
+UNPARSABLE = "the message of the server is not a valid answer, or is nested too deeply, or has a too large number"
+TOO_DEEP = "nested too deeply, or with a too large number"
+"""Replaces the schema of a tool that cannot be parsed."""
 
 
 # Lines of a process ---------------------------------------------------------------------------------------------------
 
 
 def bounded_encoding(max_bytes: int) -> str:
-    """Return the name of a codec: UTF-8 with lines of at most `max_bytes`.
+    """Return the name of a codec: UTF-8 with lines of at most `max_bytes` that the package `mcp` can parse.
 
-    A longer line is replaced by a JSON-RPC error response with the line's id. If the id is not at the beginning of the
-    line, it is replaced by an empty object, which is not a message.
+    Half of a surrogate pair becomes U+FFFD. Any other line is replaced by a JSON-RPC error response with the line's id.
+    If a longer line does not begin with the id, it is replaced by an empty object, which is not a message.
     """
     _register()
     return f"contentmodel_utf8_{max_bytes}"
@@ -83,15 +88,74 @@ class _BoundedLines(codecs.IncrementalDecoder):
         self._add(end)
         line, is_whole = b"".join(self._line), self._size <= self.limit
         self._line, self._size = [], 0
-        return line if is_whole else _refusal(line[:_HEAD], self.limit)
+        if is_whole:
+            return _parsable(line)
+        match = _ID.search(line[:_HEAD])
+        return b"{}" if match is None else _refusal(json.loads(match[1]), too_large(self.limit))
 
 
-def _refusal(head: bytes, limit: int) -> bytes:
-    match = _ID.search(head)
-    if match is None:
-        return b"{}"
-    error = {"code": _TOO_LARGE, "message": too_large(limit)}
-    return json.dumps({"jsonrpc": "2.0", "id": json.loads(match[1]), "error": error}).encode()
+def _refusal(request: Any, why: str) -> bytes:
+    """Return an error response to a request."""
+    return json.dumps({"jsonrpc": "2.0", "id": request, "error": {"code": _INVALID, "message": why}}).encode()
+
+
+def _parsable(line: bytes) -> bytes:
+    """Return a line that the package `mcp` can parse: the same, or an equal one, or an error response.
+
+    A line that is no response is returned unchanged.
+    """
+    if not line.lstrip().startswith(b"{") or _is_parsable(line):
+        return line
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return _refused_by_ends(line)
+    if not isinstance(message, dict) or "method" in message or not isinstance(message.get("id"), str | int):
+        return line
+    try:
+        equal = _without_deep_tools(message)
+        text = json.dumps(equal, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    except RecursionError:
+        return _refusal(message["id"], UNPARSABLE)
+    return text.encode() if _is_parsable(text.encode()) else _refusal(message["id"], UNPARSABLE)
+
+
+def _refused_by_ends(line: bytes) -> bytes:
+    """Return an error response to the id at the beginning or at the end of a line that is no JSON we can read."""
+    head, tail = line[:_HEAD], line[-_HEAD:]
+    match = _ID.search(head.partition(b'"result"')[0]) or _ID.search(tail)
+    if match is None or b'"jsonrpc"' not in head + tail or b'"method"' in head:
+        return line
+    return _refusal(json.loads(match[1]), UNPARSABLE)
+
+
+def _is_parsable(line: bytes) -> bool:
+    from mcp.types import jsonrpc_message_adapter
+
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _without_deep_tools(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message without the schemas of tools that are nested too deeply, so that the list can be read."""
+    from pydantic_core import from_json
+
+    def kept(tool: Any) -> Any:
+        try:
+            # The tool is two levels deeper in the message.
+            from_json(json.dumps({"result": {"tools": [tool]}}, ensure_ascii=True))
+        except ValueError:
+            return {"name": tool.get("name"), "inputSchema": TOO_DEEP} if isinstance(tool, dict) else None
+        return tool
+
+    result = message.get("result")
+    tools = result.get("tools") if isinstance(result, dict) else None
+    if not isinstance(result, dict) or not isinstance(tools, list):
+        return message
+    return {**message, "result": {**result, "tools": [kept(tool) for tool in tools]}}
 
 
 def too_large(limit: int) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import PurePath
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from urllib.parse import urlsplit
 
@@ -112,6 +113,11 @@ class McpTools:
         self._loop: SessionLoop | None = None
         self._own_loop: asyncio.AbstractEventLoop | None = None
         self._is_given = False
+        self._reopens = False
+        """True if a new connection replaces a broken one."""
+        self._is_closed = False
+        self._has_lost_session = False
+        self._lock = Lock()
 
     @classmethod
     def stdio(
@@ -136,12 +142,17 @@ class McpTools:
 
     @classmethod
     def http(cls, url: str, headers: Mapping[str, str] | None = None, **options: Unpack[McpOptions]) -> McpTools:
-        """Return a server that uses streamable HTTP at `url`; `headers` are sent with every request."""
-        return cls(
+        """Return a server that uses streamable HTTP at `url`; `headers` are sent with every request.
+
+        If the connection breaks, the calls under way fail, and the next call opens a new one.
+        """
+        server = cls(
             sessions.over_http(url, headers, options.get("max_bytes", MAX_BYTES)),
             urlsplit(url).hostname or "over HTTP",
             options,
         )
+        server._reopens = True
+        return server
 
     @classmethod
     def session(cls, session: Client | ClientSession, **options: Unpack[McpOptions]) -> McpTools:
@@ -196,14 +207,14 @@ class McpTools:
 
     async def aclose(self) -> None:
         """Close the server. Running calls fail. Never raises, and waits at most twenty seconds."""
-        self._own_loop = None
+        self._own_loop, self._is_closed = None, True
         if self._loop is not None:
             self._loop.close()
             await asyncio.wait([asyncio.wrap_future(self._loop.ended)], timeout=CLOSE_TIMEOUT)
 
     def close(self) -> None:
         """Do the same as `aclose`, for sync code."""
-        self._own_loop = None
+        self._own_loop, self._is_closed = None, True
         if self._loop is not None:
             self._loop.close()
             self._loop.wait(CLOSE_TIMEOUT)
@@ -218,6 +229,8 @@ class McpTools:
         if self._own_loop is asyncio.get_running_loop():
             result = await self._request(name, args)
         else:
+            if self._own_loop is None:
+                await self._opened(name)
             result = await asyncio.wrap_future(self._submit(name, args))
         if _is_small(result):
             return self._outcome(name, result)
@@ -228,12 +241,39 @@ class McpTools:
         """Do the same as `call`, for sync code. It blocks its thread."""
         if self._own_loop is not None and self._own_loop is asyncio._get_running_loop():
             raise McpError(self.name, "the session belongs to this event loop: await `call` instead", tool=name)
+        if self._own_loop is None:
+            self._opened_sync(name)
         future = self._submit(name, args)
         try:
             return self._outcome(name, future.result())
         except BaseException:
             future.cancel()
             raise
+
+    async def _opened(self, name: str) -> None:
+        """Wait until the connection is open."""
+        try:
+            await asyncio.wrap_future(self._connection(name).opened)
+        except Exception as error:
+            raise sessions.as_mcp_error(error, self.name, name) from error
+
+    def _opened_sync(self, name: str) -> None:
+        try:
+            self._connection(name).opened.result()
+        except Exception as error:
+            raise sessions.as_mcp_error(error, self.name, name) from error
+
+    def _connection(self, name: str) -> SessionLoop:
+        """Return the connection. Start a new one if the server closed it, or no longer has the session."""
+        with self._lock:
+            if self._loop is None:
+                raise McpError(self.name, "the connection is not open: use it in a with or async with block", tool=name)
+            if self._reopens and not self._is_closed and (self._has_lost_session or self._loop.is_over):
+                self._loop.close()
+                self._has_lost_session = False
+                self._loop = self._new_loop(self._reopen)
+                self._loop.start()
+            return self._loop
 
     def _submit(self, name: str, args: dict[str, Any]) -> Future[dict[str, Any]]:
         if self._own_loop is not None:
@@ -246,7 +286,11 @@ class McpTools:
 
     async def _request(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
         timeout = self._options.get("timeout") or sessions.LONGEST_CALL
-        return await sessions.call_tool(self._session, self.name, name, args, timeout)
+        try:
+            return await sessions.call_tool(self._session, self.name, name, args, timeout)
+        except McpError as error:
+            self._has_lost_session |= sessions.has_lost_session(error)
+            raise
 
     def _outcome(self, name: str, result: dict[str, Any]) -> ToolOutcome:
         if name in self._validators and result.get("isError") is not True:
@@ -275,17 +319,24 @@ class McpTools:
     def _start(self) -> SessionLoop:
         if self._loop is not None:
             raise McpError(self.name, "the connection cannot be reopened: make a new McpTools")
-        self._loop = SessionLoop(self._open, self._connect_timeout, lambda why: McpError(self.name, why))
+        self._loop = self._new_loop(self._open)
         self._loop.start()
         return self._loop
+
+    def _new_loop(self, opening: Callable[[AsyncExitStack], Awaitable[None]]) -> SessionLoop:
+        return SessionLoop(opening, self._connect_timeout, lambda why: McpError(self.name, why))
 
     def _unopened(self, error: BaseException) -> BaseException:
         return sessions.as_mcp_error(error, self.name, None) if isinstance(error, Exception) else error
 
-    async def _open(self, stack: AsyncExitStack) -> None:
+    async def _reopen(self, stack: AsyncExitStack) -> None:
+        """Open a new session. The tools stay as they were."""
         self._session = await self._opening(stack)
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        await self._reopen(stack)
         if "name" not in self._options and self._session.server_info is not None:
-            self.name = self._session.server_info.name
+            self.name = sessions.clean_name(self._session.server_info.name) or self.name
         received, faults = await sessions.list_tools(self._session, self.name, self._connect_timeout)
         self.faults = faults
         names = None if self._options.get("only") is None else list(self._options["only"] or ())

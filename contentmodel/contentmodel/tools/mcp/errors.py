@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from contentmodel.errors import ContentModelError
 
 
@@ -14,7 +17,11 @@ class McpError(ContentModelError, RuntimeError):
 
     def __init__(self, server: str, why: str, *, tool: str | None = None, code: int | None = None) -> None:
         self.server, self.tool, self.code = server, tool, code
+        self._why = why
         super().__init__(f"{tool} of the MCP server {server}: {why}" if tool else f"MCP server {server}: {why}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), tool=self.tool, code=self.code), (self.server, self._why), self.__dict__
 
 
 class McpTimeoutError(McpError, TimeoutError):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from contentmodel.errors import Fault, MissingExtraError
 from contentmodel.tools.config.clients import authorization, private_url, redact_log
 from contentmodel.tools.mcp.blocks import json_of
-from contentmodel.tools.mcp.bounds import bounded_encoding, response_hook
+from contentmodel.tools.mcp.bounds import TOO_DEEP, bounded_encoding, response_hook
 from contentmodel.tools.mcp.errors import McpError, McpTimeoutError
 from contentmodel.tools.mcp.session_loop import reason
 from contentmodel.tools.schema import schema_faults
@@ -160,7 +160,7 @@ def _faults(tool: Any) -> list[str]:
     if len(description or "") > MAX_DESCRIPTION:
         return [f"the description has more than {MAX_DESCRIPTION:,} characters"]
     if not isinstance(tool.get("inputSchema"), dict):
-        return ["the inputSchema is not an object"]
+        return [f"the inputSchema is {TOO_DEEP if tool.get('inputSchema') == TOO_DEEP else 'not an object'}"]
     return [f"the inputSchema: {fault}" for fault in schema_faults(tool["inputSchema"])]
 
 
@@ -230,6 +230,8 @@ async def call_tool(session: Any, server: str, name: str, args: dict[str, Any], 
     except Exception as error:
         raise as_mcp_error(error, server, name) from error
     received = (result.meta or {}).get(_KEPT) or json_of(result)
+    if received.get("resultType", "complete") != "complete":
+        raise McpError(server, f"the result is not complete: {str(received['resultType'])[:MAX_NAME]}", tool=name)
     meta = received.get("_meta")
     if not isinstance(meta, dict) or _STAMP not in meta:
         return dict(received)
@@ -237,6 +239,21 @@ async def call_tool(session: Any, server: str, name: str, args: dict[str, Any], 
     rest = {key: value for key, value in meta.items() if key != _STAMP}
     without = {key: value for key, value in received.items() if key != "_meta"}
     return {**without, "_meta": rest} if rest else without
+
+
+def clean_name(name: Any) -> str:
+    """Return the name of a server for errors, which a model may read: short and printable; "" if it has none."""
+    text = name[:MAX_NAME] if isinstance(name, str) else ""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
+def has_lost_session(error: McpError) -> bool:
+    """Return whether a server over HTTP no longer has the session, for example because it was restarted."""
+    return error.code == _INVALID_REQUEST and _TERMINATED in str(error)
+
+
+_INVALID_REQUEST, _TERMINATED = -32600, "Session terminated"
+"""The error that the package `mcp` makes of the HTTP status 404."""
 
 
 def as_mcp_error(error: Exception, server: str, tool: str | None) -> McpError:

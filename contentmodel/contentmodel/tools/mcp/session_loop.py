@@ -49,6 +49,12 @@ class SessionLoop:
         """Start the thread. `opened` is done when opening has succeeded or failed."""
         self._thread.start()
 
+    @property
+    def is_over(self) -> bool:
+        """True if the loop has ended or is ending, for whatever reason."""
+        with self._lock:
+            return self._leaving or (self._closing and self._loop is None)
+
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run `work` in the session's loop. Cancelling the future cancels the work."""
         with self._lock:
