@@ -643,7 +643,7 @@ def test_search_suggestions_are_dropped_with_a_loss(target: str) -> None:
     assert ("$.input[2].result[0]", "dropped") in {(loss.path, loss.kind) for loss in encoded.losses}
 
 
-def test_answer_that_ended_in_spite_of_an_error_keeps_its_status() -> None:
+def test_answer_with_an_error_has_failed_although_its_status_is_completed() -> None:
     text = {"type": "output_text", "text": "Hi", "annotations": []}
     message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [text]}
     answer = {
@@ -656,8 +656,9 @@ def test_answer_that_ended_in_spite_of_an_error_keeps_its_status() -> None:
         "error": {"code": "server_error", "message": "late"},
     }
     encoded = convert(answer, source="openai-responses", target=API, kind="response")
-    assert encoded.payload["status"] == "completed"
+    assert encoded.payload["status"] == "failed"
     assert encoded.payload["errors"] == [{"code": "api_error", "message": "late"}]
+    assert "no-finish-reason" in [loss.code for loss in encoded.losses]
 
 
 QUOTA = {"code": "quota_exceeded", "message": "No quota is left."}

@@ -225,13 +225,13 @@ def delta_value(content: Any, pieces: Sequence[Any]) -> Any:
 
 
 def _value_of(arguments: Any) -> Any:
-    """Return arguments as a value if their text is JSON. Missing arguments equal an empty object."""
-    if isinstance(arguments, str):
+    """Return arguments as a value if their text is JSON. Missing and blank arguments equal an empty object."""
+    if isinstance(arguments, str) and arguments.strip():
         try:
             arguments = parse(arguments)
         except DecodeError:
             return arguments
-    return arguments or {}
+    return {} if isinstance(arguments, str) and arguments.isspace() else arguments or {}
 
 
 def put(owner: Any, steps: Sequence[str | int], value: Any) -> Any:
@@ -491,7 +491,7 @@ def crossing(target: Any, events: Events) -> None:
     expected = target.decode_response(target.encode_response(response).payload)
     if streamed == expected:
         return
-    if isinstance(events[-1], ev.TurnError):
+    if isinstance(events[-1], ev.TurnError) or streamed.error is not None:
         same("crossing", _all_contents(expected), _all_contents(streamed))
         if streamed.error is None:
             raise LawBroken("crossing", "$.error", "the turn failed, but its stream has no error", events[-1], None)

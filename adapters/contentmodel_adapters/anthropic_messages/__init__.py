@@ -57,6 +57,7 @@ from contentmodel_adapters.anthropic_messages.http import HOSTS, HTTP
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import (
     ERRORS,
+    FINISH,
     LIMIT_HEADERS,
     RESPONSE,
     encode_blocks,
@@ -263,6 +264,7 @@ class AnthropicMessages(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
+    finish = FINISH
     http = HTTP
     hosts = HOSTS
     dialects = tuple(DIALECTS)

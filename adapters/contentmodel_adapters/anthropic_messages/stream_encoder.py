@@ -96,9 +96,9 @@ class Encoder(BlockEncoder):
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._head:
             known = self.encode_envelope(event)
-            # Send what was received before the error: the tokens, and the finish reason if there is one.
+            # Send what was received before the error: the tokens, and a finish reason of this API.
             counted = {**self._head["usage"], **object_of(known, "usage")}
-            if event.response.finish_reason is not None or counted != self._head["usage"]:
+            if (self.is_native and event.response.finish_reason is not None) or counted != self._head["usage"]:
                 self._end_message(known)
         if "error" in payload:
             self.put({"type": "error", **payload}, "error")

@@ -71,7 +71,7 @@ from contentmodel_adapters.bedrock_converse.dialects import (
 )
 from contentmodel_adapters.bedrock_converse.http import HTTP
 from contentmodel_adapters.bedrock_converse.messages import Messages, with_fitting_results, with_readable_reasoning
-from contentmodel_adapters.bedrock_converse.response import RESPONSE, encode_blocks
+from contentmodel_adapters.bedrock_converse.response import FINISH, RESPONSE, encode_blocks
 from contentmodel_adapters.bedrock_converse.rules import (
     CALL_IDS,
     DOCUMENT_NAME,
@@ -393,6 +393,7 @@ class BedrockConverse(TableAdapter):
     conversation = "messages"
     takes_json = True
     errors = ERRORS
+    finish = FINISH
     http = HTTP
     stream_format = EVENT_STREAM
     meaningless = {

@@ -93,7 +93,7 @@ class Encoder(BlockEncoder):
             envelope = self.encode_envelope(event)
             if event.response.usage is not None:
                 self.put({"usage": envelope["usage"]}, "metadata")
-            elif event.response.finish_reason is not None:
+            elif self.is_native and event.response.finish_reason is not None:
                 self.put({"stopReason": envelope["stopReason"]}, "messageStop")
         self.put(*exception_of(payload))
 

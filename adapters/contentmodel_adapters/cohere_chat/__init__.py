@@ -31,7 +31,7 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 from contentmodel_adapters.cohere_chat.http import HTTP
 from contentmodel_adapters.cohere_chat.messages import Conversation, expanded
-from contentmodel_adapters.cohere_chat.response import ANSWER, ERRORS, RESPONSE, completed
+from contentmodel_adapters.cohere_chat.response import ANSWER, ERRORS, FINISH, RESPONSE, completed
 from contentmodel_adapters.cohere_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.cohere_chat.stream import READERS, Decoder
 from contentmodel_adapters.cohere_chat.stream_encoder import Encoder
@@ -87,6 +87,7 @@ class CohereChat(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
+    finish = FINISH
     http = HTTP
     # The text and the index of a citation are derived from its span and its content.
     meaningless = {"text": None, "content_index": None}

@@ -32,6 +32,7 @@ KINDS = {"content": "content", "tool_calls": "tool-call", PLAN: "tool-plan"}
 class Encoder(BlockEncoder):
     """Encode one answer as the events of the API. Contents and calls are numbered apart; a plan has only deltas."""
 
+    argument_texts = True
     empty_text: ClassVar[dict[str, Any]] = {"content": {"type": "text", "text": ""}}
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:

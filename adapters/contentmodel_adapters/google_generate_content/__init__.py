@@ -52,6 +52,7 @@ from contentmodel_adapters.google_generate_content.messages import (
 )
 from contentmodel_adapters.google_generate_content.response import (
     ERRORS,
+    FINISH,
     RESPONSE,
     encode_answer,
     with_block_reason,
@@ -259,6 +260,8 @@ class GoogleGenerateContent(TableAdapter):
     takes_json = True
     conversation = "contents"
     errors = ERRORS
+    finish = FINISH
+    failure_message = "finishMessage"
     has_errors_in_lists = True
     http = HTTP
     request_passes = REQUEST_PASSES

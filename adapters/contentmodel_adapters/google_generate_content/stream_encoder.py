@@ -184,10 +184,6 @@ class Encoder(JoiningEncoder):
             # The same index as in the chunks of its text.
             number = {"index": choice} if choice or "index" in wire else {}
             candidates.append({**wire, **number, **self._metadata(choice)})
-            if "finishReason" not in wire and isinstance(event, TurnComplete):
-                # Readers take a stream without a finish reason as broken off.
-                candidates[-1]["finishReason"] = "STOP"
-                self.synthesize(f"$.choices[{choice}].finish_reason", reasons.FINISH_REASON)
             content = wire.get("content")
             if content.__class__ is dict and not content.get("parts"):
                 candidates[-1]["content"] = {**content, "parts": []}

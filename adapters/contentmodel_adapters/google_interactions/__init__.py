@@ -36,7 +36,7 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.google_interactions.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.google_interactions.http import HTTP
 from contentmodel_adapters.google_interactions.messages import Steps, encode_steps
-from contentmodel_adapters.google_interactions.response import ERRORS, RESPONSE, completed
+from contentmodel_adapters.google_interactions.response import ERRORS, FINISH, RESPONSE, completed
 from contentmodel_adapters.google_interactions.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.google_interactions.stream import Decoder
 from contentmodel_adapters.google_interactions.stream_encoder import Encoder
@@ -163,6 +163,7 @@ class GoogleInteractions(TableAdapter):
     encoder = Encoder
     conversation = "input"
     errors = ERRORS
+    finish = FINISH
     has_failed_answers = True
     http = HTTP
     meaningless = {"object": "interaction", "updated": None}

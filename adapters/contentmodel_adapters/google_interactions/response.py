@@ -52,7 +52,6 @@ FINISH = FinishReasons(
         "cancelled": "cancelled",
         "running": "in_progress",
         "pause": "requires_continuation",
-        "refusal": "completed",
         "content_filter": "incomplete",
     },
     "completed",

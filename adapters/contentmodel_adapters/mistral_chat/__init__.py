@@ -31,7 +31,7 @@ from contentmodel.authoring import (
 from contentmodel_adapters.mistral_chat.blocks import API, TABLE
 from contentmodel_adapters.mistral_chat.http import HTTP
 from contentmodel_adapters.mistral_chat.messages import ASSISTANT, REQUEST
-from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, RESPONSE, completed
+from contentmodel_adapters.mistral_chat.response import ANSWER, ERRORS, FINISH, RESPONSE, completed
 from contentmodel_adapters.mistral_chat.rules import (
     CALL_IDS,
     RULES,
@@ -82,6 +82,7 @@ class MistralChat(TableAdapter):
     decoder = Decoder
     encoder = Encoder
     errors = ERRORS
+    finish = FINISH
     requires = {"messages": list}
     # The index of a message is its position in an answer of several messages.
     meaningless = {"object": ("chat.completion", "error"), "index": None, "prefix": False}

@@ -16,6 +16,7 @@ class Encoder(JoiningEncoder):
     """Write the chunks of one answer."""
 
     choices = True
+    argument_texts = True
 
     def __init__(self, adapter: Any, policies: Any = None) -> None:
         super().__init__(adapter, policies)
@@ -131,6 +132,6 @@ class Encoder(JoiningEncoder):
             for message in choice.pop("messages", ()):
                 self._put_fields(number, message)
             choice.pop("index", None)
-            if is_failed and event.response.choices[number].finish_reason is None:
+            if is_failed and (event.response.choices[number].finish_reason is None or not self.is_native):
                 choice.pop("finish_reason", None)
             self._chunk(number, delta, **choice)

@@ -39,7 +39,7 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.ollama_chat.blocks import API, TABLE
 from contentmodel_adapters.ollama_chat.http import HTTP
 from contentmodel_adapters.ollama_chat.messages import ANSWER, MESSAGES
-from contentmodel_adapters.ollama_chat.response import RESPONSE, id_of_answer
+from contentmodel_adapters.ollama_chat.response import FINISH, RESPONSE, id_of_answer
 from contentmodel_adapters.ollama_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.ollama_chat.stream import Decoder
 from contentmodel_adapters.ollama_chat.stream_encoder import Encoder
@@ -104,6 +104,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 class OllamaChat(TableAdapter):
     """The adapter of /api/chat: requests, answers, streams and errors."""
 
+    finish = FINISH
     api = API
     issuer = "ollama"
     table = TABLE

@@ -77,6 +77,7 @@ from contentmodel_adapters.openai_chat.messages import (
 from contentmodel_adapters.openai_chat.response import (
     ERROR_AT_TOP,
     ERROR_BESIDE,
+    FINISH,
     RESPONSE,
     is_error_beside,
     with_error_at_top,
@@ -397,6 +398,7 @@ class OpenAIChat(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
     errors = ERRORS
+    finish = FINISH
     has_errors_in_lists = True
     http = HTTP
     limit_headers = LIMIT_HEADERS

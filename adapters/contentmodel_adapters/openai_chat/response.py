@@ -27,6 +27,7 @@ from contentmodel.authoring import (
     spread,
 )
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.message import FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message, encode_answer
@@ -34,7 +35,23 @@ from contentmodel_adapters.shared.errors_at_top import decode_with_error
 from contentmodel_adapters.shared.logprobs import TokenLogprobs
 from contentmodel_adapters.shared.openai_errors import ERRORS
 
-FINISH = FinishReasons(
+_CALL_FILTER = "function_call_filter"
+"""The start of a finish reason of Google's endpoint for OpenAI clients: the rest is Gemini's value.
+
+Envoyproxy/ai-gateway#2118, seen 2026-11-29.
+"""
+
+
+class Finish(FinishReasons):
+    """The finish reasons of Chat Completions and its hosts."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
+        if isinstance(value, str) and value.startswith(_CALL_FILTER):
+            return FinishReason(reason="error", raw=value)
+        return super().decode(value, context, container, key)
+
+
+FINISH = Finish(
     {
         "stop": "stop",
         "length": "length",
@@ -64,6 +81,7 @@ FINISH = FinishReasons(
         "eos_token": "stop",
         "stop_sequence": "stop",
     },
+    same=("function_call", "eos", "eos_token"),
 )
 
 TABLE.known_values("finish_reason", *FINISH.reasons)

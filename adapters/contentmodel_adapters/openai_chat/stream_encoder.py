@@ -59,6 +59,7 @@ class Encoder(JoiningEncoder):
 
     concurrent = True
     choices = True
+    argument_texts = True
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
@@ -384,7 +385,7 @@ class Encoder(JoiningEncoder):
         if self._contexts.get(number):
             message["context"] = {**object_of(message, "context"), "citations": self._contexts.pop(number)}
         rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
-        if choice.finish_reason is None and is_failed:
+        if is_failed and (choice.finish_reason is None or not self.is_native):
             # The error replaces the finish reason.
             rest.pop("finish_reason", None)
         return {"index": number, "delta": message, "finish_reason": None, **rest}

@@ -41,7 +41,7 @@ from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.http import HTTP
 from contentmodel_adapters.openai_responses.ids import ItemIds
 from contentmodel_adapters.openai_responses.messages import Items, encode_items, is_known_item
-from contentmodel_adapters.openai_responses.response import RESPONSE
+from contentmodel_adapters.openai_responses.response import FINISH, RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
@@ -259,6 +259,7 @@ class OpenAIResponses(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     conversation = "input"
     errors = ERRORS
+    finish = FINISH
     http = HTTP
     limit_headers = LIMIT_HEADERS
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).

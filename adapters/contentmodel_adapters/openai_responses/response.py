@@ -12,9 +12,9 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     Fields,
+    FinishReasons,
     Hint,
     Record,
-    reasons,
 )
 from contentmodel.message import FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
@@ -37,6 +37,22 @@ STATUSES = {
     "in_progress": "running",
     "queued": "running",
 }
+
+FINISH = FinishReasons(
+    {**STATUSES, **INCOMPLETE},
+    {
+        "stop": "completed",
+        "tool_calls": "completed",
+        "length": "max_output_tokens",
+        "content_filter": "content_filter",
+        "error": "failed",
+        "cancelled": "cancelled",
+        "running": "in_progress",
+    },
+    "completed",
+    implied=("tool_calls",),
+)
+"""The finish reasons: a status, or the reason of an incomplete answer."""
 
 TABLE.known_values("status", *STATUSES, "incomplete")
 TABLE.known_values("incomplete.reason", *INCOMPLETE)
@@ -69,15 +85,13 @@ def _other_details(wire: Mapping[str, Any]) -> dict[str, Any]:
     return {"incomplete_details": others} if others else {}
 
 
-def status_of(finish: FinishReason | None) -> dict[str, Any]:
-    """Return the status fields of a finish reason."""
-    if finish is None:
+def status_of(raw: str | int | None) -> dict[str, Any]:
+    """Return the status fields of an encoded finish reason."""
+    if raw is None:
         return {}
-    for raw, reason in INCOMPLETE.items():
-        if finish.reason in (reason, "refusal" if reason == "content_filter" else reason) and reason != "other":
-            return {"status": "incomplete", "incomplete_details": {"reason": raw}}
-    matching = next((status for status, reason in STATUSES.items() if reason == finish.reason), "completed")
-    return {"status": matching, "incomplete_details": None}
+    if raw in INCOMPLETE:
+        return {"status": "incomplete", "incomplete_details": {"reason": raw}}
+    return {"status": raw, "incomplete_details": None}
 
 
 ENDED = Hint[dict[str, Any]](API, "ending", "the fields that report the status of the answer")
@@ -127,12 +141,7 @@ class Output(OnlyChoice):
         wire.update(ENDED.read(own) or {})
         finish = choice.finish_reason
         if finish is not None and finish_of(wire, choice) != finish:
-            wire.update(status_of(finish))
-            context.report_lost_attributes(finish, ("stop_sequence",))
-            ends = finish_of(wire, choice)
-            if ends is not None and ends.reason != finish.reason and finish.reason not in ("refusal", "tool_calls"):
-                ended = finish.raw or finish.reason
-                context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=ended)
+            wire.update(status_of(FINISH.encode(finish, context, choice)))
 
 
 RESPONSE = TABLE.record(

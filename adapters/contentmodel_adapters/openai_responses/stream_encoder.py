@@ -57,6 +57,8 @@ LAST = ("completed", "incomplete", "failed")
 class Encoder(AmendingEncoder):
     """Encode one answer as the events of the Responses API."""
 
+    argument_texts = True
+
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
         self._sequence = 0
@@ -377,7 +379,12 @@ class Encoder(AmendingEncoder):
 
     def _last(self, event: TurnComplete | TurnError) -> None:
         self._close_group()
-        payload = self._encode_response(event, event.response)
+        response = event.response
+        if isinstance(event, TurnError):
+            response = msgspec.structs.replace(response, error=event.error)
+        else:
+            response = self.with_ends(response)
+        payload = self._encode_response(event, response)
         if not self.is_native:
             payload["output"] = self._done
         status = payload.get("status")

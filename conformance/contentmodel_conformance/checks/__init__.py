@@ -25,6 +25,8 @@ for _name in (
     "recorded",
     "agreement",
     "recorded_streams",
+    "live_prefix",
+    "honest_endings",
     "relayed",
     "by_itself",
     "calls",

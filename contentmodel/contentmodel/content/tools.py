@@ -54,13 +54,13 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
 
     @property
     def arguments_object(self) -> dict[str, Any]:
-        """The arguments as an object; {} if they are None or empty.
+        """The arguments as an object; {} if they are None, a blank text, or the text `null`.
 
         Raise ToolArgumentsError if the text is not a JSON object.
         """
         if isinstance(self.arguments, dict):
             return self.arguments
-        if not self.arguments:
+        if not self.arguments or self.arguments.strip() in ("", "null"):
             return {}
         try:
             value = parse(self.arguments)

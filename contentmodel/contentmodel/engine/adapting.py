@@ -18,7 +18,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.objects import is_error_in_list
-from contentmodel.engine.pipeline.failed_answers import as_error_body
+from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import APPROVALS, with_finish_for_calls
@@ -45,6 +45,7 @@ from contentmodel.serialize import require_valid, require_valid_parts
 if TYPE_CHECKING:
     from contentmodel.engine.streams.decoder import StreamDecoder
     from contentmodel.engine.streams.encoder import StreamEncoder
+    from contentmodel.engine.table.finish_reasons import FinishReasons
 
 
 class TableAdapter:
@@ -111,6 +112,10 @@ class TableAdapter:
     """True if a call and its result are one object: the results have the order of their calls."""
     has_failed_answers = False
     """True if an answer of the API can be a failure. Otherwise, a failed answer becomes the body of an error."""
+    finish: FinishReasons | None = None
+    """The finish reasons of answers, by which other APIs recognize values that say more than their reason."""
+    failure_message: str | None = None
+    """The unmapped field of a choice that explains why the answer failed."""
     has_errors_in_lists = False
     """True if the body of an error may be the only item of a list."""
     keeps_approvals = False
@@ -144,7 +149,9 @@ class TableAdapter:
 
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all passes: the message passes for each choice, then the response passes."""
-        choices = [self._fitted_choice(choice, context) for choice in response.choices]
+        is_ended = not (context.native or context.is_unfinished or response.error is not None or self.encoder is None)
+        ended = [with_end(choice, context) for choice in response.choices] if is_ended else response.choices
+        choices = [self._fitted_choice(choice, context) for choice in ended]
         if any(new is not old for new, old in zip(choices, response.choices, strict=True)):
             response = context.replace(response, choices=choices)
         counts = self.token_counts
@@ -381,20 +388,36 @@ class TableAdapter:
 
         Raise EncodeError if a value of an answer without an origin (built by hand) has a field of the wrong type.
         """
+        return self._encode_answer(response, policies)
+
+    def encode_unfinished(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
+        """Encode what came before the error of a stream. An answer of another API gets no finish reason."""
+        return self._encode_answer(response, policies, is_unfinished=True)
+
+    def _encode_answer(
+        self, response: ChatResponse, policies: Mapping[str, str] | None, *, is_unfinished: bool = False
+    ) -> Encoded:
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
-        context.answer_id = response.id
+        context.answer_id, context.is_unfinished = response.id, is_unfinished
         self._aim(context, response.model or _own_model(response.origin, context))
         for choice in response.choices:
             report_records(choice.messages, self.records, context)
-        answer = response if self.has_failed_answers else as_error_body(response, context)
+        answer = with_failure(response, context, keeps_content=self.has_failed_answers)
+        answer = answer if self.has_failed_answers else as_error_body(answer, context)
         payload: Json = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_passes:
             if step.native or context.completes:
                 payload = step.run(payload, answer, context)
         if context.native and IN_LIST.of(response, self.api):
             payload = [payload]
-        return Encoded(payload, response, context, partial(self.encode_response, policies=policies), self.form)
+        return Encoded(
+            payload,
+            response,
+            context,
+            partial(self._encode_answer, policies=policies, is_unfinished=is_unfinished),
+            self.form,
+        )
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events.

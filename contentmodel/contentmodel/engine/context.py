@@ -220,6 +220,7 @@ class EncodeContext:
         "host",
         "is_error_body",
         "is_open",
+        "is_unfinished",
         "issuer",
         "issuers",
         "keeps_approvals",
@@ -237,6 +238,7 @@ class EncodeContext:
         "policies",
         "reasoning_fields",
         "replacements",
+        "sends_argument_text",
         "status",
     )
 
@@ -293,6 +295,10 @@ class EncodeContext:
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None
         """The HTTP status of the encoded error."""
+        self.is_unfinished = False
+        """True if the answer is what came before the error of a stream."""
+        self.sends_argument_text = False
+        """True if the arguments of calls are sent as their own text, in pieces, although the target has objects."""
         self.is_error_body = False
         """True if a failed answer is encoded as the body of an error."""
 

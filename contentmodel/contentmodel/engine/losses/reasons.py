@@ -205,12 +205,13 @@ PLACEHOLDER_SIGNATURE = synthesized(
 )
 
 # Calls and results
-EMPTY_ARGUMENTS = insignificant("empty-arguments", "{target} gets an empty object instead of an empty text")
+EMPTY_ARGUMENTS = insignificant("empty-arguments", "{target} gets an empty object instead of a text without arguments")
 ARGUMENTS_SPELLING = degraded(
     "arguments-spelling", "{target} has arguments as an object: the formatting of their JSON text is lost"
 )
 ARGUMENTS_AS_OBJECT = degraded(
-    "arguments-as-object", "{target} has arguments as an object: the text becomes one property of it"
+    "arguments-as-object",
+    "{target} has arguments as an object, and this text is none: it is sent as the only property of one",
 )
 CALL_ID = synthesized("call-id", "{target} requires an id, and the source has none: a generated id is sent")
 REPEATED_CALL_ID = degraded(
@@ -366,7 +367,7 @@ CHANGED_AFTER_WRITE = dropped("changed-after-write", "it changed after it was wr
 INTERRUPTED_CALL = dropped("interrupted-call", "the call was interrupted")
 AFTER_BLOCK = dropped("after-block", "it arrived after the block was complete")
 FINISH_REASON = synthesized(
-    "finish-reason", "{target} requires a finish reason at the end of a stream, and the source has none"
+    "finish-reason", "{target} requires a finish reason, and the source has none: the usual one is sent"
 )
 
 # MCP

@@ -33,7 +33,9 @@ def decode_call(wire: JsonObject, path: str, typed: str, decode: Callable[[JsonO
     owner[name] = {} if arguments is typed else arguments
     content = decode(wire)
     if arguments is not typed:
-        return content
+        # The text is the model's own: an object in it is no mark for arguments that are no object.
+        is_mark = isinstance(content, ToolCallContent) and content.arguments.__class__ is str
+        return msgspec.structs.replace(content, arguments=arguments) if is_mark else content
     if isinstance(content, ToolCallContent):
         return msgspec.structs.replace(content, arguments=typed)
     owner[name] = typed

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.streams.amending import AmendingEncoder
-from contentmodel.engine.streams.outgoing import OutgoingBlock, growing_event
+from contentmodel.engine.streams.outgoing import OutgoingBlock, growing_event, spelled
 from contentmodel.engine.streams.places import Place
 from contentmodel.events import TextDelta
 
 if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.json import JsonObject
 
 NamedEvent = tuple["JsonObject", str | None]
@@ -71,6 +72,11 @@ class BlockEncoder(AmendingEncoder):
     def stop_event(self) -> NamedEvent:
         """Return the event that stops the block with the number `count`."""
         raise NotImplementedError
+
+    def new_context(self) -> EncodeContext:
+        context = super().new_context()
+        context.sends_argument_text = True
+        return context
 
     def begun_wire(self, block: OutgoingBlock, wires: list[JsonObject]) -> JsonObject:
         """Return the wire value that a live block was started for, among those of the finished block."""
@@ -132,8 +138,11 @@ class BlockEncoder(AmendingEncoder):
         self, wire: JsonObject, parts: BlockParts, block: OutgoingBlock | None, *, is_live: bool = False
     ) -> None:
         """Write what is left of a block: the text that is not written yet, the other deltas, and the stop."""
-        sent, growth = (block.sent, block.state.growth) if block is not None and is_live else (0, parts.growth)
-        left = parts.text[sent:]
+        left, growth, sent = parts.text, parts.growth, 0
+        if block is not None and block.typed:
+            left = spelled(left, block.typed)
+        if block is not None and is_live:
+            left, growth, sent = block.left(left), block.state.growth, block.sent
         if parts.growth is not None and (left or parts.growth != growth or (parts.needs_text and not sent)):
             self.put_growth(parts.growth, left)
         for delta in parts.rest:

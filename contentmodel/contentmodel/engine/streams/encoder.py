@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +23,9 @@ from contentmodel.engine.losses.encoded import Encoded, EncodedContents
 from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import reason_of_new_id
-from contentmodel.engine.pipeline.passes import finish_for_calls, is_empty_text, leave_empty_text
+from contentmodel.engine.pipeline.failed_answers import failure_of, has_failed
+from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text
+from contentmodel.engine.streams.endings import with_ends, without_ends
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call
 from contentmodel.engine.streams.places import MOST_KEPT, Place, path_of, size_of
@@ -67,6 +70,8 @@ class StreamEncoder:
     """True if several blocks of one choice may be open at the same time."""
     choices = False
     """True if the API has answers with several choices."""
+    argument_texts = False
+    """True if the API has the arguments of functions as text: a stream has the text that the source typed."""
 
     def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
         self.adapter, self.api = adapter, adapter.api
@@ -279,8 +284,7 @@ class StreamEncoder:
         if block is None:
             when = "stopped already" if event.index in self._written else "not started"
             raise StreamError(f"BlockStop for block {event.index}, which has {when}")
-        block.content, block.deltas = event.content, []
-        block.is_stopped, block.is_complete = True, event.is_complete
+        block.stop(event.content, is_complete=event.is_complete, as_text=self.argument_texts)
         if block.choice and not self.choices:
             del self._blocks[block.index]
             return
@@ -306,8 +310,8 @@ class StreamEncoder:
         field = growing_field(block.content)
         if not block.pieces or field is None:
             return
-        text, content = getattr(block.content, field), block.content
-        if text.__class__ is str and not text.startswith("".join(block.pieces)):
+        text, content = block.typed or getattr(block.content, field), block.content
+        if text.__class__ is not str or not text.startswith("".join(block.pieces)):
             self.report_loss((block.choice, block.index), content, reasons.CHANGED_AFTER_WRITE, field=field)
 
     def _advance(self, queue: OrderedDict[OutgoingBlock, None]) -> None:
@@ -337,8 +341,13 @@ class StreamEncoder:
         amended, self._amended = self._amended, []
         for index, content in amended:
             written = self._written[index]
-            if written.call != content:
+            if written.call == content:
+                continue
+            if written.call is not None or written.is_continued_by(content):
                 self.amend(index, content, written)
+                written.add(content)
+            else:
+                self.report_loss((written.choice, index), content, reasons.CHANGED_AFTER_WRITE)
 
     def _write_rest_of_blocks(self) -> None:
         """Write the postponed blocks: changed blocks, and empty texts of choices that have no other block."""
@@ -367,6 +376,11 @@ class StreamEncoder:
 
     def _finish(self, event: TurnComplete) -> None:
         self._begin(event.response)
+        if not self.is_native and has_failed(event.response):
+            error = failure_of(event.response)
+            response = msgspec.structs.replace(event.response, error=error)
+            self._fail(TurnError(error=error, response=response, layout=event.layout))
+            return
         for block in [block for queue in self._queues.values() for block in queue]:
             # A block that never stopped has the content received so far.
             block.merge_pieces()
@@ -514,42 +528,26 @@ class StreamEncoder:
 
     def encode_envelope(self, event: TurnComplete | TurnError) -> JsonObject:
         """Encode the answer without contents and without its error. Its losses are recorded."""
-        response = (
-            event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
-        )
-        encoded = self.adapter.encode_response(self._with_finish_for_calls(response), self._policies)
+        if isinstance(event, TurnComplete):
+            encoded = self.adapter.encode_response(self.with_ends(event.response), self._policies)
+        else:
+            known = msgspec.structs.replace(event.response, error=None)
+            known = known if self.is_native else without_ends(known, self.api, partial(self.add_losses, None))
+            encoded = self.adapter.encode_unfinished(known, self._policies)
         self.note_envelope(encoded)
         payload: JsonObject = encoded.payload
         return payload
 
-    def _with_finish_for_calls(self, response: ChatResponse) -> ChatResponse:
-        """Return an answer with `passes.finish_for_calls` applied to each choice. Report replaced finish reasons."""
+    def with_ends(self, response: ChatResponse) -> ChatResponse:
+        """Return a complete answer. One of another API has a finish reason in each choice."""
         if self.is_native:
             return response
-        calls: dict[int, list[ToolCallContent]] = {}
-        for block in self._written.values():
-            if block.call is not None and block.call.executor == "client":
-                calls.setdefault(block.choice, []).append(block.call)
-        choices = []
-        for number, choice in enumerate(response.choices):
-            finish = finish_for_calls(choice.finish_reason, calls.get(number, []))
-            if finish is not None and finish is not choice.finish_reason:
-                path, name = f"$.choices[{number}].finish_reason.raw", "finish_reason.raw of ChatChoice"
-                reason = finish.raw or finish.reason
-                loss = loss_of(reasons.NO_FINISH_REASON, path, name, self.api, family="settings", value=reason)
-                self.add_losses(None, [loss])
-                choice = msgspec.structs.replace(choice, finish_reason=finish)
-            choices.append(choice)
-        return msgspec.structs.replace(response, choices=choices)
+        return with_ends(response, self._written.values(), self.api, partial(self.add_losses, None))
 
     def note_envelope(self, encoded: Encoded) -> None:
         """Record the losses of an answer, or of its envelope."""
         if encoded.may_lose:
             self._unread.append(encoded)
-
-    def synthesize(self, path: str, reason: Reason) -> None:
-        """Report a value that the target requires and the source does not have."""
-        self.add_losses(None, [loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")])
 
     def lose_usage(self, reason: Reason) -> None:
         """Report the usage of the answer as lost."""

@@ -306,8 +306,9 @@ class AnyFraming(Framing):
         text = begun.removeprefix(BOM).lstrip()
         if not text or BOM.startswith(begun):
             return []
-        # A frame of an event stream begins with the high byte of its length.
-        binary = begun.startswith(b"\0")
+        # A frame of an event stream begins with numbers: its prelude has control characters, which text does not begin
+        # with, also if its length is damaged.
+        binary = not 0x20 <= text[0] < 0x7F or b"\0" in begun[:12]
         self._framing = EventStreamParser() if binary else JsonParser() if text[:1] in b"{[" else _EventsThenJson()
         return self._framing.feed(begun)
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import JsonObject, write
+from contentmodel.content.hosted import McpServerToolCallContent
+from contentmodel.content.tools import FunctionCallContent, ToolCallContent
+from contentmodel.engine.json import JsonObject, object_or_text, write
 from contentmodel.engine.streams.formats import StreamFormat
-from contentmodel.events import growing_field, grown
+from contentmodel.engine.table.codecs import INVALID_JSON
+from contentmodel.events import ArgumentsDelta, growing_field, grown
 
 
 class OutgoingBlock:
@@ -29,6 +31,7 @@ class OutgoingBlock:
         "pieces",
         "place",
         "state",
+        "typed",
     )
 
     def __init__(self, index: int, content: Any, choice: int) -> None:
@@ -51,6 +54,8 @@ class OutgoingBlock:
         """Additional state of the API's encoder for a live block."""
         self.is_held = False
         """True if it is held until it is complete."""
+        self.typed = ""
+        """The arguments of a stopped call as the source sent them; "" if they are no text."""
 
     @property
     def sent(self) -> int:
@@ -58,8 +63,28 @@ class OutgoingBlock:
         return sum(map(len, self.pieces))
 
     def left(self, text: str) -> str:
-        """Return the part of the text that is not written yet."""
-        return text[self.sent :]
+        """Return the part of the text that is not written yet; "" if the text does not continue what was written."""
+        written = "".join(self.pieces)
+        return text[len(written) :] if text.startswith(written) else ""
+
+    def stop(self, content: Any, *, is_complete: bool, as_text: bool = False) -> None:
+        """Set the final content. If `as_text`, the arguments of a function are the text that the source sent."""
+        if isinstance(content, ToolCallContent):
+            self.typed = self._typed(content.arguments)
+            if as_text and self.typed and isinstance(content, FunctionCallContent | McpServerToolCallContent):
+                content = msgspec.structs.replace(content, arguments=self.typed)
+        self.content, self.deltas = content, []
+        self.is_stopped, self.is_complete = True, is_complete
+
+    def _typed(self, arguments: Any) -> str:
+        """Return the text of final arguments: if they became an object, the text that arrived for it."""
+        if arguments.__class__ is str:
+            return str(arguments)
+        grown = [delta for delta in self.deltas if delta.__class__ is ArgumentsDelta]
+        if any(delta.path is not None for delta in grown):
+            return ""
+        text = "".join(self.pieces) + "".join(delta.text for delta in grown)
+        return text if text and object_or_text(text) == arguments else ""
 
     def merge_pieces(self) -> Any:
         """Return the content with everything received so far, written or not."""
@@ -74,7 +99,7 @@ class OutgoingBlock:
 class Written:
     """The state that is kept of a written block: its position, and the size of its content."""
 
-    __slots__ = ("call", "choice", "cited", "place", "sent")
+    __slots__ = ("_text", "call", "choice", "cited", "place", "sent")
 
     def __init__(self, block: OutgoingBlock) -> None:
         self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
@@ -83,6 +108,18 @@ class Written:
         if text.__class__ is str:
             # A held block was written whole.
             self.sent = max(self.sent, len(text))
+        self._text = hash(text) if text.__class__ is str else None
+
+    def is_continued_by(self, content: Any) -> bool:
+        """Return whether the text of a changed content continues the text that was written, if there is one."""
+        text = getattr(content, growing_field(content) or "", None)
+        return self._text is None or text.__class__ is not str or hash(text[: self.sent]) == self._text
+
+    def add(self, content: Any) -> None:
+        """Record that the text of a changed content is written."""
+        text = getattr(content, growing_field(content) or "", None)
+        if text.__class__ is str:
+            self.sent, self._text = len(text), hash(text)
 
 
 def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
@@ -110,6 +147,14 @@ def growing_event(stream_format: StreamFormat, event: JsonObject, name: str | No
         return lambda text: stream_format.write(head + write(text) + tail, name)
     head, _, tail = stream_format.write(data, name).rpartition(_HERE)
     return growing(head, tail)
+
+
+def spelled(text: str, typed: str) -> str:
+    """Return the text of arguments as the source typed it, if `text` is the same arguments in another spelling."""
+    value = object_or_text(text) if text else {}
+    typed_value = object_or_text(typed) if typed.strip() not in ("", "null") else {}
+    is_same = value in (typed_value, {INVALID_JSON: typed})
+    return typed if is_same else text
 
 
 def is_incomplete_call(block: OutgoingBlock) -> bool:

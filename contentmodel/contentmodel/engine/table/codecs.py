@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from contentmodel.content.base import Protected
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, write
+from contentmodel.engine.json import Json, JsonArray, JsonObject, object_or_text, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.losses.reasons import Reason
@@ -378,24 +378,46 @@ class ArgumentsText(Codec[JsonObject | str]):
         return value if value.__class__ is str else write(value).decode()
 
 
+INVALID_JSON = "INVALID_JSON"
+"""The only key of an object that holds arguments which are no JSON object, such as those of a call that was cut off.
+
+Anthropic recommends this key (platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming), and
+pydantic-ai writes it (pydantic_ai/messages.py, INVALID_JSON_KEY). Seen 2026-11-29.
+"""
+
+
+def unparsed_arguments(arguments: JsonObject) -> str | None:
+    """Return the text that `ArgumentsObject` wrote under `INVALID_JSON`; None if these are other arguments."""
+    text = arguments.get(INVALID_JSON) if len(arguments) == 1 else None
+    if text.__class__ is not str or text.strip() in ("", "null") or object_or_text(text) is not text:
+        return None
+    return str(text)
+
+
 class ArgumentsObject(Codec[JsonObject | str]):
-    """Arguments as an object. JSON text of another API is parsed. Text that is not an object is put under `key`."""
+    """Arguments as an object. JSON text of another API is parsed.
+
+    Text that is not an object is put under `key` if it is a valid argument there, such as code. Otherwise it is put
+    under `INVALID_JSON`, and decoding restores it: the call must not look complete.
+    """
 
     classes: tuple[type, ...] = (dict,)
     identity = False
 
-    def __init__(self, key: str = "input") -> None:
+    def __init__(self, key: str = INVALID_JSON) -> None:
         super().__init__()
         self.key = key
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
-        return name
+        return f"{call} if {INVALID_JSON!r} in {name} else {name}"
 
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         return f"{name} if {name}.__class__ is dict else {call}"
 
-    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> JsonObject:
-        return value
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> JsonObject | str:
+        text = unparsed_arguments(value) if value.__class__ is dict and self.key == INVALID_JSON else None
+        arguments: JsonObject | str = value if text is None else text
+        return arguments
 
     def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> JsonObject:
         if value.__class__ is dict:
@@ -403,10 +425,14 @@ class ArgumentsObject(Codec[JsonObject | str]):
         try:
             arguments = owner.arguments_object if isinstance(owner, ToolCallContent) else {}
         except ToolArgumentsError:
-            context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
+            if not context.native and not context.sends_argument_text:
+                context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
-        # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
-        context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
+        if not context.sends_argument_text:
+            # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
+            is_empty = isinstance(value, str) and bool(value) and value.strip() in ("", "null")
+            reason = reasons.EMPTY_ARGUMENTS if is_empty else reasons.ARGUMENTS_SPELLING
+            context.report_loss(owner, "arguments", reason)
         return arguments
 
 

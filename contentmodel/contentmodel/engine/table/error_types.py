@@ -30,6 +30,8 @@ class ErrorTypes:
     - `reads`: additional error types (texts, or numbers that are no HTTP status), mapped to kinds.
     - `statuses`: HTTP statuses that differ from the usual ones (`contentmodel.failures.STATUSES`).
     - `words`: for kinds without a type of their own, the words by which clients of the API recognize the message.
+
+    Raise ValueError if `writes` lacks "server", or a kind is not one of `contentmodel.failures.STATUSES`.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class ErrorTypes:
     ) -> None:
         self.keys, self.writes, self.statuses = tuple(keys), writes, dict(statuses or {})
         self.words = dict(words or {})
+        _check_types(writes, reads, self.statuses, self.words)
         self._kinds: dict[Any, str] = dict(reads)
         for key in self.keys:
             for kind, fields in writes.items():
@@ -80,6 +83,19 @@ class ErrorTypes:
     def status_of(self, kind: str | None) -> int:
         """Return the HTTP status that this API sends with an error of this kind."""
         return self.statuses.get(kind or "server", STATUSES.get(kind or "server", 500))
+
+
+def _check_types(
+    writes: Mapping[str, JsonObject], reads: Mapping[Any, str], statuses: Mapping[str, int], words: Mapping[str, str]
+) -> None:
+    """Raise ValueError if error types cannot be written, or name a kind of error that does not exist."""
+    if "server" not in writes:
+        raise ValueError(
+            'error types have no fields for the kind "server": errors of every other kind are written as it'
+        )
+    kinds = {*writes, *reads.values(), *statuses, *words}
+    if unknown := sorted(kinds - STATUSES.keys()):
+        raise ValueError(f"error types have unknown kinds: {', '.join(unknown)}; known: {', '.join(STATUSES)}")
 
 
 class ErrorBody(Record[ErrorContent]):

@@ -11,9 +11,23 @@ import msgspec
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
-from contentmodel.message import FinishReason
+from contentmodel.errors import UnknownApiError
+from contentmodel.message import FinishReason, Origin
 from contentmodel.response import ChatChoice
 
+_INSTEAD = {
+    "error": ("content_filter", "refusal", "length"),
+    "cancelled": ("error", "content_filter", "refusal", "length"),
+    "content_filter": ("refusal", "error", "length"),
+    "refusal": ("content_filter", "error", "length"),
+    "length": ("error",),
+}
+"""The reasons that replace one for which an API has no value.
+
+An answer that failed, that was cut off, blocked or refused never ends like a usual one.
+"""
+UNSUCCESSFUL = frozenset(_INSTEAD)
+"""The reasons of answers that failed, or that were cut off, blocked or refused."""
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 
 
@@ -21,7 +35,8 @@ class FinishReasons(Codec[FinishReason]):
     """Decode and encode an API's finish reasons. `reasons` maps them to those of the model, `values` the reverse.
 
     The API's own value is kept and written again. A value of another API is mapped by its reason; if this API has only
-    a coarser value, that is a loss. Values of `of_hosts` are read, and not written for other APIs.
+    a coarser value, that is a loss. Values of `of_hosts` are read, and not written for other APIs. Those of `same` mean
+    the same as the usual value of their reason.
     """
 
     classes = (str, int)
@@ -36,12 +51,13 @@ class FinishReasons(Codec[FinishReason]):
         has_stop_sequence: bool = False,
         implied: tuple[str, ...] = (),
         of_hosts: Mapping[str | int, str] = MappingProxyType({}),
+        same: tuple[str, ...] = (),
     ) -> None:
         self.values, self.otherwise, self._own = values, otherwise, reasons
         self.reasons = {**reasons, **of_hosts}
         self._has_stop_sequence = has_stop_sequence
         # Reasons that the API has no value for because the answer itself shows them.
-        self._implied = implied
+        self._implied, self._same = implied, same
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
         reason = self.reasons.get(value, "other")
@@ -52,13 +68,36 @@ class FinishReasons(Codec[FinishReason]):
             context.report_loss(value, "stop_sequence", reasons.STOP_SEQUENCE)
         if value.raw is not None and (context.native or self._own.get(value.raw) == value.reason):
             return value.raw
-        raw = self.values.get(value.reason)
+        words = (value.reason, *_INSTEAD.get(value.reason, ()))
+        raw = next((self.values[word] for word in words if word in self.values), None)
         if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):
             context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.reason)
+        elif is_exact(value, context):
+            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.raw)
         return self.otherwise if raw is None else raw
+
+    def is_usual(self, raw: str | int, reason: str) -> bool:
+        """Return whether a value says no more than its reason."""
+        return raw in self._same or self.reasons.get(raw) != reason or self.values.get(reason, reason) == raw
 
     def describe(self) -> str:
         return "finish reason"
+
+
+def source_of(origin: Origin | None) -> Any:
+    """Return the adapter of an origin; None if there is none."""
+    from contentmodel.adapter import adapter
+
+    try:
+        return None if origin is None else adapter(origin.api)
+    except UnknownApiError:
+        return None
+
+
+def is_exact(finish: FinishReason, context: EncodeContext) -> bool:
+    """Return whether the value that the source's API sent says more than its reason: "RECITATION", "stop_sequence"."""
+    own: FinishReasons | None = getattr(source_of(context.origin), "finish", None)
+    return own is not None and finish.raw is not None and not own.is_usual(finish.raw, finish.reason)
 
 
 def finished_by_calls(choice: ChatChoice) -> ChatChoice:

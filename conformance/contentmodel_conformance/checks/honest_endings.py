@@ -1,0 +1,57 @@
+"""The check of endings: every finish reason of every API, with and without content, with and without an error."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    ErrorContent,
+    FinishReason,
+    FunctionCallContent,
+    Origin,
+    TextContent,
+)
+from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.checks.values import ELSEWHERE
+from contentmodel_conformance.honest_endings import UNUSUAL, USUAL, honest_endings
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+
+CONTENTS = (
+    [],
+    [TextContent(text="Half")],
+    [FunctionCallContent(call_id="call_1", name="run", arguments='{"cmd":"ls')],
+    [TextContent(text="Look:"), FunctionCallContent(call_id="call_1", name="run", arguments={"cmd": "ls"})],
+)
+
+
+@st.composite
+def ended_answers(draw: DrawFn, origin: Origin, finish: FinishReasons | None = None) -> ChatResponse:
+    """Draw an answer of an API with one of its finish reasons, or of any reason."""
+    if finish is None:
+        ends = [FinishReason(reason=word) for word in (*USUAL, *UNUSUAL)]
+    else:
+        ends = [FinishReason(reason=word, raw=raw) for raw, word in finish.reasons.items()]
+    end = draw(st.sampled_from((None, FinishReason(reason="other", raw=""), *ends)))
+    error = draw(st.sampled_from((None, None, ErrorContent(message="Boom", kind="server"))))
+    message = ChatMessage(role="assistant", contents=draw(st.sampled_from(CONTENTS)), origin=origin)
+    choice = ChatChoice(messages=[message], finish_reason=end)
+    return ChatResponse(id="r", model="m", choices=[choice], error=error, origin=origin)
+
+
+@check(honest_endings, "ended", "answers with every finish reason and with errors, of every other API", "streams")
+def ended(subject: Subject, trial: Trial) -> None:
+    law: Any = partial(honest_endings, subject.adapter)
+    trial.each(ended_answers(ELSEWHERE), law)
+    for source in subject.others:
+        finish = getattr(source, "finish", None)
+        if finish is not None:
+            trial.each(ended_answers(Origin(api=source.api, issuer=source.issuer), finish), law, source.api)

@@ -1,0 +1,61 @@
+"""The finish reasons of a stream of another API: the last event has one, and an error follows none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.loss import Loss, loss_of
+from contentmodel.engine.pipeline.failed_answers import end_for
+from contentmodel.engine.pipeline.passes import finish_for_calls
+from contentmodel.message import FinishReason
+
+if TYPE_CHECKING:
+    from contentmodel.content.tools import ToolCallContent
+    from contentmodel.engine.streams.outgoing import Written
+    from contentmodel.response import ChatResponse
+
+Report = Callable[[list[Loss]], None]
+"""Records losses of the envelope."""
+
+
+def with_ends(response: ChatResponse, written: Iterable[Written], api: str, report: Report) -> ChatResponse:
+    """Return a complete answer with a finish reason in each choice, by which clients run its calls.
+
+    Report finish reasons that are replaced or missing.
+    """
+    calls: dict[int, list[ToolCallContent]] = {}
+    for block in written:
+        if block.call is not None and block.call.executor == "client":
+            calls.setdefault(block.choice, []).append(block.call)
+    choices = []
+    for number, choice in enumerate(response.choices):
+        ended = end_for(choice.finish_reason, has_calls=bool(calls.get(number)))
+        if ended is not choice.finish_reason:
+            path = f"$.choices[{number}].finish_reason"
+            report([loss_of(reasons.FINISH_REASON, path, "finish_reason", api, family="settings")])
+        finish = finish_for_calls(ended, calls.get(number, []))
+        if finish is not None and finish is not ended:
+            report([_replaced(number, finish, api)])
+        choices.append(msgspec.structs.replace(choice, finish_reason=finish))
+    return msgspec.structs.replace(response, choices=choices)
+
+
+def without_ends(response: ChatResponse, api: str, report: Report) -> ChatResponse:
+    """Return a failed answer without finish reasons, because its error follows. Report those that are no failure."""
+    choices = []
+    for number, choice in enumerate(response.choices):
+        finish = choice.finish_reason
+        if finish is not None and finish.reason not in ("error", "cancelled", "running"):
+            report([_replaced(number, finish, api)])
+        choices.append(msgspec.structs.replace(choice, finish_reason=None))
+    return msgspec.structs.replace(response, choices=choices)
+
+
+def _replaced(number: int, finish: FinishReason, api: str) -> Loss:
+    path, name = f"$.choices[{number}].finish_reason.raw", "finish_reason.raw of ChatChoice"
+    value = finish.raw or finish.reason
+    return loss_of(reasons.NO_FINISH_REASON, path, name, api, family="settings", value=value)
