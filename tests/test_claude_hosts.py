@@ -501,3 +501,28 @@ def test_batches_of_bedrock_have_the_body_of_invoke_model() -> None:
     assert [(loss.path, loss.code) for loss in made.losses] == [("$.params.model", "in-url")]
     back = convert_line(made.line, source="bedrock-batch", target="anthropic-batch", model=MODEL)
     assert back.line == line
+
+
+def test_haiku_5_5_takes_disabled_thinking_up_to_effort_high() -> None:
+    """@ai-sdk/anthropic 2.0.109."""
+    adapter = contentmodel.adapter("anthropic-messages")
+    assert adapter.look_up_model("claude-haiku-5-5").capabilities.efforts_without_thinking == ("low", "medium", "high")
+    settings = {"thinking": {"type": "disabled"}, "output_config": {"effort": "xhigh"}}
+    payload = {
+        "model": "claude-sonnet-4-6",
+        "max_tokens": 9,
+        "messages": [{"role": "user", "content": "x"}],
+        **settings,
+    }
+    there = convert(payload, source="anthropic-messages", target="anthropic-messages", model="claude-haiku-5-5")
+    assert contentmodel.check(there.payload) == []
+    assert contentmodel.check({**payload, "model": "claude-haiku-5-5"}) != []
+
+
+def test_file_of_the_files_api_is_not_sent_to_bedrock() -> None:
+    file = {"type": "document", "source": {"type": "file", "file_id": "file_1"}}
+    message = {"role": "user", "content": [{"type": "text", "text": "q"}, file]}
+    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": [message]}
+    there = convert(payload, source="anthropic-messages", target="anthropic-messages", policies={"dialect": "bedrock"})
+    assert there.payload["messages"] == [{"role": "user", "content": [{"type": "text", "text": "q"}]}]
+    assert ("stored-elsewhere", "$.messages[0].content[1]") in {(loss.code, loss.path) for loss in there.losses}

@@ -40,6 +40,12 @@ EMPTY = {"type": "object", "properties": {}}
 GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: /a+/"}
 
 
+OPENAIS = "gpt-5.2"
+"""A model that takes custom tools."""
+MODELS = {CHAT: OPENAIS, RESPONSES: OPENAIS, ANTHROPIC: "claude-opus-4-5", GEMINI: "gemini-2.5-pro"}
+"""A model of each API that takes custom tools, or forced calls."""
+
+
 def a_request(api: str, *tools: Any, **settings: Any) -> dict[str, Any]:
     """Return the minimal request of an API with these tools."""
     begin: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
@@ -137,16 +143,16 @@ def lost_grammar(target: str) -> set[str]:
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", APIS)
 def test_custom_tool_and_its_grammar_survive_a_round_trip(source: str, target: str) -> None:
-    encoded = crossed(a_request(source, CUSTOM[source]), source, target)
+    encoded = crossed(a_request(source, CUSTOM[source], model=OPENAIS), source, target, model=MODELS[target])
     assert significant_codes(encoded) == lost_grammar(target)
     [tool] = adapter(target).decode_request(encoded.payload).tools
     assert (tool.name, tool.description, tool.format) == ("edit", "Edits.", GRAMMAR)
-    assert crossed(encoded.payload, target, source).payload["tools"] == [CUSTOM[source]]
+    assert crossed(encoded.payload, target, source, model=OPENAIS).payload["tools"] == [CUSTOM[source]]
 
 
 @pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
 def test_custom_tool_becomes_function_with_one_string_if_target_has_no_custom_tools(target: str) -> None:
-    [tool] = crossed(a_request(RESPONSES, CUSTOM[RESPONSES]), RESPONSES, target).payload["tools"]
+    [tool] = crossed(a_request(RESPONSES, CUSTOM[RESPONSES], model=OPENAIS), RESPONSES, target).payload["tools"]
     schema = tool["input_schema"] if target == ANTHROPIC else tool["functionDeclarations"][0]["parametersJsonSchema"]
     assert schema["required"] == ["input"]
     assert schema["properties"]["input"]["type"] == "string"
@@ -169,7 +175,7 @@ def test_chat_keeps_malformed_grammar_unchanged(form: Any) -> None:
 
 
 def test_schema_that_differs_from_a_free_text_schema_decodes_to_function_tool() -> None:
-    [tool] = crossed(a_request(CHAT, CUSTOM[CHAT]), CHAT, ANTHROPIC).payload["tools"]
+    [tool] = crossed(a_request(CHAT, CUSTOM[CHAT], model=OPENAIS), CHAT, ANTHROPIC).payload["tools"]
     schema = tool["input_schema"]
     assert is_free_text(schema)
     for changed in (
@@ -346,7 +352,9 @@ def test_choice_among_tools_of_wrong_type_is_kept_by_its_api_and_reported_for_ot
 @pytest.mark.parametrize("source", [CHAT, RESPONSES, GEMINI])
 def test_choice_among_several_tools_becomes_its_mode_for_anthropic(mode: str, kind: str, source: str) -> None:
     functions = [a_function(source, name) for name in "abc"]
-    encoded = crossed(a_request(source, *functions, **a_choice(source, mode, "a", "b")), source, ANTHROPIC)
+    encoded = crossed(
+        a_request(source, *functions, **a_choice(source, mode, "a", "b")), source, ANTHROPIC, model=MODELS[ANTHROPIC]
+    )
     assert encoded.payload["tool_choice"] == {"type": kind}
     assert [tool["name"] for tool in encoded.payload["tools"]] == ["a", "b", "c"]
     assert "no-tool-choice" in significant_codes(encoded)
@@ -362,8 +370,8 @@ CUSTOM_CHOICE = {
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", CUSTOM_CHOICE)
 def test_choice_of_custom_tool_keeps_custom_type(source: str, target: str) -> None:
-    payload = a_request(source, CUSTOM[source], tool_choice=CUSTOM_CHOICE[source])
-    encoded = crossed(payload, source, target)
+    payload = a_request(source, CUSTOM[source], tool_choice=CUSTOM_CHOICE[source], model=OPENAIS)
+    encoded = crossed(payload, source, target, model=MODELS[target])
     assert encoded.payload["tool_choice"] == CUSTOM_CHOICE[target]
     assert significant_codes(encoded) == lost_grammar(target)
 
@@ -373,10 +381,8 @@ def test_choice_of_hosted_tool_uses_name_for_anthropic_and_type_for_responses() 
     ours = a_request(ANTHROPIC, search, tool_choice={"type": "tool", "name": "web_search"})
     responses_request = a_request(RESPONSES, {"type": "web_search"}, tool_choice={"type": "web_search"})
     assert crossed(ours, ANTHROPIC, RESPONSES).payload["tool_choice"] == {"type": "web_search"}
-    assert crossed(responses_request, RESPONSES, ANTHROPIC).payload["tool_choice"] == {
-        "type": "tool",
-        "name": "web_search",
-    }
+    forced = crossed(responses_request, RESPONSES, ANTHROPIC, model=MODELS[ANTHROPIC]).payload["tool_choice"]
+    assert forced == {"type": "tool", "name": "web_search"}
 
 
 @pytest.mark.parametrize("word", ["VALIDATED", "any", "MODE_UNSPECIFIED", "NEW"])
@@ -436,7 +442,7 @@ def with_a_custom_call(api: str) -> dict[str, Any]:
             {"type": "custom_tool_call_output", "call_id": "c1", "output": "done"},
             {"type": "message", "role": "user", "content": "Go on"},
         ]
-        return {"model": "m", "input": items, "tools": [CUSTOM[api]]}
+        return {"model": OPENAIS, "input": items, "tools": [CUSTOM[api]]}
     call = {"id": "c1", "type": "custom", "custom": {"name": "edit", "input": PATCH}}
     messages = [
         {"role": "user", "content": "Hi"},
@@ -444,21 +450,21 @@ def with_a_custom_call(api: str) -> dict[str, Any]:
         {"role": "tool", "tool_call_id": "c1", "content": "done"},
         {"role": "user", "content": "Go on"},
     ]
-    return {"model": "m", "messages": messages, "tools": [CUSTOM[api]]}
+    return {"model": OPENAIS, "messages": messages, "tools": [CUSTOM[api]]}
 
 
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", APIS)
 def test_custom_call_and_its_result_survive_a_round_trip(source: str, target: str) -> None:
     payload = with_a_custom_call(source)
-    encoded = crossed(payload, source, target, model="m")
-    assert check(encoded.payload, api=target, model="m") == []
+    encoded = crossed(payload, source, target, model=MODELS[target])
+    assert check(encoded.payload, api=target, model=MODELS[target]) == []
     assert significant_codes(encoded) - {"placeholder-signature"} == lost_grammar(target)
     request = adapter(target).decode_request(encoded.payload)
     calls = [call for message in request.messages for call in message.tool_calls]
     assert [(type(call), call.name, call.arguments) for call in calls] == [(CustomToolCallContent, "edit", PATCH)]
     assert adapter(target).encode_request(request).payload == encoded.payload
-    back = crossed(encoded.payload, target, source, model="m").payload
+    back = crossed(encoded.payload, target, source, model=OPENAIS).payload
     key = "input" if source == RESPONSES else "messages"
     assert back[key] == payload[key]
 
@@ -636,7 +642,11 @@ def test_names_of_tools_in_namespaces_fit_name_rules_of_target(target: str) -> N
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
 def test_choice_of_tool_in_namespace_has_mapped_name(target: str) -> None:
     payload = {**with_a_namespace(), "tools": [NAMESPACE], "tool_choice": {"type": "function", "name": "wait"}}
-    choice = adapter(target).decode_request(crossed(payload, RESPONSES, target).payload).options.tool_choice
+    choice = (
+        adapter(target)
+        .decode_request(crossed(payload, RESPONSES, target, model=MODELS.get(target)).payload)
+        .options.tool_choice
+    )
     assert choice is not None
     assert choice.tools == ["agents__wait"]
 
@@ -905,7 +915,7 @@ OLD_FUNCTIONS = [{"name": "now", "description": "The time.", "parameters": EMPTY
 @pytest.mark.parametrize("target", [RESPONSES, ANTHROPIC, GEMINI])
 def test_deprecated_chat_functions_convert_to_tools(target: str) -> None:
     payload = a_request(CHAT, functions=OLD_FUNCTIONS, function_call={"name": "now"})
-    encoded = convert(payload, source=CHAT, target=target)
+    encoded = convert(payload, source=CHAT, target=target, model=MODELS.get(target))
     assert not {loss.path for loss in encoded.losses} & {"$.functions", "$.function_call"}
     assert audit(payload, encoded) == []
     request = adapter(target).decode_request(encoded.payload)
@@ -944,7 +954,7 @@ def test_edited_tool_choice_moves_from_function_call_to_tool_choice() -> None:
 
 def test_loss_of_deprecated_chat_setting_has_its_own_path() -> None:
     payload = a_request(CHAT, functions=[{"name": "web search"}], function_call={"name": "web search"})
-    encoded = convert(payload, source=CHAT, target=ANTHROPIC)
+    encoded = convert(payload, source=CHAT, target=ANTHROPIC, model=MODELS[ANTHROPIC])
     paths = [loss.path for loss in encoded.losses if loss.code == "mapped-name"]
     assert paths == ["$.functions[0].name", "$.function_call"]
 

@@ -164,9 +164,9 @@ def test_every_adapter_has_the_same_files(name: str) -> None:
     else:
         files |= {"messages.py", "response.py", "capabilities.py", "tools.py"}
         files |= {"stream.py", "stream_encoder.py", "client.py", "http.py"}
-        # The Responses API has items with ids beside its blocks, Chat the parts, sources and thoughts of its hosts and
-        # the choices of its streams. Some APIs have several hosts, or models of several makers.
-        of_chat = {"parts.py", "choices.py", "details.py", "sources.py", "thoughts.py"}
+        # The Responses API has items with ids beside its blocks, Chat the rows, parts, sources and thoughts of its
+        # hosts, and the choices of its streams. Some APIs have several hosts, or models of several makers.
+        of_chat = {"hosts.py", "parts.py", "choices.py", "details.py", "sources.py", "thoughts.py"}
         assert present - files <= {"items.py", "ids.py", "dialects.py", *of_chat}
     assert present >= files
 
@@ -207,12 +207,12 @@ def test_numbers_in_texts_are_read_in_one_place() -> None:
     assert [str(path.relative_to(ROOT)) for path in found] == ["contentmodel/contentmodel/engine/json.py"]
 
 
-def test_no_source_file_is_longer_than_560_lines() -> None:
+def test_no_source_file_is_longer_than_600_lines() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
         for package in PACKAGES
         for path in files(package)
-        if (lines := len(path.read_text().splitlines())) > 560
+        if (lines := len(path.read_text().splitlines())) > 600
     }
     assert long == {}
 

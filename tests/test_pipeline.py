@@ -16,9 +16,10 @@ ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
         hoist_instructions without_blank_instructions with_hosted_of_claude with_citations_of_kin
-        normalize_foreign with_cited_documents join_results join_assistant without_blank_texts
-        _with_readable_media with_a_turn _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill
-        with_fitting_schemas; with_limit with_model with_fitting_cache_points *with_form_of_host""",
+        normalize_foreign *with_history_of_host with_cited_documents join_results join_assistant
+        without_blank_texts _with_readable_media with_a_turn _with_fitting_calls _with_instructions_as_text
+        _with_trimmed_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
+        *with_form_of_host""",
     "bedrock-converse": """
         *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
         without_empty_texts *with_readable_reasoning with_citations_of_kin normalize_foreign
@@ -41,8 +42,9 @@ ORDER = {
         _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas with_names_of_results;
         with_model""",
     "openai-chat": """
-        with_settings_of with_fields_of_mistral *with_fitting_settings *with_known_tools *place_instructions
-        normalize_foreign *without_unread_state with_state_of_host with_placeholders with_accepted_authors
+        with_settings_of_platform with_fields_of_mistral *with_fitting_settings *with_tools_of_host *place_instructions
+        normalize_foreign *without_unread_state with_state_of_host with_placeholders with_roles_of_host
+        with_accepted_authors
         _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model
         without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """

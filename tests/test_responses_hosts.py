@@ -428,3 +428,24 @@ def test_streamed_signature_of_openrouter_reaches_anthropic() -> None:
     )
     events = lawful(API, raw)
     assert b"EqRf" in b"".join(encode_stream(events, "anthropic-messages"))
+
+
+def test_text_of_reasoning_is_not_sent_to_a_model_of_openai() -> None:
+    """openai/codex#36551: an array of maximum length 0."""
+    reasoning = {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "raw"}]}
+    items = [{"role": "user", "content": "Hi"}, reasoning, {"role": "assistant", "content": "x"}]
+    payload = {"model": "openai/gpt-oss-20b", "input": [*items, {"role": "user", "content": "y"}]}
+    there = contentmodel.convert(payload, source="openai-responses", target="openai-responses", model="gpt-5")
+    assert there.payload["input"] == [payload["input"][0], *payload["input"][2:]]
+    assert ("openai-responses-reasoning-text", "$.input[1].content[0].text") in {(x.code, x.path) for x in there.losses}
+    assert contentmodel.check(there.payload, api="openai-responses", model="gpt-5") == []
+    elsewhere = contentmodel.convert(
+        payload, source="openai-responses", target="openai-responses", model="openai/gpt-oss-120b"
+    )
+    assert elsewhere.payload["input"] == payload["input"]
+
+
+def test_responses_api_takes_functions_beside_an_effort() -> None:
+    for model in ("gpt-5.6", "gpt-9"):
+        assert contentmodel.adapter("openai-responses").look_up_model(model).capabilities.functions_with_effort
+        assert not contentmodel.adapter("openai-chat").look_up_model(model).capabilities.functions_with_effort

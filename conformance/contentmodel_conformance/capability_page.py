@@ -111,6 +111,8 @@ def _more(capabilities: Capabilities) -> Iterator[str]:
         "no system text": not capabilities.instructions,
         "no later system messages": not capabilities.later_system,
         "no prefill": not capabilities.prefill,
+        "no custom tools": not capabilities.custom_tools,
+        "one answer": not capabilities.several_choices,
         "no cache points": not capabilities.cache_points,
         "signed calls": capabilities.signed_calls,
     }

@@ -330,8 +330,6 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
 
 # If the provider stores the conversation, the request has no turns, and no default can replace them.
 _NO_TURNS = {"list-lengths-in-range", "messages-and-max-tokens-required", "contents-have-parts"}
-# If a request ends with a prefill, only its author can change that.
-_PREFILLED = {"prefill-supported", "prefill-ends-in-text"}
 # A line of a fine-tuning file needs an answer. No conversion can add one.
 _UNANSWERED = {"answer-required"}
 
@@ -340,8 +338,6 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     """An encoded request violates none of the adapter's rules for its API."""
     turns = turns_in(encoded.payload)
     excused = _UNANSWERED if turns else _NO_TURNS
-    if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
-        excused = _PREFILLED
     excused = excused | {"model-required" for loss in encoded.losses if loss.code == "no-model"}
     for violation in adapter.check_request(encoded.payload, model):
         if violation.severity == "unchecked":

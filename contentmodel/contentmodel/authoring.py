@@ -46,6 +46,7 @@ from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_me
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
 from contentmodel.engine.pipeline.json_values import as_text_content
+from contentmodel.engine.pipeline.lacking_hosts import without_hosted
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap
 from contentmodel.engine.pipeline.origins import is_native
@@ -62,6 +63,7 @@ from contentmodel.engine.pipeline.sentinels import (
 from contentmodel.engine.pipeline.steps import content_pass, message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import (
+    FREE_TEXT_ROW,
     Kinds,
     with_custom_calls,
     with_custom_results,
@@ -238,6 +240,7 @@ __all__ = [
     "ErrorBody",
     "ErrorFields",
     "ErrorTypes",
+    "FREE_TEXT_ROW",
     "Failure",
     "Field",
     "Fields",
@@ -436,6 +439,7 @@ __all__ = [
     "with_normalized_texts",
     "without_blank_instructions",
     "without_blank_texts",
+    "without_hosted",
     "without_settings_of_tools",
     "without_user_messages",
     "write",

@@ -48,14 +48,15 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     request may require a call. `functions_with_effort`: functions can be combined with an effort.
     `parallel_tool_calls`: the setting is accepted. `hosted_with_functions`: hosted tools can be combined with
     functions. `hosted_types`: the accepted types of hosted tools, by kind; a kind that is missing has no limit.
+    `custom_tools`: tools that take free text are accepted.
 
     `media`: the kinds of media that the model reads ("image", "document", "audio", "video"). `media_in_results`: media
     are accepted in function results. `instructions`, `later_system`, `prefill`: system text, system messages after
     other messages, and a final assistant message are accepted. `signed_calls`: calls in a request need the signature of
     the model. `signatures`: what a signature is bound to besides its issuer ("model", "conversation", "account").
-    `cache_points`: if the API has cache points, the model accepts them.
-    `refused`: names of further wire fields that the model refuses. `limited_by`: what sets the limits, if not the model
-    ("version 2 of the API"); reasons of losses name it.
+    `several_choices`: a request may ask for more than one answer. `cache_points`: if the API has cache points, the
+    model accepts them. `refused`: names of further wire fields that the model refuses. `limited_by`: what sets the
+    limits, if not the model ("version 2 of the API"); reasons of losses name it.
     """
 
     efforts: tuple[str, ...] | None = None
@@ -73,6 +74,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     parallel_tool_calls: bool = True
     hosted_with_functions: bool = True
     hosted_types: dict[str, tuple[str, ...]] | None = None
+    custom_tools: bool = True
     media: tuple[str, ...] | None = None
     media_in_results: bool = True
     instructions: bool = True
@@ -80,6 +82,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     prefill: bool = True
     signed_calls: bool = False
     signatures: tuple[str, ...] = ()
+    several_choices: bool = True
     cache_points: bool = True
     refused: tuple[str, ...] = ()
     limited_by: str | None = None

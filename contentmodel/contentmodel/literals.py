@@ -66,6 +66,7 @@ class Policies(TypedDict, total=False):
     reasoning: Literal["drop", "text", "reasoning_content", "reasoning", "reasoning_details"]
     hosted_tools: Literal["function", "text", "drop"]
     compaction: Literal["text", "drop"]
+    prefill: Literal["continue", "keep"]
     stream_usage: Literal["last", "chunk"]
     ai_sdk: Literal["7", "6", "5"]
     capabilities: str

@@ -52,6 +52,8 @@ from contentmodel_adapters.anthropic_messages.dialects import (
     host_of,
     limited,
     with_form_of_host,
+    with_history_of_host,
+    without_files_of_host,
 )
 from contentmodel_adapters.anthropic_messages.http import HOSTS, HTTP
 from contentmodel_adapters.anthropic_messages.messages import Messages
@@ -130,7 +132,7 @@ READS = media.MediaSupport(
 def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     dialect = context.host.dialect
     reads = replace(READS, schemes=()) if dialect is not None and "url" in dialect.sources else READS
-    return media.with_readable_media(messages, context, reads)
+    return media.with_readable_media(without_files_of_host(messages, context), context, reads)
 
 
 def _with_separate_added_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -178,14 +180,15 @@ REQUEST_PASSES = (
     request_pass(with_hosted_of_claude, needs=TYPES),
     message_pass(with_citations_of_kin, needs=(Citation,)),
     message_pass(passes.normalize_foreign),
+    message_pass(with_history_of_host, native=True),
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
     message_pass(without_blank_texts),
-    message_pass(_with_readable_media, needs=media.TYPES),
+    message_pass(_with_readable_media, aimed=True, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(_with_fitting_calls),
-    message_pass(_with_instructions_as_text),
+    message_pass(_with_instructions_as_text, aimed=True),
     message_pass(_with_trimmed_prefill),
     request_pass(with_fitting_schemas, dialects=ANTHROPIC),
 )

@@ -24,9 +24,32 @@ from contentmodel.authoring import (
     objects,
     objects_of,
     one_object,
+    passes,
     reasons,
+    without_hosted,
 )
 from contentmodel.capabilities import canonical
+from contentmodel.content import (
+    AdvisorToolCallContent,
+    AdvisorToolResultContent,
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    HostedFileContent,
+    McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    TextEditorToolCallContent,
+    TextEditorToolResultContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS
@@ -153,6 +176,85 @@ def _refuses_cache_point(dialect: Dialect, model: Any) -> bool:
     return not _is_named(model, dialect.caches)
 
 
+# -- the history -------------------------------------------------------------------------------------------------------
+
+_HOSTED: dict[str, tuple[type, ...]] = {
+    "web_search": (WebSearchToolCallContent, WebSearchToolResultContent),
+    "web_fetch": (WebFetchToolCallContent, WebFetchToolResultContent),
+    "code_interpreter": (
+        *(
+            CodeInterpreterToolCallContent,
+            CodeInterpreterToolResultContent,
+            ShellToolCallContent,
+            ShellToolResultContent,
+        ),
+        *(TextEditorToolCallContent, TextEditorToolResultContent),
+    ),
+    "advisor": (AdvisorToolCallContent, AdvisorToolResultContent),
+    "mcp": (
+        *(McpServerToolCallContent, McpServerToolResultContent),
+        *(McpListToolsToolCallContent, McpListToolsToolResultContent),
+    ),
+}
+"""The calls and results that the provider runs, by the kind of the tool."""
+_BLOCKS = {
+    "web_search": "web_search",
+    "web_fetch": "web_fetch",
+    "advisor": "advisor",
+    "mcp": "mcp",
+    **dict.fromkeys(("code_execution", "bash_code_execution", "text_editor_code_execution"), "code_interpreter"),
+}
+"""The kinds of these tools, by the name in a `server_tool_use`, and by the begin of the type of a result."""
+
+
+def with_history_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the hosted calls and results of tools that the host does not have."""
+    dialect: Dialect | None = context.host.dialect
+    if dialect is None or not dialect.hosted_types:
+        return messages
+    lacking = tuple(kind for kinds in map(_HOSTED.get, _lacking(dialect)) if kinds is not None for kind in kinds)
+
+    def is_refused(content: AIContent) -> bool:
+        return isinstance(content, lacking) and getattr(content, "executor", None) != "client"
+
+    return without_hosted(messages, context, is_refused)
+
+
+def without_files_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without files of the Files API, if the host does not have it."""
+    dialect: Dialect | None = context.host.dialect
+    if dialect is None or "file" not in dialect.sources:
+        return messages
+    changed = []
+    for message in messages:
+        files = [content for content in message.contents if isinstance(content, HostedFileContent)]
+        for content in files:
+            context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+        if files and len(files) == len(message.contents):
+            message = passes.left_out(message, context)
+        elif files:
+            kept = [content for content in message.contents if not isinstance(content, HostedFileContent)]
+            message = context.with_contents(message, kept)
+        changed.append(message)
+    return changed
+
+
+def _lacking(dialect: Dialect) -> list[str]:
+    """Return the kinds of the hosted tools of which the host has no version."""
+    return [kind for kind, types in dialect.hosted_types.items() if not types]
+
+
+def _refused_blocks(request: dict[str, Any], dialect: Dialect) -> Iterator[Broken]:
+    """Yield the hosted calls and results in the messages that a host does not accept."""
+    lacking = _lacking(dialect)
+    for at, message in objects(request, "messages"):
+        for where, block in objects(message, "content", at):
+            kind = str(block.get("type"))
+            name = block.get("name") if kind == "server_tool_use" else re.sub("_tool_(?:use|result|listing)$", "", kind)
+            if isinstance(name, str) and _BLOCKS.get(name) in lacking:
+                yield where, f"{kind:.60} at {dialect.name}"
+
+
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 NO_FIELD = reasons.dropped("anthropic-host-field", "the host {host} does not accept it")
@@ -265,7 +367,7 @@ def body_has_form_of_host(request: dict[str, Any], host: Host) -> Iterator[Broke
 
 
 def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """Bedrock and Vertex AI lack features of Anthropic's own API: fields, hosted tools, files, and media by URL.
+    """Bedrock and Vertex AI lack features of Anthropic's own API: fields, hosted tools and calls, files, media by URL.
 
     Older models at Bedrock accept cache points of blocks only.
     """
@@ -276,6 +378,7 @@ def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Brok
     if request.get(CACHE_CONTROL) is not None and _refuses_cache_point(dialect, request.get("model")):
         yield f"$.{CACHE_CONTROL}", f"for {request['model']:.60} at {dialect.name}"
     yield from ((at, f"{tool['type']} at {dialect.name}") for at, tool in refused_tools(request, dialect))
+    yield from _refused_blocks(request, dialect)
     for at, message in objects(request, "messages"):
         for where, block in objects(message, "content", at):
             inside = objects(block, "content", where) if block.get("type") == "tool_result" else iter(())
@@ -297,5 +400,5 @@ def declare_rules(rules: Rules) -> None:
         "refused",
         fix="remove it, or send media inline",
         source="platform.claude.com/docs/en/build-with-claude/overview, "
-        f"anthropics/anthropic-sdk-typescript#1038, pollinations/pollinations#5862; seen {SEEN}",
+        f"anthropics/anthropic-sdk-typescript#1038, pollinations/pollinations#5862, BerriAI/litellm#36228; seen {SEEN}",
     )(features_known_to_host)

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
+    DecodeContext,
     EncodeContext,
     Kinds,
     OneOf,
+    Row,
     TableAdapter,
     WholeNumber,
     enum_at,
@@ -22,6 +24,7 @@ from contentmodel.authoring import (
     request_pass,
     same_options,
     settings,
+    with_custom_calls,
     with_fitting_calls,
     with_known_tools,
     without_user_messages,
@@ -111,6 +114,10 @@ class CohereChat(TableAdapter):
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        value = super()._decode_row(row, wire, context)
+        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload with each id of a cited result as call id and number, for audits: see `Vocabulary`."""

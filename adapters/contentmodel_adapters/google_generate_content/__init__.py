@@ -219,7 +219,7 @@ REQUEST_PASSES = (
     message_pass(with_begun),
     request_pass(passes.with_a_turn),
     message_pass(with_signed_parts),
-    message_pass(_with_signed_calls),
+    message_pass(_with_signed_calls, aimed=True),
 )
 
 
@@ -266,7 +266,7 @@ class GoogleGenerateContent(TableAdapter):
     http = HTTP
     request_passes = REQUEST_PASSES
     request_payload_passes = (payload_pass(without_choice_of_no_functions),)
-    host_payload_passes = (payload_pass(with_invocations),)
+    host_payload_passes = (payload_pass(with_invocations, aimed=True),)
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(with_failures),

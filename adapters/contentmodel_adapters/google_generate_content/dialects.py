@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Broken, EncodeContext, Host, Rules, object_of, objects, objects_of
+from contentmodel.authoring import Broken, EncodeContext, Host, Rules, object_of, objects, objects_of, reasons
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.tools import DECLARATIONS
 from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import last_name, spelled_object, spelled_path, spelled_value
@@ -49,13 +50,21 @@ def host_of(policies: Mapping[str, str] | None) -> Host:
     return Host(dialect=DIALECTS[name])
 
 
+NO_INVOCATIONS = reasons.dropped("google-generate-content-invocations", "Vertex AI refuses the field")
+
+
 def with_invocations(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload of another API's request that asks for the calls of hosted tools if it has functions, too.
+    """Return a payload that asks for the calls of hosted tools if it has functions, too, in the form of its host.
 
     Without the policy `dialect`, the host is the Developer API. The mode AUTO is then VALIDATED
     (ai.google.dev/gemini-api/docs/tool-combination, seen 2026-11-27).
     """
     dialect: Dialect = context.host.dialect or DIALECTS["gemini"]
+    if not dialect.invocations and INVOCATIONS in object_of(payload, "toolConfig"):
+        context.report_loss(request, f"toolConfig${INVOCATIONS}", NO_INVOCATIONS, api=API)
+        settings = {name: value for name, value in payload["toolConfig"].items() if name != INVOCATIONS}
+        rest = {name: value for name, value in payload.items() if name != "toolConfig"}
+        return {**rest, "toolConfig": settings} if settings else rest
     tools = objects_of(payload, "tools")
     is_mixed = any(DECLARATIONS in tool for tool in tools) and any(not tool.keys().isdisjoint(HOSTED) for tool in tools)
     if not is_mixed or not dialect.invocations or not context.known.capabilities.hosted_with_functions:

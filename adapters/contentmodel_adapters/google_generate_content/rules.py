@@ -468,9 +468,8 @@ def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Ite
     """Before Gemini 3, models accept no thinkingLevel. Each model accepts only its own levels and budgets."""
     for at, thinking in _thinking(request):
         level, budget = spelled_value(thinking, "thinkingLevel"), spelled_value(thinking, "thinkingBudget")
-        known = capabilities.efforts is None or (
-            isinstance(level, str) and level.lower() in (*capabilities.efforts, _NO_LEVEL)
-        )
+        levels = capabilities.efforts
+        known = levels is None or (isinstance(level, str) and level.lower() in (*levels, _NO_LEVEL))
         if level is not None and not known:
             yield spelled_path(at, thinking, "thinkingLevel"), f"{_short(level)} for {last_name(request)}"
         if isinstance(budget, int | float) and not _takes_budget(capabilities, budget):
@@ -488,8 +487,10 @@ def _takes_budget(capabilities: Capabilities, budget: float) -> bool:
 
 
 @_by_model("refused", fix="remove it", source="docs.cloud.google.com/gemini-enterprise-agent-platform/models/gemini")
-def penalties_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
-    """Gemini 3.5 Flash-Lite and Gemini 3.6 and later accept no presencePenalty and no frequencyPenalty."""
+def answer_settings_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
+    """Gemini 3 returns one candidate. Gemini 3.5 Flash-Lite, 3.6 and later accept no presence and frequency penalty."""
+    for at, config in spelled_object(request, "generationConfig") if not capabilities.several_choices else ():
+        yield from _numbers(config, at, {"candidateCount": (1, 1)})
     names = {"presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty"}
     for at, config in spelled_object(request, "generationConfig") if capabilities.sampling is not None else ():
         for name in [name for name, setting in names.items() if setting not in (capabilities.sampling or {})]:
@@ -552,7 +553,7 @@ declare_rules(RULES)
 RULES.leave_out(
     "numbers-are-in-range",
     "thinking-mode-supported",
-    "penalties-supported",
+    "answer-settings-supported",
     "allowed-functions-are-defined",
     "tool-combinations-supported",
     "response-type-supported",

@@ -117,6 +117,16 @@ def allowed_functions_are_defined(request: Request) -> Iterator[Broken]:
 
 
 @_by_model(
+    "refused", fix="end with an input of the user", source="the same models in generateContent: LibreChat-AI/agents#323"
+)
+def inputs_end_with_user(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
+    """Gemini 3.5 Flash-Lite, 3.6 and later refuse to continue an output of the model."""
+    for at, step in [*objects(request, "input")][-1:] if not capabilities.prefill else ():
+        if step.get("type") in ("model_output", "thought"):
+            yield at, "the last step is of the model"
+
+
+@_by_model(
     "refused",
     fix='send its thought, or one with the signature "skip_thought_signature_validator"',
     source="earendil-works/pi#2172, googleapis/js-genai#1735",

@@ -7,8 +7,10 @@ from typing import Any
 
 from contentmodel import ChatMessage, ChatRequest
 from contentmodel.authoring import (
+    DecodeContext,
     EncodeContext,
     Kinds,
+    Row,
     TableAdapter,
     media,
     message_pass,
@@ -20,6 +22,7 @@ from contentmodel.authoring import (
     request_pass,
     settings,
     text_of,
+    with_custom_calls,
     with_fields_of,
     with_fitting_calls,
     with_json_schemas,
@@ -109,6 +112,10 @@ class MistralChat(TableAdapter):
     answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        value = super()._decode_row(row, wire, context)
+        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kind of a payload, with a low confidence if it may be of another host."""

@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     request_pass,
     same_options,
     settings,
+    with_custom_calls,
     with_date,
     with_fitting_calls,
     with_known_tools,
@@ -146,7 +147,7 @@ class OllamaChat(TableAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         context.answer_id = id_of_answer(wire) if row is RESPONSE else None
         value = super()._decode_row(row, wire, context)
-        return read_stream(value, wire) if isinstance(value, ChatRequest) else value
+        return with_custom_calls(read_stream(value, wire), context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload with the format "json" as a `type`, for audits: other APIs spell this type differently."""

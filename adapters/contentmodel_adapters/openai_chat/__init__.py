@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from contentmodel.authoring import (
+    FREE_TEXT_ROW,
     Aliases,
     Blocks,
     Column,
@@ -18,7 +19,6 @@ from contentmodel.authoring import (
     EncodeContext,
     Hint,
     Host,
-    Kinds,
     One,
     OneOf,
     Row,
@@ -38,10 +38,10 @@ from contentmodel.authoring import (
     same_options,
     settings,
     whole_seconds,
+    with_custom_calls,
     with_custom_results,
     with_fields_of,
     with_fitting_calls,
-    with_known_tools,
     with_normalized_texts,
     without_settings_of_tools,
     without_user_messages,
@@ -55,19 +55,21 @@ from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTo
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.dialects import (
-    DIALECTS,
     SETTING_FIELDS,
-    Dialect,
     TopK,
     form_of,
     host_of,
     is_of_another_maker,
     refuses_names,
     requires_signed_calls,
+    row_of,
     with_reported_settings,
+    with_roles_of_host,
     with_rules_of_host,
     with_setting_fields,
+    with_tools_of_host,
 )
+from contentmodel_adapters.openai_chat.hosts import DIALECTS, Dialect
 from contentmodel_adapters.openai_chat.http import HTTP
 from contentmodel_adapters.openai_chat.messages import (
     REASONING_FIELDS,
@@ -208,8 +210,16 @@ def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) ->
     return media.with_readable_media(messages, context, READS_AUDIO if kinds is None or "audio" in kinds else READS)
 
 
+def with_settings_of_platform(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of the Responses API with the settings of OpenAI's platform that the host takes, too."""
+    return with_settings_of(request, context, "openai-responses", row_of(context).takes)
+
+
 def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request of another API whose settings the target's model and its host take."""
+    if context.native:
+        # The fields of this API say which of its hosts they are for: those that the model refuses are left out.
+        return request
     return settings.with_fitting_settings(request, context, form_of(context))
 
 
@@ -312,16 +322,17 @@ def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> Chat
 
 
 REQUEST_PASSES = (
-    request_pass(with_settings_of, other="openai-responses"),
+    request_pass(with_settings_of_platform),
     request_pass(with_fields_of_mistral),
     request_pass(with_fitting_settings, native=True),
-    request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
+    request_pass(with_tools_of_host, native=True),
     request_pass(place_instructions, native=True),
     message_pass(passes.normalize_foreign),
     request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
     message_pass(with_state_of_host, needs=(TextContent, FunctionCallContent)),
     request_pass(with_placeholders, needs=(FunctionCallContent,)),
-    message_pass(with_accepted_authors),
+    message_pass(with_roles_of_host, aimed=True),
+    message_pass(with_accepted_authors, aimed=True),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
@@ -408,9 +419,9 @@ class OpenAIChat(TableAdapter):
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(passes.with_model),
-        payload_pass(without_settings_of_tools),
+        payload_pass(without_settings_of_tools, aimed=True),
         payload_pass(with_voice),
-        payload_pass(with_rules_of_host),
+        payload_pass(with_rules_of_host, aimed=True),
         payload_pass(with_aliases, native=True),
         payload_pass(with_reported_settings, native=True),
     )
@@ -433,7 +444,7 @@ class OpenAIChat(TableAdapter):
             has_fields = isinstance(value, ChatResponse) and value.extra is not None
             return with_sources(value, wire, context) if has_fields else value
         request = with_setting_fields(value if value.extra is None else read_aliases(value), wire)
-        return with_custom_results(request, context)
+        return with_custom_results(with_custom_calls(request, context, FREE_TEXT_ROW), context)
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         return host_of(model, policies)

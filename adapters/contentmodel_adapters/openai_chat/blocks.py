@@ -59,7 +59,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel_adapters.openai_chat.dialects import API as API
-from contentmodel_adapters.openai_chat.dialects import SIGNED_CALL
+from contentmodel_adapters.openai_chat.hosts import SIGNED_CALL
 from contentmodel_adapters.openai_chat.parts import RESULT_CONTENT, PassedOn
 from contentmodel_adapters.openai_chat.parts import TABLE as TABLE
 from contentmodel_adapters.shared.makers import maker_of

@@ -1,7 +1,4 @@
-"""The hosts of Chat Completions: one row for each, with its differences from OpenAI's API.
-
-The passes and codecs below read the rows. No code depends on the name of a host.
-"""
+"""The passes, rules and codecs of Chat Completions that depend on the host. They read the rows of `hosts`."""
 
 from __future__ import annotations
 
@@ -10,197 +7,35 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import (
+    FREE_TEXT_ROW,
     Broken,
     Codec,
     EncodeContext,
     Hint,
     Host,
+    Kinds,
     Rules,
     Severity,
     Spec,
     WholeNumber,
+    hints,
     object_of,
     objects,
+    objects_of,
     reasons,
+    with_known_tools,
+    without_settings_of_tools,
 )
 from contentmodel.authoring import settings as forms
-from contentmodel.request import ChatRequest
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, CustomTool
+from contentmodel_adapters.openai_chat.hosts import DIALECTS, PLATFORM, SEEN, Dialect
 from contentmodel_adapters.shared import restrictions
-from contentmodel_adapters.shared.makers import EVERY, MAKERS, NAMES, OPEN, declare_models, maker_of
-from contentmodel_adapters.shared.restrictions import Restriction, is_named
+from contentmodel_adapters.shared.makers import EVERY, MAKERS, OPEN, declare_models, maker_of
+from contentmodel_adapters.shared.restrictions import is_named
 
 API = "openai-chat"
-SEEN = "2026-11-23"
-
-
-SIGNED_CALL = "function.fields"
-"""The row of calls with a signature in the field of LiteLLM."""
-
-
-class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """A host of Chat Completions, and its differences from OpenAI's API.
-
-    - `models`: the names of models that only this host serves, as a regular expression. A request to such a model
-      needs no policy.
-    - `reasoning`: the field of assistant messages for reasoning of any issuer.
-    - `thinks`: the names of models that think by default, as a regular expression. While they think, the host refuses
-      messages that have calls but not the field `reasoning`. None if the host requires no such field.
-    - `developer`: whether the host accepts the role developer.
-    - `limit`: the field of requests for the limit of output tokens.
-    - `state_field`: the field of assistant messages for reasoning with the opaque state of the model's maker.
-    - `call_row`, `text_field`: the row of calls with a signature of Google, and the field of assistant messages for
-      that of a text, if they are not the usual row and `state_field`.
-    - `reads`: the issuers whose opaque state the host reads for any model.
-    - `makers`: the makers whose opaque state the host reads for their own models. Each has the name of the format of
-      the state at the host; None if the host names no format.
-    - `signed`: the names of models that refuse calls without a signature of Google, as a regular expression.
-    - `cache_control`: whether parts may have the field `cache_control`.
-    - `top_k`: whether the host takes the option `top_k`.
-    - `routes`: whether the host passes requests on to other makers' APIs. Else it serves its maker's models, and those
-      with open weights.
-    - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
-      form in which they express the amount of thinking.
-    - `restrictions`: the fields of requests that the host documents as refused or ignored.
-    - `source`: the documentation, seen on the date `SEEN`.
-    """
-
-    name: str
-    models: str | None = None
-    reasoning: str | None = None
-    thinks: str | None = None
-    developer: bool = True
-    limit: str = "max_completion_tokens"
-    state_field: str | None = None
-    call_row: str | None = None
-    text_field: str | None = None
-    reads: frozenset[str] = frozenset()
-    makers: Mapping[str, str | None] = {}
-    signed: str | None = None
-    cache_control: bool = False
-    top_k: bool = False
-    routes: bool = False
-    settings: Mapping[str, str] = {}
-    form: forms.Form = forms.OPENAI
-    restrictions: tuple[Restriction, ...] = ()
-    source: str
-
-
-SWITCH = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"})
-"""The form of hosts that turn thinking on and off."""
-BUDGETED = forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"})
-"""The form of hosts that also take a budget."""
-
-
-DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect
-    for dialect in (
-        Dialect(name="openai", source="developers.openai.com/api/reference/resources/chat"),
-        Dialect(
-            name="deepseek",
-            models=NAMES["deepseek"],
-            reasoning="reasoning_content",
-            thinks=r"deepseek-(?!chat$).*",
-            developer=False,
-            limit="max_tokens",
-            settings={"mode": "thinking.type"},
-            form=SWITCH,
-            restrictions=restrictions.DEEPSEEK,
-            source="api-docs.deepseek.com/guides/thinking_mode, Tool Calls",
-        ),
-        Dialect(
-            name="moonshot",
-            models=NAMES["moonshot"],
-            reasoning="reasoning_content",
-            thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
-            settings={"mode": "thinking.type"},
-            form=SWITCH,
-            restrictions=restrictions.MOONSHOT,
-            source="platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model; anomalyco/opencode#10996",
-        ),
-        Dialect(
-            name="zai",
-            models=NAMES["zai"],
-            reasoning="reasoning_content",
-            limit="max_tokens",
-            settings={"mode": "thinking.type"},
-            form=SWITCH,
-            source="docs.z.ai/guides/capabilities/thinking-mode",
-        ),
-        Dialect(
-            name="alibaba",
-            reasoning="reasoning_content",
-            top_k=True,
-            settings={"mode": "enable_thinking", "budget_tokens": "thinking_budget"},
-            form=BUDGETED,
-            restrictions=restrictions.ALIBABA,
-            source="alibabacloud.com/help/en/model-studio/deep-thinking",
-        ),
-        Dialect(
-            name="minimax",
-            models=NAMES["minimax"],
-            reasoning="reasoning_details",
-            restrictions=restrictions.MINIMAX,
-            source="novita.ai/docs/guides/llm-interleaved-thinking",
-        ),
-        Dialect(
-            name="groq",
-            models=r"groq/.*",
-            reasoning="reasoning",
-            settings={"include": "reasoning_format"},
-            restrictions=restrictions.GROQ,
-            source="console.groq.com/docs/reasoning",
-        ),
-        Dialect(
-            name="xai",
-            models=NAMES["xai"],
-            restrictions=restrictions.XAI,
-            source="docs.x.ai/docs/guides/reasoning",
-        ),
-        Dialect(
-            name="openrouter",
-            reasoning="reasoning_details",
-            state_field="reasoning_details",
-            makers={"anthropic": "anthropic-claude-v1"},
-            routes=True,
-            cache_control=True,
-            top_k=True,
-            settings={
-                "effort": "reasoning.effort",
-                "budget_tokens": "reasoning.max_tokens",
-                "mode": "reasoning.enabled",
-                "include": "reasoning.exclude",
-            },
-            form=forms.Form(off={"mode": "disabled"}, auto={"mode": "enabled"}, within={}),
-            source="openrouter.ai/docs/use-cases/reasoning-tokens",
-        ),
-        Dialect(
-            name="litellm",
-            reasoning="reasoning_content",
-            state_field="thinking_blocks",
-            # It ignores `extra_content` (litellm 1.110, seen 2026-11-27).
-            call_row=SIGNED_CALL,
-            text_field="provider_specific_fields",
-            makers={"anthropic": None, "google": None},
-            routes=True,
-            cache_control=True,
-            top_k=True,
-            settings={"mode": "thinking.type", "budget_tokens": "thinking.budget_tokens"},
-            form=forms.Form(off={"mode": "disabled"}, auto={}, within={"mode": "enabled"}, budget_below_limit=True),
-            source="docs.litellm.ai/docs/reasoning_content",
-        ),
-        Dialect(
-            name="google",
-            models=rf"(?:models/)?{NAMES['google']}",
-            reads=frozenset({"google"}),
-            state_field="extra_content",
-            signed=r"(?:models/)?gemini-[3-9].*",
-            source="ai.google.dev/gemini-api/docs/thought-signatures, OpenAI compatibility",
-        ),
-    )
-}
 
 
 def is_of_another_maker(maker: str | None, request: ChatRequest, context: EncodeContext) -> bool:
@@ -257,6 +92,16 @@ def _host_for(name: str | None, model: str | None) -> Host:
     )
 
 
+def row_of(context: EncodeContext) -> Dialect:
+    """Return the row of the target's host. If it is unknown, that depends on whether the model is one of OpenAI's."""
+    dialect: Dialect | None = context.host.dialect
+    if dialect is not None:
+        return dialect
+    # A request without a model is for the API's own host.
+    is_others = context.known.status == "other" and context.known.model is not None
+    return DIALECTS["compatible" if is_others else "openai"]
+
+
 def _fields_of(dialect: Dialect) -> frozenset[str]:
     """Return the fields of a host that OpenAI does not have."""
     fields = {dialect.reasoning, dialect.state_field, *(path.partition(".")[0] for path in dialect.settings.values())}
@@ -302,27 +147,86 @@ def _value_at(wire: Mapping[str, Any], path: str) -> Any:
     return object_of(wire, outer).get(inner) if inner else wire.get(outer)
 
 
-def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the host's roles, field names and required fields."""
-    dialect: Dialect | None = context.host.dialect
-    if dialect is None:
+# -- tools -------------------------------------------------------------------------------------------------------------
+
+
+def with_tools_of_host(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose tools and calls the model and its host accept: custom tools may become functions.
+
+    A request of this API keeps them, if its model and host are unchanged.
+    """
+    is_unchanged = context.native and not context.is_aimed
+    is_of_host = re.fullmatch(row_of(context).tools, "custom") is not None
+    is_of_model = context.known.model is None or context.known.capabilities.custom_tools
+    is_custom = is_unchanged or (is_of_host and is_of_model)
+    for tool in request.tools if context.native and not is_custom else ():
+        if not isinstance(tool, CustomTool) or hints.ROW.of(tool, API) == FREE_TEXT_ROW:
+            continue
+        if tool.format is not None and tool.format.get("type") == "grammar":
+            context.report_loss(tool, "format$.type", reasons.GRAMMAR_AS_TEXT)
+    return with_known_tools(request, context, Kinds(custom=is_custom))
+
+
+def _without_refused_tools(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload without the hosted tools that the host does not have."""
+    pattern = row_of(context).tools
+    wires = objects_of(payload, "tools")
+    refused = [wire for wire in wires if _is_refused(wire, pattern)]
+    if not refused:
         return payload
-    if dialect.limit != "max_completion_tokens" and "max_completion_tokens" in payload:
-        payload[dialect.limit] = payload.pop("max_completion_tokens")
+    sent = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
+    for tool, wire in zip(sent, wires, strict=False):
+        if wire in refused:
+            context.report_loss(tool, None, NO_TOOL_AT_HOST, type=wire.get("type"))
+    return without_settings_of_tools(
+        {**payload, "tools": [wire for wire in wires if wire not in refused]}, request, context
+    )
+
+
+def _is_refused(tool: dict[str, Any], pattern: str) -> bool:
+    kind = tool.get("type")
+    return isinstance(kind, str) and re.fullmatch(pattern, kind) is None
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+
+def with_roles_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages with roles that the host accepts: developer messages are system messages at most hosts."""
+    if "developer" in row_of(context).roles or all(message.role != "developer" for message in messages):
+        return messages
+    changed = []
+    for message in messages:
+        if message.role == "developer":
+            context.report_loss(message, "role", NO_DEVELOPER)
+            message = context.replace(message, role="system")
+        changed.append(message)
+    return changed
+
+
+def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the host's tools, field names and required fields."""
+    row = row_of(context)
+    payload = _without_refused_tools(payload, request, context)
+    if row.limit != "max_completion_tokens" and "max_completion_tokens" in payload:
+        payload[row.limit] = payload.pop("max_completion_tokens")
     field = required_reasoning(payload, context.host)
     for message in payload.get("messages", ()):
-        if message.get("role") == "developer" and not dialect.developer:
-            context.report_loss(request, "messages", NO_DEVELOPER)
-            message["role"] = "system"
+        if message.get("role") == "assistant" and not message.keys() & _ALTERNATIVES:
+            # A message may have reasoning only, in a field of the host.
+            message["content"] = ""
         if field is not None and message.get("tool_calls") and not isinstance(message.get(field), str):
             context.report_loss(request, "messages", EMPTY_REASONING, name=field)
             message[field] = ""
     return payload
 
 
+_ALTERNATIVES = frozenset(("content", "tool_calls", "function_call", "refusal", "audio"))
+"""The fields of an assistant message: it has one of them, or its content is empty."""
 NO_DEVELOPER = reasons.degraded(
     "openai-chat-no-developer", "the host has no developer role: the message is sent as system"
 )
+NO_TOOL_AT_HOST = reasons.dropped("openai-chat-host-tool", "the host has no tools of the type {type}")
 EMPTY_REASONING = reasons.synthesized(
     "openai-chat-empty-reasoning", "the host requires {name} in a message with calls: an empty one is sent"
 )
@@ -337,10 +241,29 @@ def calls_have_reasoning(request: dict[str, Any], host: Host) -> Iterator[Broken
 
 
 def roles_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """The host must support the role of each message: DeepSeek has no role developer."""
-    for at, message in objects(request, "messages") if host.dialect and not host.dialect.developer else ():
-        if message.get("role") == "developer":
-            yield f"{at}.role", f"developer at {host.dialect.name}"
+    """The host must accept the role of each message: most hosts do not accept the role developer."""
+    for at, message in objects(request, "messages") if host.dialect else ():
+        role = message.get("role")
+        if isinstance(role, str) and role not in host.dialect.roles:
+            yield f"{at}.role", f"{role:.60} at {host.dialect.name}"
+
+
+def tools_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """The host must have the type of each tool and call: most hosts have functions only, and no custom tools."""
+    if not host.dialect:
+        return
+    calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
+    for at, typed in [*objects(request, "tools"), *calls]:
+        if _is_refused(typed, host.dialect.tools):
+            yield f"{at}.type", f"{typed['type']:.60} at {host.dialect.name}"
+
+
+def fields_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Other hosts do not document the fields for features of OpenAI's platform, such as `store` and `metadata`."""
+    dialect: Dialect | None = host.dialect
+    if dialect is not None and dialect.fields is None and dialect.takes is not None:
+        for path, value in restrictions.unknown(None, PLATFORM - dialect.takes, request):
+            yield path, f"{value!r:.60} at {dialect.name}"
 
 
 def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
@@ -352,10 +275,15 @@ def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Brok
 def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
     """Groq refuses logprobs, logit_bias, names and n > 1; xAI stop and penalties; thinking models a forced call.
 
-    Kimi K2.5 and K2.6 refuse other values of their fixed sampling settings. The models of DeepSeek, Moonshot and
-    Alibaba refuse a forced call while they think.
+    Google, Groq and Mistral refuse unknown fields. Kimi K2.5 and K2.6 refuse other values of their
+    fixed sampling settings. The models of DeepSeek, Moonshot and Alibaba refuse a forced call while they think.
     """
-    return _restricted("refused", request, host)
+    yield from _restricted("refused", request, host)
+    dialect: Dialect | None = host.dialect
+    if dialect is not None and dialect.fields is not None:
+        own = _fields_of(dialect)
+        for path, value in restrictions.unknown(dialect.fields | own, (), request):
+            yield path, f"{value!r:.60} at {dialect.name}"
 
 
 def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
@@ -379,6 +307,11 @@ def refuses_names(context: EncodeContext) -> bool:
     return any(row.severity == "refused" and "messages.name" in row.fields for row in rows)
 
 
+def _sources() -> str:
+    """Return the sources of the rows of all hosts."""
+    return f"{'; '.join(dialect.source for dialect in DIALECTS.values())}; seen {SEEN}"
+
+
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
     source = "developers.openai.com/api/docs/models; the sources of the hosts; seen 2026-11-29"
@@ -389,9 +322,9 @@ def declare_rules(rules: Rules) -> None:
         source="api-docs.deepseek.com/guides/thinking_mode; anomalyco/opencode#16318, Lapis0x0/obsidian-yolo#243; "
         "seen 2026-11-23",
     )(calls_have_reasoning)
-    rules.by_host(
-        "refused", fix="use system", source="earendil-works/pi#1048, eclipse-theia/theia#15144; seen 2026-11-23"
-    )(roles_known_to_host)
+    rules.by_host("refused", fix="use system", source=_sources())(roles_known_to_host)
+    rules.by_host("refused", fix="use a function with one text parameter", source=_sources())(tools_known_to_host)
+    rules.by_host("ignored", fix="remove it", source=_sources())(fields_known_to_host)
     rules.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")(
         limit_has_name_of_host
     )

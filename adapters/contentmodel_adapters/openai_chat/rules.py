@@ -25,6 +25,7 @@ from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_chat.dialects import declare_rules
 from contentmodel_adapters.shared.chat_rules import call_ids, declare_pairs, result_id
+from contentmodel_adapters.shared.openai_models import CUSTOM_TOOLS
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
@@ -201,6 +202,14 @@ def data_is_base64(request: dict[str, Any]) -> Iterator[Broken]:
         for key, name in places.items():
             for path, holder in one_object(part, key, at):
                 yield from bad_base64(f"{path}.{name}", holder.get(name), bare=key == "input_audio")
+
+
+@_by_model("refused", fix="use a function with one text parameter", source=CUSTOM_TOOLS)
+def custom_tools_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
+    """Models before GPT-5 accept no custom tools."""
+    for at, tool in objects(request, "tools") if not capabilities.custom_tools else ():
+        if tool.get("type") == "custom":
+            yield at, f"a custom tool for {request.get('model')}"
 
 
 @_by_model("refused", fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
@@ -517,6 +526,7 @@ def no_effort_with_functions(request: dict[str, Any], capabilities: Capabilities
 
 RULES.leave_out(
     "fields-accepted-by-host",
+    "fields-known-to-host",
     "field-dependencies-are-met",
     "no-conflicting-fields",
     "chosen-tools-are-defined",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import (
+    FREE_TEXT_ROW,
     Choice,
     Codec,
     DecodeContext,
@@ -15,13 +16,15 @@ from contentmodel.authoring import (
     Silent,
     chat,
     custom_names,
+    hints,
     object_of,
     reasons,
     row,
     text_of,
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
-from contentmodel_adapters.openai_chat.parts import CACHE_CONTROL, TABLE, CacheControlOfTool
+from contentmodel_adapters.openai_chat.parts import API, CACHE_CONTROL, TABLE, CacheControlOfTool
+from contentmodel_adapters.shared.definitions import free_text_function, row_of_function
 
 
 class GrammarObject(Codec[dict[str, Any]]):
@@ -70,6 +73,7 @@ TOOLS = TABLE.union(
                 "custom.format": ("format", GrammarObject()),
             },
         ),
+        free_text_function(),
         # Hosts prefix the names of tools that they run (openrouter:web_search, November 2026).
         Row(
             "openrouter:web_search",
@@ -88,8 +92,9 @@ TOOLS = TABLE.union(
     ],
     default="function",
     other=Row("other", HostedTool, {"type": "kind"}),
+    find=row_of_function,
     # Chat has no hosted tools: those of another API cannot be sent.
-    prefer=lambda tool, rows: None,
+    prefer=lambda tool, rows: "custom" if tool.__class__ is CustomTool else None,
 )
 
 
@@ -134,7 +139,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     names = choice.tools or []
     if not names:
         return choice.mode if choice.mode in ("auto", "none", "required") else None
-    customs = custom_names(tools)
+    customs = custom_names(tool for tool in tools if hints.ROW.of(tool, API) != FREE_TEXT_ROW)
     kinds = ["custom" if name in customs else "function" for name in names]
     named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, names, strict=True)]
     if choice.mode == "required" and len(named) == 1:

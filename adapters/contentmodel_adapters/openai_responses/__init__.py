@@ -53,6 +53,7 @@ from contentmodel_adapters.shared.makers import sealer_of
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_approvals import with_approvals_of_openai
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.openai_reasoning import without_texts
 from contentmodel_adapters.shared.openai_results import with_hosted_of_openai
 from contentmodel_adapters.shared.openai_runs import with_runs_of_openai
 from contentmodel_adapters.shared.openai_settings import with_settings_of
@@ -130,7 +131,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 
 def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request without the reasoning whose encrypted content the model cannot read.
+    """Return a request without the reasoning that the model cannot read: encrypted content, and texts at OpenAI.
 
     OpenAI refuses that of other makers, whose models other hosts of the API serve (openai/codex#8119, seen 2026-11-27).
     Such reasoning is lowered like that of another API.
@@ -155,7 +156,14 @@ def _without_unread_state(message: ChatMessage, request: ChatRequest, context: E
             if made and part.protected is not None:
                 context.report_loss(part, "protected", reasons.OPAQUE_STATE, issuer=part.protected.issuer)
             contents += made
+    if context.known.status in ("listed", "newest") and not _is_unchanged(message, request, context):
+        contents = without_texts(contents, context)
     return context.with_contents(message, contents)
+
+
+def _is_unchanged(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether a message of this API is sent back to its model."""
+    return message.origin is not None and is_native(message, context) and message.origin.model == request.model
 
 
 def _is_unread(state: Protected, message: ChatMessage, request: ChatRequest, context: EncodeContext) -> bool:
@@ -164,12 +172,11 @@ def _is_unread(state: Protected, message: ChatMessage, request: ChatRequest, con
     False for a message of this API whose model is unchanged: all of it is sent back.
     """
     issuer, maker = state.issuer, sealer_of(request.model)
-    if message.origin is not None and is_native(message, context):
-        if message.origin.model == request.model:
-            return False
-        if issuer in (API_ISSUER, API):
-            # Older documents name OpenAI as the issuer of each state.
-            issuer = sealer_of(message.origin.model) or issuer
+    if _is_unchanged(message, request, context):
+        return False
+    if message.origin is not None and is_native(message, context) and issuer in (API_ISSUER, API):
+        # Older documents name OpenAI as the issuer of each state.
+        issuer = sealer_of(message.origin.model) or issuer
     if maker is None:
         return issuer != API_ISSUER and context.known.status in ("listed", "newest")
     return issuer not in (maker, API)

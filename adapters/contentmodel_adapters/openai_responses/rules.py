@@ -25,6 +25,7 @@ from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_responses.ids import PREFIXES
 from contentmodel_adapters.shared.makers import OPEN, declare_models
+from contentmodel_adapters.shared.openai_reasoning import declare_reasoning_texts
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
@@ -69,6 +70,7 @@ _INCLUDED += ["message.input_image.image_url", "computer_call_output.output.imag
 _INCLUDED += ["reasoning.encrypted_content", "message.output_text.logprobs"]
 _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
+declare_reasoning_texts(_rule)
 
 
 def _items(request: dict[str, Any], *kinds: str) -> Found:
@@ -298,13 +300,11 @@ def _media_type(url: Any) -> str:
 def statuses_are_known(request: dict[str, Any]) -> Iterator[Broken]:
     """A function output must have no error and no failure status; the status of reasoning must not be null."""
     for at, item in _items(request, "function_call_output"):
-        if "error" in item:
-            yield f"{at}.error", _short(item["error"])
+        yield from [(f"{at}.error", _short(item["error"]))] if "error" in item else []
         if item.get("status") not in (None, "in_progress", "completed", "incomplete"):
             yield f"{at}.status", _short(item["status"])
     for at, item in _items(request, "reasoning"):
-        if item.get("status", "") is None:
-            yield f"{at}.status", "null"
+        yield from [(f"{at}.status", "null")] if item.get("status", "") is None else []
 
 
 @_rule("refused", fix="send a computer_screenshot", source=f"{_SDK}/response_input_item_param.py")

@@ -143,8 +143,8 @@ ROWS = [
     _row(
         "Haiku 5.5",
         "claude-haiku-5-5",
-        _adaptive("disabled", default="medium", bound=_ACCOUNT, hosted=_TOOLSET),
-        f"{_DOCS}/models/haiku-5-5/migration-guide",
+        _adaptive("disabled", default="medium", without=_TO_HIGH, bound=_ACCOUNT, hosted=_TOOLSET),
+        f"{_DOCS}/models/haiku-5-5/migration-guide; @ai-sdk/anthropic 2.0.109",
     ),
     _row(
         "Sonnet 5.5",

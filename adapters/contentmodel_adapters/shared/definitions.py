@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from contentmodel.authoring import (
+    FREE_TEXT_ROW,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -107,6 +108,18 @@ def is_free_text(schema: Any) -> bool:
     return flattened == FREE_TEXT and Grammar().holds(
         parameter.get("description", "The input matches this lark grammar:\n")
     )
+
+
+def free_text_function() -> Row:
+    """Return the row of a tool that takes free text, for APIs whose tools are those of Chat Completions."""
+    return free_text_row(FREE_TEXT_ROW, "function.parameters", at="function.", tag="function")
+
+
+def row_of_function(wire: dict[str, Any]) -> Any:
+    """Return the name of the row of a tool in the form of Chat Completions: its type, or the row of free text."""
+    tag, function = wire.get("type"), wire.get("function")
+    is_function = tag == "function" and function.__class__ is dict
+    return FREE_TEXT_ROW if is_function and is_free_text(function.get("parameters")) else tag  # type: ignore[union-attr]
 
 
 def without_parameters_row(

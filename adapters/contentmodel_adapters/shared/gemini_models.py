@@ -35,16 +35,24 @@ def _before_3(
 
 
 def _levelled(
-    *efforts: str, thinking: tuple[str, ...] = ("adaptive",), sampling: dict[str, Range] | None = None
+    *efforts: str,
+    thinking: tuple[str, ...] = ("adaptive",),
+    sampling: dict[str, Range] | None = None,
+    prefill: bool = True,
 ) -> Capabilities:
-    """Return the capabilities of a model from Gemini 3 on: levels, and signatures on its calls."""
+    """Return the capabilities of a model from Gemini 3 on: levels, one answer, and signatures on its calls.
+
+    More than one candidate: googleapis/js-genai#1609, googleapis/python-genai#1723 (seen 2026-11-29).
+    """
     return Capabilities(
         efforts=efforts,
         thinking=thinking,
         sampling=_ALL_SAMPLED if sampling is None else sampling,
         stop_sequences=_STOPS,
         media=_MEDIA,
+        prefill=prefill,
         signed_calls=True,
+        several_choices=False,
     )
 
 
@@ -58,6 +66,8 @@ _END = "(?:-preview.*|-exp.*)?"
 
 _row = listing(_SEEN)
 
+# A final content of the role model is refused by 3.5 Flash-Lite, 3.6 and later: LibreChat-AI/agents#323,
+# microsoft/semantic-kernel#13288 (seen 2026-11-22).
 ROWS = [
     _row(
         "Gemini 3 images",
@@ -69,13 +79,13 @@ ROWS = [
     _row(
         "Gemini 3.7 Flash, Gemini 3.8 Flash",
         rf"gemini-3\.[78]-flash{_END}",
-        _levelled(*_TO_HIGH, sampling=_SAMPLED),
+        _levelled(*_TO_HIGH, sampling=_SAMPLED, prefill=False),
         f"{_THINKING}; {_CLOUD}/thinking",
     ),
     _row(
         "Gemini 3.5 Flash-Lite, Gemini 3.6 Flash",
         rf"gemini-3\.(?:5-flash-lite|6-flash){_END}",
-        _levelled(*_FROM_MINIMAL, sampling=_SAMPLED),
+        _levelled(*_FROM_MINIMAL, sampling=_SAMPLED, prefill=False),
         f"{_CLOUD}/gemini/3-5-flash-lite; {_CLOUD}/thinking",
     ),
     _row(
@@ -105,4 +115,4 @@ ROWS = [
     _row("Gemma 3", r"gemma-3.*", _GEMMA_3, "0xPlaygrounds/rig#788, lobehub/lobehub#7128"),
 ]
 """Gemini models, the newest first."""
-NEWEST = _levelled(*_TO_HIGH, sampling=_SAMPLED)
+NEWEST = _levelled(*_TO_HIGH, sampling=_SAMPLED, prefill=False)

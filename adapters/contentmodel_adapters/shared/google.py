@@ -132,11 +132,12 @@ def _joined(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
 
 
 def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages with a placeholder signature on the first call of each turn of another API."""
+    """Return messages with a placeholder signature on the first call of each turn of another API or model."""
     signed = []
     for message in messages:
         place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
-        if place is not None and message.contents[place].protected is None and not is_native(message, context):
+        is_own = is_native(message, context) and not context.is_aimed
+        if place is not None and message.contents[place].protected is None and not is_own:
             contents = list(message.contents)
             contents[place] = _signed(contents[place], context)
             message = context.replace(message, contents=contents)

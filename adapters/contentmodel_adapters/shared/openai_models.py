@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
+from contentmodel.capabilities import ListedModel
 from contentmodel_adapters.shared.makers import NAMES
 
 _SEEN = "2026-11-22"
@@ -39,6 +42,7 @@ def _unreasoning(
         strict_tools=schemas,
         media=media,
         cache_points=False,
+        custom_tools=False,
         refused=refused,
     )
 
@@ -51,6 +55,7 @@ def _reasoning(
     parallel: bool = True,
     refused: tuple[str, ...] = _LIMIT,
     cache_points: bool = False,
+    custom: bool = True,
 ) -> Capabilities:
     """Return the capabilities of a reasoning model.
 
@@ -68,9 +73,15 @@ def _reasoning(
         parallel_tool_calls=parallel,
         media=_VISUAL,
         cache_points=cache_points,
+        custom_tools=custom,
         refused=refused,
     )
 
+
+CUSTOM_TOOLS = (
+    "developers.openai.com/api/docs/guides/function-calling, Custom tools; Arize-ai/openinference#2083 (introduced "
+    "with GPT-5)"
+)
 
 _FIRST = Capabilities(
     efforts=(),
@@ -82,6 +93,7 @@ _FIRST = Capabilities(
     media=(),
     instructions=False,
     cache_points=False,
+    custom_tools=False,
     refused=_LIMIT,
 )
 # Cache points: gpt-5.6 and later (types/responses/response_create_params.py of openai 3.54, seen 2026-11-23).
@@ -142,20 +154,25 @@ _ROWS = [
         _reasoning("minimal", *_TO_HIGH, stops=0, refused=(*_REFUSED, _SEARCH)),
         f"{_REASONING}; {_AZURE}",
     ),
-    _row("Deep research", r"o[34](?:-mini)?-deep-research", _reasoning("medium"), f"{_DOCS}/guides/deep-research"),
+    _row(
+        "Deep research",
+        r"o[34](?:-mini)?-deep-research",
+        _reasoning("medium", custom=False),
+        f"{_DOCS}/guides/deep-research",
+    ),
     _row(
         "o3, o4-mini",
         r"o3|o4-mini",
-        _reasoning(*_TO_HIGH, stops=0, parallel=False, refused=(*_REFUSED, _SEARCH)),
+        _reasoning(*_TO_HIGH, stops=0, parallel=False, custom=False, refused=(*_REFUSED, _SEARCH)),
         _AZURE,
     ),
     _row(
         "o1, o3-mini",
         r"o1|o3-mini",
-        _reasoning(*_TO_HIGH, parallel=False, refused=(*_REFUSED, _SEARCH)),
+        _reasoning(*_TO_HIGH, parallel=False, custom=False, refused=(*_REFUSED, _SEARCH)),
         _AZURE,
     ),
-    _row("o1 Pro, o3 Pro", r"o[13]-pro", _reasoning(*_TO_HIGH), f"{_DOCS}/models/o3-pro"),
+    _row("o1 Pro, o3 Pro", r"o[13]-pro", _reasoning(*_TO_HIGH, custom=False), f"{_DOCS}/models/o3-pro"),
     _row("o1-mini, o1-preview", r"o1-(?:mini|preview)", _FIRST, f"{_AZURE}; janhq/jan#4392, pydantic/pydantic-ai#974"),
     _row(
         "GPT-4o Search",
@@ -183,14 +200,25 @@ _ROWS = [
 def openai_table(api: str) -> CapabilityTable:
     """Return the capability table of OpenAI's models for one of its APIs.
 
-    For models of other vendors behind the same API, the API's limit of stop sequences applies, and cache points are not
-    sent
+    For models of other vendors behind the same API, the API's limit of stop sequences applies, and cache points and
+    custom tools are not sent
     (types/chat/completion_create_params.py of openai 3.54, seen 2026-11-22).
     """
     return CapabilityTable(
         api,
-        _ROWS,
-        newest=_NEWEST,
+        [_of_api(row, api) for row in _ROWS],
+        newest=_of_capabilities(_NEWEST, api),
         own=NAMES["openai"],
-        others=Capabilities(stop_sequences=_STOPS, cache_points=False),
+        others=Capabilities(stop_sequences=_STOPS, cache_points=False, custom_tools=False),
     )
+
+
+def _of_api(row: ListedModel, api: str) -> ListedModel:
+    return replace(row, capabilities=_of_capabilities(row.capabilities, api))
+
+
+def _of_capabilities(capabilities: Capabilities, api: str) -> Capabilities:
+    """Return the capabilities of a model on an API: only Chat refuses functions beside an effort."""
+    if api == "openai-chat":
+        return capabilities
+    return replace(capabilities, functions_with_effort=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from contentmodel.authoring import EncodeContext, object_of
@@ -13,15 +14,18 @@ _MEMBERS = {"prompt_cache_options": ("mode", "ttl"), "stream_options": ("include
 """Settings that are objects, with the members that both APIs have."""
 
 
-def with_settings_of(request: ChatRequest, context: EncodeContext, other: str) -> ChatRequest:
-    """Return a request with the settings that the API `other` has too, if the target's host is OpenAI."""
+def with_settings_of(
+    request: ChatRequest, context: EncodeContext, other: str, takes: Collection[str] | None = None
+) -> ChatRequest:
+    """Return a request with the settings that the API `other` has too, if the target's host takes them.
+
+    `takes`: the settings that the host takes; None if all.
+    """
     extra = request.extra or {}
     settings = extra.get(other, {})
-    if context.host.dialect is not None:
-        return request
-    same = {name: settings[name] for name in _SAME if name in settings}
-    left = {name: value for name, value in settings.items() if name not in _SAME}
-    for name, members in _MEMBERS.items():
+    same = {name: settings[name] for name in _SAME if name in settings and (takes is None or name in takes)}
+    left = {name: value for name, value in settings.items() if name not in same}
+    for name, members in _MEMBERS.items() if takes is None else ():
         options = object_of(settings, name)
         if options.keys() & set(members):
             same[name] = {key: value for key, value in options.items() if key in members}

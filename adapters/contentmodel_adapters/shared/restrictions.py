@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Severity, objects
+from contentmodel.authoring import Severity, child_path, objects
 
-SEEN = "2026-11-26"
+SEEN = "2026-11-29"
 
 
 class Restriction(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +29,31 @@ class Restriction(msgspec.Struct, frozen=True, kw_only=True):
     severity: Severity = "refused"
     source: str
 
+
+_USUAL = frozenset(
+    (
+        *("model", "messages", "stream", "temperature", "top_p", "max_tokens", "stop", "n"),
+        *("tools", "tool_choice", "response_format", "reasoning_effort"),
+    )
+)
+FIELDS_OF_GOOGLE = _USUAL | {"extra_body", "max_completion_tokens", "stream_options"}
+"""The fields that the documentation of the endpoint shows, or that were tried (liliMozi/openhanako#2494)."""
+FIELDS_OF_GROQ = _USUAL | frozenset(
+    (
+        *("citation_options", "compound_custom", "disable_tool_validation", "documents", "exclude_domains"),
+        *("frequency_penalty", "function_call", "functions", "include_domains", "include_reasoning", "logit_bias"),
+        *("logprobs", "max_completion_tokens", "parallel_tool_calls", "presence_penalty", "reasoning_format"),
+        *("search_settings", "seed", "service_tier", "stream_options", "top_logprobs", "user"),
+    )
+)
+"""The fields of groq 1.7.0 without `metadata` and `store`, which the host does not support."""
+FIELDS_OF_MISTRAL = _USUAL | frozenset(
+    (
+        *("frequency_penalty", "guardrails", "logprobs", "metadata", "min_tokens", "parallel_tool_calls", "prediction"),
+        *("presence_penalty", "prompt_cache_key", "prompt_mode", "random_seed", "repetition_penalty", "safe_prompt"),
+        *("top_k", "top_logprobs"),
+    )
+)
 
 UNFORCED = {"tool_choice": ("auto", "none")}
 """The fields of hosts that do not let a request force a call."""
@@ -81,10 +106,34 @@ MINIMAX = (
 GROQ = (
     Restriction(
         fields={"logprobs": (False,), "top_logprobs": (), "logit_bias": ({},), "messages.name": (), "n": (1,)},
-        source="console.groq.com/docs/openai, Currently Unsupported OpenAI Features",
+        source="console.groq.com/docs/openai, Currently Unsupported OpenAI Features; sipeed/picoclaw#1196, "
+        "CherryHQ/cherry-studio#11435, skye-harris/hass_local_openai_llm#59",
+    ),
+)
+GOOGLE = (
+    Restriction(
+        fields={"n": (1,)},
+        models=r"(?:models/)?gemini-[3-9].*",
+        source="googleapis/js-genai#1609, googleapis/python-genai#1723",
+    ),
+)
+# req_llm 1.10, guides/cerebras.md, and inference-docs.cerebras.ai/resources/openai: these fields get a 400.
+CEREBRAS = (
+    Restriction(
+        fields={
+            "frequency_penalty": (),
+            "presence_penalty": (),
+            "logit_bias": (),
+            "parallel_tool_calls": (),
+            "service_tier": (),
+            "metadata": (),
+            "store": (),
+        },
+        source="inference-docs.cerebras.ai/resources/openai; livekit/agents#1274",
     ),
 )
 XAI = (
+    Restriction(fields={"metadata": ()}, source="esengine/DeepSeek-Reasonix#9822"),
     Restriction(
         fields={"presence_penalty": (), "frequency_penalty": (), "stop": ()},
         models=r"grok-(?:3-mini|4|code)(?!.*non-reasoning).*",
@@ -116,6 +165,17 @@ def excluded(
             yield from ((at, v) for at, v in _values(request, field) if v is not None and v not in accepted)
 
 
+def unknown(
+    fields: Iterable[str] | None, platform: Iterable[str], request: dict[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a request, with their paths, that are not in `fields`; if that is None, are in `platform`."""
+    known = None if fields is None else frozenset(fields)
+    refused = frozenset(platform)
+    for name, value in request.items():
+        if value is not None and (name in refused if known is None else name not in known):
+            yield child_path("$", name), value
+
+
 def is_named(request: Mapping[str, Any], names: str) -> bool:
     """Return whether the model of a request has one of the names."""
     model = request.get("model")
@@ -135,6 +195,6 @@ def _values(request: dict[str, Any], field: str) -> Iterator[tuple[str, Any]]:
 
 def sources(severity: Severity) -> str:
     """Return the sources of all restrictions of a severity, each once."""
-    rows = (*DEEPSEEK, *MOONSHOT, *ALIBABA, *MINIMAX, *GROQ, *XAI)
+    rows = (*DEEPSEEK, *MOONSHOT, *ALIBABA, *MINIMAX, *GROQ, *XAI, *CEREBRAS, *GOOGLE)
     found = dict.fromkeys(row.source for row in rows if row.severity == severity)
     return f"{'; '.join(found)}; seen {SEEN}"

@@ -9,7 +9,7 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 __all__ = ["CHECKS", "LAWS", "Check"]
 
 # One adapter and its payloads, its values, two adapters, errors, voices, hints, streams, costs, fairness, recordings,
-# readers, single values, calls, detection, models.
+# readers, single values, calls, detection, models and hosts.
 for _name in (
     "payloads",
     "nulls",
@@ -32,5 +32,6 @@ for _name in (
     "calls",
     "detection",
     "model_names",
+    "obeying",
 ):
     import_module(f"{__name__}.{_name}")

@@ -13,9 +13,9 @@ from contentmodel_conformance.mutants.broken import MUTANTS, AdapterMutant, Brok
 __all__ = ["MUTANTS", "AdapterMutant", "Broken", "Mutant"]
 
 # The list has this order: contents, settings, roles, conduct, streams and their endings, what only the readers find,
-# single values, models, and the engine.
+# single values, models, hosts, and the engine.
 for _name in (
     *("contents", "settings", "voices", "conduct", "streams", "live_prefix", "endings"),
-    *("agreement", "by_itself", "model_names", "engine"),
+    *("agreement", "by_itself", "model_names", "hosts", "engine"),
 ):
     import_module(f"{__name__}.{_name}")

@@ -83,8 +83,8 @@ _OF_FRAMEWORKS = _SEEN | {"document links", "typed links"}
 LIMITS = {
     "openai-chat": Limits(
         issuer="openai",
-        model="gpt-4.1",
-        older="gpt-5.2",
+        model="gpt-5.2",
+        older="gpt-4.1",
         settings_of=("gpt-3.5-turbo", "gpt-4o-2024-08-06", "o3", "gpt-5-mini", "gpt-5.6", "gpt-6.1-sol", "gpt-9", "m"),
         signs=False,
         hosted_search=False,

@@ -22,6 +22,7 @@ from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end,
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import APPROVALS, with_finish_for_calls
+from contentmodel.engine.pipeline.prefill import with_continuation, without_continuation
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
@@ -306,6 +307,7 @@ class TableAdapter:
         if model is not None and model != request.model:
             request = context.replace(request, model=model)
         context.model = model
+        context.is_aimed = context.native and _is_aimed(request, context)
         self._aim(context, request.model)
         if model is None and not context.native:
             self._report_foreign_model(request, context)
@@ -314,7 +316,9 @@ class TableAdapter:
         instructions = contents_with_json_as_text(request.instructions, context, takes_json=self.takes_json)
         if messages is not request.messages or instructions is not request.instructions:
             request = context.replace(request, messages=messages, instructions=instructions)
-        request = prepared(request, self.request_passes, context)
+        request = with_continuation(
+            prepared(without_continuation(request, context), self.request_passes, context), context
+        )
         payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
         is_alone = ALONE.of(request, self.api) if context.native else self.is_list
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
@@ -329,7 +333,7 @@ class TableAdapter:
 
     @cached_property
     def _payload_passes(self) -> tuple[Pass, ...]:
-        last = (payload_pass(self._without_refused), payload_pass(self._with_required, native=True))
+        last = (payload_pass(self._without_refused, aimed=True), payload_pass(self._with_required, native=True))
         return (*self.request_payload_passes, *last, *self.host_payload_passes)
 
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
@@ -542,6 +546,12 @@ def _checked(wire: object, api: str) -> JsonObject:
     if wire.__class__ is not dict:
         raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
     return wire
+
+
+def _is_aimed(request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether a request goes to another model than the one that it names, or to a host that a policy names."""
+    origin = request.origin
+    return "dialect" in context.policies or (origin is not None and request.model != origin.model)
 
 
 def _own_model(origin: Origin | None, context: EncodeContext) -> str | None:

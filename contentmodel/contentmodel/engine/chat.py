@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +24,7 @@ from contentmodel.engine.table.tables import (
     row,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.request import FunctionTool, HostedTool, ResponseFormat
+from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat
 from contentmodel.rules import Broken, Rules, objects, objects_along
 
 FUNCTION: dict[str, Spec] = {
@@ -39,18 +39,24 @@ NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
 def function_tools(
-    table: Table, function: Mapping[str, Spec] = FUNCTION, hosted: Iterable[Row] = (), default: str | None = None
+    table: Table,
+    function: Mapping[str, Spec] = FUNCTION,
+    others: Iterable[Row] = (),
+    default: str | None = None,
+    find: Callable[[dict[str, Any]], str | None] | None = None,
 ) -> Union:
     """Return the union of tools: functions, and tools that the provider runs. From other APIs, only functions are sent.
 
-    `default` is the name of the row of a tool without a type.
+    `others` are further rows; `find` returns the row of a tool if its type does not. `default` is the name of the row
+    of a tool without a type.
     """
     return table.union(
         "tool",
-        [row("function", FunctionTool, function, Filled({"function.parameters": NO_PARAMETERS})), *hosted],
+        [row("function", FunctionTool, function, Filled({"function.parameters": NO_PARAMETERS})), *others],
         default=default,
         other=Row("other", HostedTool, {"type": "kind"}),
-        foreign_types=[FunctionTool],
+        find=find,
+        foreign_types=[FunctionTool, CustomTool],
     )
 
 

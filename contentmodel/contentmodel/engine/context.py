@@ -218,6 +218,7 @@ class EncodeContext:
         "completes",
         "has_no_origin",
         "host",
+        "is_aimed",
         "is_error_body",
         "is_open",
         "is_unfinished",
@@ -263,6 +264,8 @@ class EncodeContext:
         self.completes = self.has_no_origin or not self.native
         """True if fields that the API requires are filled in. A payload of the same API is sent back unchanged."""
         self.policies = policies or {}
+        self.is_aimed = False
+        """True if a request of this API goes to another model or host than the one that it was written for."""
         self.is_open = False
         """True if the content has just started and will grow. It is encoded even if it is still empty."""
         self.cache_points: list[tuple[CachePoint, JsonObject]] = []

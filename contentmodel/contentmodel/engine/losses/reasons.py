@@ -177,6 +177,13 @@ NO_ROLE_IN_ANSWER = dropped("no-role-in-answer", "answers of {target} have no me
 USER_TURN_FIRST = synthesized(
     "user-turn-first", "{target} requires a user message before this one: a placeholder text is sent"
 )
+CONTINUED = synthesized(
+    "continued",
+    "the model refuses to continue an answer: a message of the user that asks for it is sent after this one",
+)
+CONTINUED_BEFORE = insignificant(
+    "continued-before", "an earlier conversion added it: the model could not continue an answer"
+)
 NO_BRANCHES = dropped("no-branches", "{target} holds one conversation without branches")
 ANSWER_FIELDS = degraded("answer-field", "requests to {target} do not accept the field {name!r} here")
 

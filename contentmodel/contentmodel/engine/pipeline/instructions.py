@@ -10,7 +10,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.origins import is_native, stays
 from contentmodel.message import ChatMessage, contents_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def is_only_of_models(content: AIContent) -> bool:
 def instructions_as_text(
     messages: list[ChatMessage], context: EncodeContext, *, after_user: bool = False
 ) -> list[ChatMessage]:
-    """Convert later system and developer messages of other APIs to user messages, unless the target accepts them.
+    """Convert later system and developer messages of other APIs or models to user messages, if the target refuses them.
 
     With `after_user`, the target accepts one such message if it follows a user message or tool results, and precedes an
     assistant message or the end. Successive ones are joined.
@@ -78,10 +78,10 @@ def instructions_as_text(
         return messages
     placed: list[ChatMessage] = []
     # An empty message of another API is not a turn. It stays in the list for the losses of its fields.
-    empty = [message for message in messages if not message.contents and not is_native(message, context)]
-    runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
+    empty = [message for message in messages if not message.contents and not stays(message, context)]
+    runs = _runs([message for message in messages if message.contents or stays(message, context)], context)
     for run, after in zip(runs, [*runs, None][1:], strict=True):
-        if run[0].role not in INSTRUCTION_ROLES or is_native(run[0], context):
+        if run[0].role not in INSTRUCTION_ROLES or stays(run[0], context):
             placed += run
         elif after_user and _fits(run, placed, after):
             placed.append(_joined(run, context))
@@ -94,8 +94,8 @@ def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[Chat
     """Return runs of messages: successive instructions of other APIs are one run, any other message is its own."""
     runs: list[list[ChatMessage]] = []
     for message in messages:
-        is_more = message.role in INSTRUCTION_ROLES and not is_native(message, context)
-        if is_more and runs and runs[-1][0].role in INSTRUCTION_ROLES and not is_native(runs[-1][0], context):
+        is_more = message.role in INSTRUCTION_ROLES and not stays(message, context)
+        if is_more and runs and runs[-1][0].role in INSTRUCTION_ROLES and not stays(runs[-1][0], context):
             runs[-1].append(message)
         else:
             runs.append([message])

@@ -40,15 +40,17 @@ POLICIES = {
     "reasoning": ("drop", "text", "reasoning_content", "reasoning", "reasoning_details"),
     "hosted_tools": ("function", "text", "drop"),
     "compaction": ("text", "drop"),
+    "prefill": ("continue", "keep"),
     "stream_usage": ("last", "chunk"),
     "ai_sdk": ("7", "6", "5"),
 }
 """The policies for foreign targets, with their values. The first value is the default.
 
 `reasoning_content`, `reasoning` and `reasoning_details` are fields of assistant messages that some hosts of Chat
-Completions support. An API without them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last"
-puts the usage in the last chunk with a choice, "chunk" in a separate chunk without choices, as
-`stream_options.include_usage` does. `ai_sdk` is the version of Vercel's AI SDK that reads the messages.
+Completions support. An API without them gets no reasoning. `prefill` is for models that refuse to continue an answer:
+if the conversation ends with one, "continue" adds a message of the user, and "keep" does not. `stream_usage` is for
+streams of Chat Completions: "last" puts the usage in the last chunk with a choice, "chunk" in a separate chunk without
+choices, as `stream_options.include_usage` does. `ai_sdk` is the version of Vercel's AI SDK that reads the messages.
 
 The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
 a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit

@@ -31,7 +31,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
-from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.origins import stays
 from contentmodel.engine.pipeline.passes import is_one_text, left_out
 from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
 from contentmodel.message import ChatMessage
@@ -77,9 +77,7 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext, rea
     A link that the target cannot fetch becomes text. If nothing of a user message is left, it gets a placeholder text.
     """
     return [
-        _readable_message(message, context, reads)
-        if _has_media(message) and not is_native(message, context)
-        else message
+        _readable_message(message, context, reads) if _has_media(message) and not stays(message, context) else message
         for message in messages
     ]
 

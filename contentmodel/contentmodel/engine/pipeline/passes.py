@@ -86,9 +86,9 @@ def _normalized_messages(
     if original.contents and not message.contents:
         leave_empty(message, context)
         return []
-    normalized = _normalized(_with_known_role(message, context), context)
+    normalized = normalized_message(_with_known_role(message, context), context)
     if normalized.contents:
-        return _split_results(normalized, context)
+        return split_results(normalized, context)
     if message.contents and normalized.role == "user":
         return [left_out(normalized, context)]
     context.report_loss(message, None, reasons.EMPTY_MESSAGE)
@@ -103,10 +103,7 @@ def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder user message if no message has contents, for APIs that require one.
-
-    Instructions stay instructions: as a user message they would lose their authority.
-    """
+    """Return a request with a placeholder user message if none has contents. Instructions keep their authority."""
     if context.native or any(message.contents for message in request.messages):
         return request
     context.report_loss(request, "messages", reasons.NO_USER_MESSAGE)
@@ -213,14 +210,15 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
     approvals = own_approvals(messages, has_results=False)
     if approvals:
         messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]
-    return [_normalized(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
+    return [
+        normalized_message(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages
+    ]
 
 
 def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer without its empty texts, unless there is nothing else in it.
 
-    Chat Completions sends an empty text beside calls, and Gemini sends one for a signature. In other APIs it would be
-    an extra block.
+    Chat Completions sends an empty text beside calls, Gemini one for a signature: elsewhere it would be an extra block.
     """
     empty = [is_empty_text(content) for content in contents_of(messages)]
     if context.is_open or True not in empty or all(empty):
@@ -319,7 +317,10 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
     context.leave_residue(message, own=True)
 
 
-def _normalized(message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED) -> ChatMessage:
+def normalized_message(
+    message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED
+) -> ChatMessage:
+    """Return a message of another API without provider-specific values. Contents of the target's own are kept."""
     normalized: list[AIContent] = []
     unfinished: set[int] | None = None
     content: Any
@@ -477,7 +478,7 @@ def _source_of(output: AIContent) -> Source | None:
     return (output.uri, output.title) if isinstance(output, UriContent) else None
 
 
-def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+def split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     """Move results of the client to messages of the role "tool". Those from a user message are placed before it."""
     results = [] if message.role == "tool" else [c for c in message.contents if _is_result(c, context)]
     if not results:

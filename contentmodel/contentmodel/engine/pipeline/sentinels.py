@@ -78,6 +78,7 @@ NO_TURN = "[the conversation has no message yet]"
 _BEGINS = "[is_error: "
 _FAILED = re.compile(rf"{re.escape(_BEGINS)}(true|false) #([0-9a-f]{{16}})\](\n|\Z)")
 BEGUN = "[the conversation began before this"
+CONTINUE = "[continue this answer"
 _MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9})?")
 _ANNOUNCES = "[media of this result follow:"
 _ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]")
@@ -221,10 +222,11 @@ def begun_before(contents: Sequence[object]) -> str:
 
     The seal is of the first of the assistant's `contents`, because that stays when the turn grows.
     """
-    return f"{BEGUN} #{_first_seal(contents[0] if contents else None)}]"
+    return f"{BEGUN} #{first_seal(contents[0] if contents else None)}]"
 
 
-def _first_seal(content: object) -> str:
+def first_seal(content: object) -> str:
+    """Return the seal of a content beside a placeholder."""
     if not isinstance(content, ToolCallContent):
         return media_seal(None, content)
     try:
@@ -238,7 +240,7 @@ def _first_seal(content: object) -> str:
 
 def unmarked(text: str) -> str:
     """Return a text without reversible sentinels, whether their seals match or not."""
-    if text.startswith(f"{BEGUN} #") and len(text) == len(BEGUN) + 19:
+    if any(text.startswith(f"{begin} #") and len(text) == len(begin) + 19 for begin in (BEGUN, CONTINUE)):
         return ""
     if _MADE_NAME.fullmatch(text):
         return ""

@@ -80,8 +80,8 @@ GOOGLE = Form(
 
 
 def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Form) -> ChatRequest:
-    """Return a request of another API whose settings the target's model takes."""
-    if context.native:
+    """Return a request of another API, or for another model, whose settings the target's model takes."""
+    if context.native and not context.is_aimed:
         return request
     fitted = request.options
     for fit in (_fit_thinking, _fit_sampling, _fit_stops, _fit_calls, _fit_format):
@@ -151,6 +151,9 @@ def _switched_on(
     if requested.mode is not None or requested.budget_tokens is not None or requested.effort == "none":
         return requested
     capabilities, effort = context.known.capabilities, requested.effort
+    if capabilities.thinking is None and form.auto.get("mode") == "enabled" and effort is not None:
+        # A host with a switch, whose models are not listed.
+        return msgspec.structs.replace(requested, mode="adaptive")
     modes = capabilities.thinking or ()
     asked = _is_shown(requested)
     if "adaptive" in modes and (effort is not None or asked or (asked is False and thinks(requested, capabilities))):

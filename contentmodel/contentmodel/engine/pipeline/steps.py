@@ -31,36 +31,57 @@ _T = TypeVar("_T")
 class Pass(msgspec.Struct, frozen=True):
     """One step of a pipeline.
 
-    If a request came entirely from the target's API, only `native` passes run. If a pass `needs` content types, it is
+    If a request came entirely from the target's API, only `native` passes run, and `aimed` ones if it goes to another
+    model or host than the one that it was written for. If a pass `needs` content types, it is
     skipped for requests without any of them.
     """
 
     name: str
     run: Callable[..., Any]
     native: bool = False
+    aimed: bool = False
     needs: frozenset[type] = frozenset()
     is_for_messages: bool = False
 
+    def runs(self, *, is_own: bool, context: EncodeContext) -> bool:
+        """Return whether the pass runs. `is_own`: whether the whole value came from the target's API."""
+        return not is_own or self.native or (self.aimed and context.is_aimed)
+
 
 def request_pass(
-    run: Callable[..., ChatRequest], *, native: bool = False, needs: Collection[type] = (), **settings: object
+    run: Callable[..., ChatRequest],
+    *,
+    native: bool = False,
+    aimed: bool = False,
+    needs: Collection[type] = (),
+    **settings: object,
 ) -> Pass:
     """Return a pass for a function `(request, context, **settings)` that returns a request."""
-    return _pass(run, settings, native=native, needs=frozenset(needs))
+    return _pass(run, settings, native=native, aimed=aimed, needs=frozenset(needs))
 
 
 def message_pass(
-    run: Callable[..., list[ChatMessage]], *, native: bool = False, needs: Collection[type] = (), **settings: object
+    run: Callable[..., list[ChatMessage]],
+    *,
+    native: bool = False,
+    aimed: bool = False,
+    needs: Collection[type] = (),
+    **settings: object,
 ) -> Pass:
     """Return a pass for a function `(messages, context, **settings)` that returns messages.
 
     The messages are those of a request, or of one choice of an answer. `needs` applies only to requests.
     """
-    return _pass(run, settings, native=native, needs=frozenset(needs), is_for_messages=True)
+    return _pass(run, settings, native=native, aimed=aimed, needs=frozenset(needs), is_for_messages=True)
 
 
 def content_pass(
-    run: Callable[..., AIContent], *, native: bool = False, needs: Collection[type] = (), **settings: object
+    run: Callable[..., AIContent],
+    *,
+    native: bool = False,
+    aimed: bool = False,
+    needs: Collection[type] = (),
+    **settings: object,
 ) -> Pass:
     """Return a pass for a function `(content, context, **settings)` that returns a content.
 
@@ -74,7 +95,7 @@ def content_pass(
             for message in messages
         ]
 
-    return message_pass(run_each, native=native, needs=needs, **settings)
+    return message_pass(run_each, native=native, aimed=aimed, needs=needs, **settings)
 
 
 def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:
@@ -82,12 +103,14 @@ def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **s
     return _pass(run, settings, native=native)
 
 
-def payload_pass(run: Callable[..., JsonObject], *, native: bool = False, **settings: object) -> Pass:
+def payload_pass(
+    run: Callable[..., JsonObject], *, native: bool = False, aimed: bool = False, **settings: object
+) -> Pass:
     """Return a pass for a function `(payload, source, context, **settings)` that returns a payload.
 
     The source is the request or response that was encoded.
     """
-    return _pass(run, settings, native=native)
+    return _pass(run, settings, native=native, aimed=aimed)
 
 
 def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> Pass:
@@ -101,7 +124,7 @@ def prepared(request: ChatRequest, passes: Sequence[Pass], context: EncodeContex
     kinds: frozenset[type] | None = None
     messages = request.messages
     for step in passes:
-        if is_own and not step.native:
+        if not step.runs(is_own=is_own, context=context):
             continue
         if step.needs:
             kinds = kinds_in(messages) if kinds is None else kinds
@@ -150,6 +173,6 @@ _ANNOTATIONS = attrgetter("annotations")
 def fitted(value: _T, passes: Sequence[Pass], context: EncodeContext, *source: object) -> _T:
     """Apply the passes to the messages of an answer, a response, or a payload with its source."""
     for step in passes:
-        if step.native or not context.native:
+        if step.runs(is_own=context.native, context=context):
             value = step.run(value, *source, context)
     return value

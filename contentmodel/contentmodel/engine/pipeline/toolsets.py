@@ -1,15 +1,16 @@
 """Convert tools, calls and results to the kinds of the target: custom tools, and tools in namespaces.
 
 If an API has no namespaces, the tools of each namespace are listed one by one, under names that include the namespace.
-If an API has no custom tools, they become functions with one text argument, `input`. `Renames.tools` has the source of
-each converted tool, so that an answer can be restored. `with_custom_calls` restores custom calls of decoded requests.
+If an API or its host has no custom tools, they become functions with one text argument, `input`. `Renames.tools` has
+the source of each converted tool, so that an answer can be restored. `with_custom_calls` restores custom calls of
+decoded requests.
 The tools of a request include those that its messages add.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 
@@ -20,11 +21,13 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
 )
+from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.added_tools import is_added
 from contentmodel.engine.pipeline.call_ids import with_distinct_ids
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
+from contentmodel.engine.table.hints import ROW
 from contentmodel.message import contents_of
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, ToolGroup
@@ -44,6 +47,8 @@ _CALLS = (FunctionCallContent, CustomToolCallContent)
 _OTHER = frozenset({CustomToolCallContent, CustomToolResultContent, ToolChangeContent})
 _OTHER_TOOLS = frozenset({CustomTool, ToolGroup})
 _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
+FREE_TEXT_ROW = "free text"
+"""The name of the row of a custom tool that is written as a function, in tables that also have custom tools."""
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +114,9 @@ class _Fitter:
             for tool in group.tools
             if (name := tool.name) is not None
         }
-        self._customs = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
+        every: list[Tool] = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
+        self._as_functions = {tool.name for tool in every if self._is_function(tool)}
+        """The names of custom tools that are sent as functions."""
         self._namespaces = {group.name for group in groups}
         self._defined: set[str] = set()
         self.index = TranscriptIndex(request.messages)
@@ -127,13 +134,18 @@ class _Fitter:
 
     # -- definitions -------------------------------------------------------------------------------------------
 
+    def _is_function(self, tool: Tool) -> TypeGuard[CustomTool]:
+        """Return whether a tool is a custom one that is sent as a function."""
+        api = self._context.api
+        return isinstance(tool, CustomTool) and (not self._kinds.custom or ROW.of(tool, api) == FREE_TEXT_ROW)
+
     def tools(self, tools: Sequence[Tool]) -> Iterator[Tool]:
         for tool in tools:
             if isinstance(tool, ToolGroup) and not self._kinds.namespaces:
                 yield from self._spread(tool)
             elif not self._repeats(tool):
                 self._keep_source(getattr(tool, "name", None), None, tool)
-                yield tool
+                yield self._as_function(tool)
 
     def _repeats(self, tool: object) -> bool:
         """Return whether the list already has a tool of this name, and report it. A message may add a tool again."""
@@ -152,15 +164,21 @@ class _Fitter:
         self._context.leave_residue(group, own=True)
         for tool in group.tools:
             if group.name is None or tool.name is None:
-                yield tool
+                yield self._as_function(tool)
                 continue
             name = self._name(group.name, tool.name)
             self._keep_source(name, group.name, tool)
             self._context.report_loss(tool, "name", reasons.NAMESPACE_IN_NAME)
-            yield self._context.replace(tool, name=name)
+            yield self._as_function(self._context.replace(tool, name=name))
+
+    def _as_function(self, tool: Tool) -> Tool:
+        """Return a tool in the row of functions if it is a custom one that is sent as a function."""
+        if not self._is_function(tool) or ROW.of(tool, self._context.api) == FREE_TEXT_ROW:
+            return tool
+        return self._context.replaced(tool, ROW.on(tool, self._context.api, FREE_TEXT_ROW))
 
     def _keep_source(self, name: str | None, namespace: str | None, tool: Tool) -> None:
-        is_custom = isinstance(tool, CustomTool) and not self._kinds.custom
+        is_custom = self._is_function(tool)
         if name is not None and tool.name is not None and (namespace is not None or is_custom):
             self.sources[name] = SourceTool(name=tool.name, namespace=namespace, is_custom=is_custom)
 
@@ -230,9 +248,13 @@ class _Fitter:
             self._custom_calls.add(place)
         plain: Call = self._without_namespace(call)
         self._renamed[place] = call.name, plain.name
-        if isinstance(plain, CustomToolCallContent) and not self._kinds.custom:
+        if isinstance(plain, CustomToolCallContent) and self._is_function_call(call):
             return self._context.replaced(plain, self._as_function_call(plain))
         return plain
+
+    def _is_function_call(self, call: Call) -> bool:
+        """Return whether a custom call is sent as a function call."""
+        return not self._kinds.custom or call.name in self._as_functions
 
     def _without_namespace(self, call: Call) -> Call:
         namespace = call.namespace
@@ -243,14 +265,14 @@ class _Fitter:
             # Calls of a tool that a tool search loaded have its name as namespace (recorded traffic, seen 2026-11-22).
             return self._context.replace(call, namespace=None)
         name = self._name(namespace, call.name)
-        is_custom = call.__class__ is CustomToolCallContent and not self._kinds.custom
+        is_custom = call.__class__ is CustomToolCallContent and self._is_function_call(call)
         self.sources.setdefault(name, SourceTool(name=call.name, namespace=namespace, is_custom=is_custom))
         self._context.report_loss(call, "name", reasons.NAMESPACE_IN_NAME)
         return self._context.replace(call, name=name, namespace=None)
 
     def _as_function_call(self, call: CustomToolCallContent) -> FunctionCallContent:
         is_defined = call.name in self.sources
-        if not is_defined and not self._context.native:
+        if not is_defined and (not self._context.native or self._context.is_aimed):
             self._context.report_loss(call, None, reasons.AS_FUNCTION_CALL)
         function_call: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
         return function_call
@@ -298,22 +320,33 @@ def _as(model: type[_M], content: AIContent, **changed: object) -> _M:
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
 
-def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatRequest:
+def with_custom_calls(request: ChatRequest, context: DecodeContext, row: str | None = None) -> ChatRequest:
     """Restore custom calls, for APIs whose requests have functions instead of custom tools.
 
     If the only argument of a call of such a function is a text, the call becomes a custom call, and its result a custom
-    result.
+    result. `row` is the row of these functions, if the API also has custom tools.
     """
-    names = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
+    names = {
+        tool.name
+        for tool in request.tools
+        if isinstance(tool, CustomTool) and (row is None or ROW.of(tool, context.api) == row)
+    }
     if not names:
         return request
     for message in request.messages:
         contents = message.contents
         for index, content in enumerate(contents):
-            if content.__class__ is FunctionCallContent and content.name in names and is_text_alone(content):
+            if content.__class__ is FunctionCallContent and content.name in names and _is_restorable(content):
                 contents[index] = as_custom_call(content)
                 context.replaced(content, contents[index])
     return with_custom_results(request, context)
+
+
+def _is_restorable(call: FunctionCallContent) -> bool:
+    """Return whether a call has one text argument, and gets the same arguments when it is encoded again."""
+    if not is_text_alone(call):
+        return False
+    return call.arguments.__class__ is not str or call.arguments == write(call.arguments_object).decode()
 
 
 def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatRequest:
