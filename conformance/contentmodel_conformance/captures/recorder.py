@@ -16,7 +16,8 @@ from contentmodel.engine.json import JsonObject, canonical, write
 from contentmodel_conformance.captures.drafts import drafts_of
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Entry, Exchange, OwnRecord
 from contentmodel_conformance.captures.reading import read_records
-from contentmodel_conformance.captures.scrubbing import Scrubber, is_secret_header
+from contentmodel_conformance.captures.scrubbing import Scrubber
+from contentmodel_conformance.captures.secret_names import is_secret_header
 from contentmodel_conformance.recordings import KINDS, folder_of_files
 
 LARGEST_BODY = 16 * 2**20
