@@ -21,6 +21,7 @@ from contentmodel_conformance.captures.reading import read_capture
 from contentmodel_conformance.captures.recorder import Recorder, write_records
 from contentmodel_conformance.captures.scrubbing import Scrubber
 from contentmodel_conformance.recordings import Recordings
+from planted_secrets import IN_FIELDS, IN_HEADERS, IN_TEXTS
 from providers import PROVIDERS
 from test_captures import CHAT, CHAT_URL, url_of
 
@@ -124,6 +125,29 @@ def test_text_like_a_secret_is_replaced(text: str, expected: str) -> None:
         "msg_01XqeKmrXZC6cEjV1eFMs3fq toolu_01A09q90qw90lq917835lq9 call_abc chatcmpl-123 resp_0079983300eccacb0068fb",
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
         "https://a.example:8080/b?c=d",
+        "token = tokens[0]; key = keys.pop(); password = get_password(user, 2)",
+        "def login(user: str, password: str, api_key: Optional[str] = None, token: Token2 = None) -> None:",
+        "api_key = settings.api_key\npassword = self.config['password']\nclient = OpenAI(api_key=api_key)\n",
+        "client = OpenAI(api_key=os.environ['OPENAI_API_KEY'])\nconst key = process.env.API_KEY;",
+        "export OPENAI_API_KEY=$KEY\napi_key: ${API_KEY}\npassword: {{ vault_password }}\napi_key = '<your key>'",
+        "max_tokens: 4096\ntoken_count=1234567\nPRIMARY_KEY=user_id\nprompt_cache_key: 4f9d2c7ab1e34860a5c8d7f0e21b93d6",
+        'password = input("Password: ") or "guest"\nprint("token:", token)\nif password == "":',
+        '{"type": "object", "properties": {"password": {"type": "string"}}, "required": ["password", "api_key"]}',
+        "properties:\n  password:\n    type: string\n  api_key:\n    type: string\n",
+        "The password: it must have a digit. Authorization: see below. The secret: practice. Your token: none.",
+        "PASS: test_1\nFAIL: test_2\n3 tests pass: 100%\nPWD=/home/ann/project2\n",
+        "docker run -u 1000:1000 image\nHTTP 200 code=42abcdef\nhttps://a.example/?code=US123456",
+        "<token>Hello</token><key>name</key><string>value</string><input type='password'>",
+        {"pwd": "/home/ann/project", "pass": True, "token": "Hello", "key": "name", "secret": None, "tokens": ["a"]},
+        {"session_id": "0b5d6a3e-8a6f-4d3c-9f42-8a4b7e0c1d2e", "prompt_cache_key": "4f9d2c7ab1e34860a5c8d7f0e21b93d6"},
+        {
+            "headers": {
+                "Accept": "application/json",
+                "X-Trace-Id": "4f9d2c7ab1e34860a5c8d7f0e21b93d6",
+                "User-Agent": "a",
+            }
+        },
+        {"thought_signature": "EpQBCpEB4f9d2c7ab1e34860a5c8d7f0e21b93d6", "name": "password", "description": "A word."},
     ],
 )
 def test_other_text_is_unchanged(value: Any) -> None:
@@ -140,6 +164,61 @@ def test_recordings_have_no_false_secrets(corpus: Path) -> None:
             recorder.add(entry)
     recorder.finish()
     assert recorder.summary.scrubbed.keys() <= {"field", "account id"}
+
+
+def planted() -> list[Exchange]:
+    """Return exchanges with all planted secrets: in a message, in a call, in an answer, and in pieces of a stream."""
+    texts = [text for text, _ in IN_TEXTS.values()]
+    calls = [{"id": f"call_{number}", "type": "function"} for number in range(len(texts))]
+    named = [
+        call | {"function": {"name": "a", "arguments": json.dumps({"b": text})}} for call, text in zip(calls, texts, strict=True)
+    ]
+    repeated = " ".join(f"Found {secret} here." for _, secret in IN_HEADERS.values())
+    messages = [
+        *({"role": "user", "content": text} for text in [*texts, repeated]),
+        {"role": "assistant", "content": None, "tool_calls": named},
+        *({"role": "tool", "tool_call_id": call["id"], "content": text} for call, text in zip(calls, texts, strict=True)),
+    ]
+    fields = [field for field, _ in IN_FIELDS.values()]
+    request = {**CHAT, "messages": messages, "metadata": {str(number): field for number, field in enumerate(fields)}}
+    provider = PROVIDERS["openai-chat"]
+    headers = sorted({header for header, _ in IN_HEADERS.values()})
+    whole = "\n\n".join([*texts, *map(json.dumps, fields), repeated])
+    frames = b"".join(provider.stream(*(whole[at : at + 7] for at in range(0, len(whole), 7))))
+    stream = [("content-type", "text/event-stream")]
+    return [
+        exchange(CHAT_URL, request, provider.answer(whole), headers=headers),
+        exchange(CHAT_URL, {**request, "stream": True}, frames, headers=headers, answer_headers=stream),
+    ]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_planted_secrets_of_people_are_in_no_file(name: str, tmp_path: Path) -> None:
+    found = recorded(tmp_path, planted(), name)
+    assert [len(list(found.of("openai-chat", kind))) for kind in ("request", "response", "stream")] == [2, 1, 1]
+    written = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
+    # The deltas of a stream are one text.
+    (stream,) = found.of("openai-chat", "stream")
+    fold = Fold()
+    for event in adapter("openai-chat").stream_decoder().feed(stream.raw):
+        fold.feed(event)
+    assert fold.response is not None
+    written += fold.response.text
+    secrets = {key: secret for planted in (IN_TEXTS, IN_FIELDS, IN_HEADERS) for key, (_, secret) in planted.items()}
+    assert len(secrets) >= 66
+    assert {key: secret for key, secret in secrets.items() if secret in written} == {}
+
+
+@pytest.mark.parametrize("name", IN_TEXTS)
+def test_secret_in_text_is_removed_alone(name: str) -> None:
+    """The text around it is left."""
+    text, secret = IN_TEXTS[name]
+    scrubber = Scrubber()
+    (scrubbed,) = scrubber.scrub([{"text": text}])
+    assert secret not in scrubbed["text"]
+    assert "SCRUBBED-1" in scrubbed["text"]
+    assert {place.path for place in scrubber.places} == {"$.text"}
+    assert secret not in repr(scrubber.places)
 
 
 def test_field_of_credentials_is_replaced() -> None:

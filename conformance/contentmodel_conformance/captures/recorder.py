@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from contentmodel.engine.json import JsonObject, canonical, write
 from contentmodel_conformance.captures.drafts import drafts_of
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Entry, Exchange, OwnRecord
 from contentmodel_conformance.captures.reading import read_records
+from contentmodel_conformance.captures.review import Unknown, unknown_in
 from contentmodel_conformance.captures.scrubbing import Scrubber
 from contentmodel_conformance.captures.secret_names import is_secret_header
 from contentmodel_conformance.recordings import KINDS, folder_of_files
@@ -24,6 +27,7 @@ LARGEST_BODY = 16 * 2**20
 """The default of the maximum size of a body, in bytes."""
 
 DUPLICATE = "a duplicate of another record"
+UNKNOWN = "unknown value"
 
 Files = dict[tuple[str, str], list[JsonObject]]
 """Records by API and kind."""
@@ -33,7 +37,8 @@ class Summary(msgspec.Struct, kw_only=True):
     """The counts of a recording.
 
     `records` counts the records by API and kind. `skipped` counts exchanges, answers and duplicates by reason,
-    `left_out` the headers with credentials, and `scrubbed` the replaced secrets, by kind.
+    `left_out` the headers with credentials, and `scrubbed` the replaced secrets, by kind. `places` counts them by the
+    id of the record, JSON path and kind.
     """
 
     exchanges: int = 0
@@ -41,6 +46,7 @@ class Summary(msgspec.Struct, kw_only=True):
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     left_out: Counter[str] = msgspec.field(default_factory=Counter)
     scrubbed: Counter[str] = msgspec.field(default_factory=Counter)
+    places: Counter[tuple[str, str, str]] = msgspec.field(default_factory=Counter)
 
 
 class Recorder:
@@ -55,6 +61,7 @@ class Recorder:
         self._largest = largest
         self._drafts: list[list[JsonObject]] = []
         """A list of records for each entry. The records of one entry may share secrets."""
+        self._kept: list[JsonObject] = []
         self.summary = Summary()
 
     def add(self, entry: Entry) -> str | None:
@@ -74,6 +81,19 @@ class Recorder:
         """Add a record without counting it."""
         self._drafts.append([record.data])
 
+    def keep_written(self, record: OwnRecord) -> None:
+        """Add a record that is in the output folder. Its unknown values were reviewed when it was written."""
+        self.keep(record)
+        self._kept.append(record.data)
+
+    def unknown(self, files: Files) -> list[Unknown]:
+        """Return the values of finished records that look random, without those of records that were written before."""
+        return unknown_in((record for records in files.values() for record in records), self._kept)
+
+    def scrub_values(self, values: Iterable[str]) -> None:
+        """Treat values as secrets. Call `finish` again to replace them."""
+        self._scrubber.know(values, UNKNOWN)
+
     def _add(self, exchange: Exchange) -> str | None:
         drafts = drafts_of(exchange, self._largest)
         self._scrubber.learn(exchange, cookies=bool(drafts.records))
@@ -89,10 +109,12 @@ class Recorder:
         """Return the records without secrets and duplicates, by API and kind, sorted by id."""
         kept: dict[tuple[str, str, str], JsonObject] = {}
         ids: dict[str, str] = {}
+        duplicates = 0
+        self.summary.places.clear()
         for record in (record for draft in self._drafts for record in self._scrubbed(draft, ids)):
             key = (record["api"], record["kind"], canonical(record["body"]))
             if key in kept:
-                self.summary.skipped[DUPLICATE] += 1
+                duplicates += 1
             kept[key] = min(kept.get(key, record), record, key=_rank)
         files: Files = {}
         for record in sorted(kept.values(), key=lambda record: str(record["id"])):
@@ -100,7 +122,10 @@ class Recorder:
                 record["request_id"] = ids[record["request_id"]]
             files.setdefault((record["api"], record["kind"]), []).append(record)
         self.summary.records = Counter({owner: len(records) for owner, records in sorted(files.items())})
-        self.summary.scrubbed = self._scrubber.counts
+        self.summary.skipped += Counter({DUPLICATE: duplicates - self.summary.skipped[DUPLICATE]})
+        self.summary.scrubbed = Counter()
+        for (_, _, kind), count in self.summary.places.items():
+            self.summary.scrubbed[kind] += count
         return files
 
     def _scrubbed(self, records: list[JsonObject], ids: dict[str, str]) -> Iterator[JsonObject]:
@@ -108,8 +133,10 @@ class Recorder:
         values = [value for record in records for value in (record["body"], _others(record))]
         before = [canonical(record["body"]) for record in records]
         scrubbed = self._scrubber.scrub(values)
+        places = self._scrubber.places
         request_id = None
-        for record, text, body, others in zip(records, before, scrubbed[::2], scrubbed[1::2], strict=True):
+        numbered = zip(records, before, scrubbed[::2], scrubbed[1::2], strict=True)
+        for number, (record, text, body, others) in enumerate(numbered):
             made = {"id": record.get("id"), **record, **others, "body": body}
             if "id" not in record or canonical(body) != text:
                 made["id"] = _id_of(made)
@@ -119,6 +146,8 @@ class Recorder:
                 request_id = made["id"]
             elif request_id is not None:
                 made["request_id"] = request_id
+            own = (place for place in places if place.number // 2 == number)
+            self.summary.places.update((str(made["id"]), place.path, place.kind) for place in own)
             yield made
 
 
@@ -152,15 +181,29 @@ def records_in(folder: Path) -> Iterator[tuple[Path, Entry]]:
 
 
 def write_records(files: Files, folder: Path) -> list[Path]:
-    """Write records into a folder, which is created if it is missing. Return the files that changed."""
+    """Write records into a folder, which is created if it is missing. Return the files that changed.
+
+    Others cannot read new files and folders. Files that exist keep their permissions.
+    """
     folder = folder_of_files(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     changed = []
-    for (api, kind), records in files.items():
-        path = folder / f"{api}.{kind}.jsonl"
-        text = b"".join(write(record) + b"\n" for record in records)
-        if not path.exists() or path.read_bytes() != text:
-            with open_output(str(path)) as write_text:
-                write_text(text)
-            changed.append(path)
+    with _private():
+        folder.mkdir(parents=True, exist_ok=True)
+        for (api, kind), records in files.items():
+            path = folder / f"{api}.{kind}.jsonl"
+            text = b"".join(write(record) + b"\n" for record in records)
+            if not path.exists() or path.read_bytes() != text:
+                with open_output(str(path)) as write_text:
+                    write_text(text)
+                changed.append(path)
     return changed
+
+
+@contextmanager
+def _private() -> Iterator[None]:
+    """Create files and folders that only their owner can use."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from copy import deepcopy
+from typing import NamedTuple
 from urllib.parse import quote
 
 from contentmodel.engine.json import Json, write
 from contentmodel_conformance.captures.credentials import credentials_of
 from contentmodel_conformance.captures.entries import Exchange
+from contentmodel_conformance.captures.pieces import put, split_texts
 from contentmodel_conformance.captures.secret_names import (
     can_be_secret,
     can_be_secret_header,
@@ -31,6 +32,9 @@ PLACEHOLDER = "SCRUBBED-"
 """The start of a placeholder. A number follows: equal secrets of one exchange have the same number."""
 
 _NUMBERED = re.compile(rf"{PLACEHOLDER}([0-9]{{1,6}})")
+
+
+KNOWN = "known credential"
 
 
 class Place(NamedTuple):
@@ -51,7 +55,7 @@ class Scrubber:
     def __init__(self, own: Iterable[re.Pattern[str]] = ()) -> None:
         names = (Pattern(f"--scrub {number}", expression) for number, expression in enumerate(own, 1))
         self._patterns = (*PATTERNS, *names)
-        self._known: set[str] = set()
+        self._known: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self.places: list[Place] = []
 
@@ -59,16 +63,17 @@ class Scrubber:
         """Store the credentials in the headers and the URL of an exchange; with `cookies`, also its cookies."""
         self.know(credentials_of(exchange, cookies=cookies))
 
-    def know(self, secrets: Iterable[str]) -> None:
-        """Store texts that are secrets wherever they are."""
+    def know(self, secrets: Iterable[str], kind: str = KNOWN) -> None:
+        """Store texts that are secrets wherever they are, and their kind."""
         for secret in secrets:
             if PLACEHOLDER not in secret:
                 # The secret itself, and as it is written in JSON and in a URL.
-                self._known.update((secret, write(secret)[1:-1].decode(), quote(secret, safe="")))
+                for written in (secret, write(secret)[1:-1].decode(), quote(secret, safe="")):
+                    self._known.setdefault(written, kind)
 
     def scrub(self, values: Sequence[Json]) -> list[Json]:
         """Return the JSON values of one exchange without secrets. A value that is a list of events is a stream."""
-        scrubbing = _Scrubbing(self._patterns, sorted(self._known))
+        scrubbing = _Scrubbing(self._patterns, sorted(self._known.items()))
         scrubbed = scrubbing.scrub(values)
         self.places = scrubbing.places
         self.counts.update(place.kind for place in self.places)
@@ -82,18 +87,6 @@ class _Match(NamedTuple):
     start: int
     end: int
     kind: str
-
-
-class _Piece:
-    """A text in an event that may be a part of a longer text: its container, its key there, and the text.
-
-    `start` is its offset in the longer text. `length` is its length before replacements.
-    """
-
-    def __init__(self, container: Any, key: str | int, text: str) -> None:
-        self.container, self.key, self.text = container, key, text
-        self.length = len(text)
-        self.start = 0
 
 
 _MAP = re.compile(r"(?i)(?:[a-z]+[-_]?)?headers|env(?:ironment)?|(?:env|environment)[-_]?(?:vars?|variables)")
@@ -114,7 +107,7 @@ def _is_field(name: str, value: str, *, is_map: bool) -> bool:
 class _Scrubbing:
     """The secrets of one exchange, with their numbers."""
 
-    def __init__(self, patterns: Sequence[Pattern], known: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[Pattern], known: Sequence[tuple[str, str]]) -> None:
         self._patterns, self._known = patterns, known
         self._numbers: dict[str, int] = {}
         self._first = 1
@@ -131,6 +124,7 @@ class _Scrubbing:
     def _whole(self, number: int, value: Json) -> Json:
         self._value = number
         if isinstance(value, list):
+            value = deepcopy(value)
             self._join(value)
         return self._scrubbed(value, "$")
 
@@ -191,10 +185,10 @@ class _Scrubbing:
         return merged
 
     def _all_matches(self, text: str) -> Iterator[_Match]:
-        for secret in self._known:
+        for secret, kind in self._known:
             if secret in text:
                 for match in re.finditer(re.escape(secret), text):
-                    yield _Match(match.start(), match.end(), "known credential")
+                    yield _Match(match.start(), match.end(), kind)
         for pattern in self._patterns:
             if pattern.hint in text:
                 for match in pattern.expression.finditer(text):
@@ -206,52 +200,14 @@ class _Scrubbing:
 
     def _join(self, events: list[Json]) -> None:
         """Replace the secrets that are split over several events of a stream, in place."""
-        slots: dict[Any, list[_Piece]] = {}
-        for event in events:
-            for slot, piece in _pieces(event):
-                slots.setdefault(slot, []).append(piece)
-        for slot, pieces in slots.items():
-            # A field with the same value in each event, such as an id, is not a text that was split.
-            if len({piece.text for piece in pieces}) > 1:
-                self._replace_across(pieces, "$[*]" + "".join(f".{key}" for key in slot if isinstance(key, str)))
-
-    def _replace_across(self, pieces: list[_Piece], path: str) -> None:
-        for before, piece in pairwise(pieces):
-            piece.start = before.start + before.length
-        text = "".join(piece.text for piece in pieces)
-        replaced = [(match, self._replaced(text, match, path)) for match in self._matches(text)]
-        # From the last to the first: the offsets of the others stay valid.
-        for match, placeholder in reversed(replaced):
-            _put(pieces, match, placeholder)
-        for piece in pieces:
-            piece.container[piece.key] = piece.text
-
-
-def _put(pieces: Iterable[_Piece], match: _Match, placeholder: str) -> None:
-    """Put a placeholder into the piece where a secret begins, and remove the rest of it from the next pieces."""
-    for piece in pieces:
-        first, last = match.start - piece.start, match.end - piece.start
-        if first < piece.length and last > 0:
-            piece.text = piece.text[: max(first, 0)] + (placeholder if first >= 0 else "") + piece.text[last:]
-
-
-def _pieces(value: Json, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], _Piece]]:
-    """Yield the texts of an event, each with its path and indexes. Texts with the same path form one longer text."""
-    if isinstance(value, dict):
-        path = (*path, *_indexes(value))
-    items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in items:
-        if isinstance(item, str):
-            yield (*path, key), _Piece(value, key, item)
-        elif isinstance(item, dict | list):
-            # The index identifies a choice; its position in the list does not.
-            has_index = isinstance(key, int) and isinstance(item, dict) and bool(_indexes(item))
-            yield from _pieces(item, path if has_index else (*path, key))
-
-
-def _indexes(value: dict[str, Any]) -> list[tuple[str, int]]:
-    """Return the fields of an object that number a block or a choice: `index`, `output_index`, `contentBlockIndex`."""
-    return [(key, item) for key, item in value.items() if key.lower().endswith("index") and item.__class__ is int]
+        for path, pieces in split_texts(events):
+            text = "".join(piece.text for piece in pieces)
+            replaced = [(match, self._replaced(text, match, path)) for match in self._matches(text)]
+            # From the last to the first: the offsets of the others stay valid.
+            for match, placeholder in reversed(replaced):
+                put(pieces, match.start, match.end, placeholder)
+            for piece in pieces:
+                piece.container[piece.key] = piece.text
 
 
 def _texts(value: Json) -> Iterator[str]:

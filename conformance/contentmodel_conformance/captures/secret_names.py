@@ -1,7 +1,7 @@
 """Decide by its name whether a value is a secret, and by its characters whether a text can be one.
 
-Names of fields, headers, variables and options follow the same rules. They are compared by words: `apiKey`, `API_KEY` and
-`x-api-key` end with the same ones.
+Names of fields, headers, variables and options follow the same rules. They are compared by words: `apiKey`, `API_KEY`
+and `x-api-key` end with the same ones.
 """
 
 from __future__ import annotations
@@ -103,9 +103,11 @@ def is_random(text: str, shortest: int = 16) -> bool:
     """Return whether a text looks random: digits are scattered over its letters. An UUID, which is an id, does not."""
     if len(text) < shortest or _UUID.fullmatch(text):
         return False
-    letters = [character for character in text if character.isalnum()]
-    changes = sum(first.isdigit() != second.isdigit() for first, second in pairwise(letters))
-    return changes >= max(2 if len(text) < 16 else 3, len(letters) // 8) and len(set(letters)) > len(letters) // 5
+    changes = sum(
+        first.isdigit() != second.isdigit() for first, second in pairwise(text) if first.isalnum() and second.isalnum()
+    )
+    needed = max(2 if len(text) < 16 else 3, len(text) // 8)
+    return changes >= needed and len(set(text)) > len(text) // 5
 
 
 def is_literal(value: str, name: str) -> bool:

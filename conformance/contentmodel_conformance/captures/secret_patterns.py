@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from contentmodel_conformance.captures.secret_names import (
     can_be_secret,
+    can_be_secret_header,
     is_bare_literal,
     is_literal,
     is_random,
@@ -65,7 +66,7 @@ _NAME_END = (
     r"|session|sid|sas|webhook)(?:[-_](?:[0-9]{1,2}|prod|production|dev|test|live|staging|old|new|value))?"
 )
 _NAME_START = re.compile(r"[A-Za-z0-9_.-]{0,64}\Z")
-_LINE_START = re.compile(r"(?:\A|\n|\\n)[ \t]*(?:- |(?:export|set|env|ENV|ARG|echo) )?[\"']?\Z")
+_LINE_START = re.compile(r"(?:\A|\n|\\n|[\"'`])[ \t]*(?:- |(?:export|set|env|ENV|ARG|echo) )?\Z")
 _LINE_END = re.compile(r"[ \t]*(?:\Z|[\r\n]|\\+[nr]|\\*[\"'`])")
 _SCHEME = r"(?:(?:basic|bearer|token|apikey|api-key|digest|negotiate)[ \t]+)?"
 _ASSIGNMENT = re.compile(
@@ -91,7 +92,7 @@ def _assigned(match: re.Match[str]) -> Span | None:
         if first and text[first - 1] == "\\" and text[first] in "nrt":
             first += 1  # An escaped line end, not a letter of the name.
         name = text[first : match.start("close")].rstrip(" \t")
-    certain = is_secret(name) or (_is_variable(name) and can_be_secret(name))
+    certain = is_secret(name) or ((_is_variable(name) or _is_own_header(name)) and can_be_secret(name))
     if not certain and not can_be_secret(name):
         return None
     if match["open"]:
@@ -102,6 +103,11 @@ def _assigned(match: re.Match[str]) -> Span | None:
 def _is_variable(name: str) -> bool:
     """Return whether a name is that of an environment variable."""
     return name.isupper() and len(name) > 6 and "_" in name
+
+
+def _is_own_header(name: str) -> bool:
+    """Return whether a name is that of a header outside of the standards."""
+    return name[:2] in ("x-", "X-")
 
 
 def _quoted(match: re.Match[str], name: str, *, certain: bool) -> Span | None:
@@ -151,6 +157,19 @@ def _bare(match: re.Match[str], name: str, first: int, *, certain: bool) -> Span
     return (found.start(), end) if is_one else None
 
 
+def _list(match: re.Match[str]) -> Span | None:
+    """Return the span of the items of a list of secrets, with the quotes between them."""
+    name = match.string[max(0, match.start() - 64) : match.start("close")]
+    start = _NAME_START.search(name)
+    return match.span("secret") if start and is_secret(start[0]) else None
+
+
+def _header(match: re.Match[str]) -> Span | None:
+    """Return the span of the value of an unknown header that looks random."""
+    found = can_be_secret_header(match["name"]) and is_random(match["secret"])
+    return match.span("secret") if found else None
+
+
 def _element(match: re.Match[str]) -> Span | None:
     """Return the span of the text of an XML element, or of a pair of elements or attributes, with a secret's name."""
     name, value = match["name"], match["secret"]
@@ -183,6 +202,23 @@ _NAMED = (
     Pattern(
         FIELD,
         re.compile(
+            rf"(?i){_NAME_END}(?P<close>\\*[\"'`]?)\s{{0,8}}[:=]\s{{0,8}}\[\s{{0,8}}(?P<open>\\*[\"'])(?P<secret>[^\[\]\s]"
+            r"[^\[\]]{0,4096}?)(?P=open),?\s{0,8}\]"
+        ),
+        "[",
+        _list,
+    ),
+    Pattern(
+        FIELD,
+        re.compile(
+            r"(?i)(?<![\w-])(?P<name>x-[a-z0-9-]{1,40})\\*[\"']?\s{0,4}:\s{0,4}\\*[\"']?(?P<secret>[\w.+/=~-]{16,})"
+        ),
+        "-",
+        _header,
+    ),
+    Pattern(
+        FIELD,
+        re.compile(
             r"<(?:[A-Za-z]\w{0,30}:)?(?P<name>[A-Za-z][\w.-]{0,63})(?:\s[^<>]{0,200})?>(?P<secret>[^<>\s][^<>]{0,4096})</"
         ),
         "</",
@@ -190,7 +226,7 @@ _NAMED = (
     ),
     Pattern(
         FIELD,
-        re.compile(r"<key>(?P<name>[^<>]{1,64})</key>\s{0,20}<string>(?P<secret>[^<>]{1,4096})</string>"),
+        re.compile(rf"<key>(?P<name>[^<>]{{1,64}})</key>{_SPACE}{{0,20}}<string>(?P<secret>[^<>]{{1,4096}})</string>"),
         "<key>",
         _element,
     ),
@@ -254,7 +290,7 @@ PATTERNS: tuple[Pattern, ...] = (
     ),
     Pattern(KEY, re.compile(r"discord(?:app)?\.com/api/webhooks/[0-9]+/(?P<secret>[A-Za-z0-9_-]{20,})"), "discord"),
     Pattern(KEY, re.compile(r"webhook\.office\.com/webhookb2/(?P<secret>[A-Za-z0-9@_/-]{20,})"), "webhook"),
-    _keys(":", r"[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),  # Telegram
+    _keys(":", r"(?:bot)?[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),  # Telegram
     _keys("k_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{10,}"),  # Stripe
     _key("whsec_", r"[A-Za-z0-9+/=]{20,}"),
     _keys("hv", r"hv[sbr]\.[A-Za-z0-9_-]{20,}"),  # Vault
