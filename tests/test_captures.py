@@ -6,6 +6,8 @@ import base64
 import gzip
 import io
 import json
+import os
+import re
 import sys
 import zlib
 from collections.abc import Iterable
@@ -581,3 +583,114 @@ def test_run_on_recorded_capture_passes_and_finds_defect(tmp_path: Path) -> None
         app, ["run", "openai-chat", "--corpus", str(tmp_path / "out"), "--only", "identity/recorded"]
     )
     assert (result.exit_code, "1 check passes" in result.stdout or "1 checks pass" in result.stdout) == (0, True)
+
+
+# -- the review of unknown values --------------------------------------------------------------------------------------
+
+RANDOM = "k7Qz2mX9vR4tB8nL3wJ6"
+"""A value that looks random, in no format of keys."""
+REVIEWED = [exchange(CHAT_URL, {**CHAT, "messages": [{"role": "user", "content": f"Use {RANDOM}."}]}, ANSWER)]
+
+
+def random_capture(folder: Path) -> Path:
+    path = folder / "a.har"
+    path.write_bytes(har(REVIEWED))
+    return path
+
+
+def test_unknown_value_without_terminal_is_listed_and_nothing_is_written(tmp_path: Path) -> None:
+    result = record(random_capture(tmp_path), "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "k7Qz…J6 (20 characters)" in result.output
+    assert "$.messages[0].content" in result.output
+    assert "--scrub-unknown" in result.output
+    assert RANDOM not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("option", "is_kept"), [("--yes", True), ("--scrub-unknown", False)])
+def test_option_decides_about_unknown_values(option: str, is_kept: bool, tmp_path: Path) -> None:
+    result = record(random_capture(tmp_path), "-o", tmp_path / "out", option)
+    assert result.exit_code == 0, result.output
+    assert (RANDOM in json.dumps(bodies(tmp_path / "out"))) is is_kept
+    assert ("unknown value\n" in result.output) is not is_kept
+    # A value that was kept once is not asked for again.
+    assert record(random_capture(tmp_path), "-o", tmp_path / "out").exit_code == (0 if is_kept else 3)
+
+
+def test_options_about_unknown_values_exclude_each_other(tmp_path: Path) -> None:
+    assert record(random_capture(tmp_path), "-o", tmp_path / "out", "--yes", "--scrub-unknown").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "is_kept"),
+    [
+        ("k\n", 0, True),
+        ("r\n", 0, False),
+        ("x\nd\nr\n", 0, False),
+        ("d\nk\n", 0, True),
+        ("q\n", 3, None),
+        ("", 1, None),
+    ],
+)
+def test_user_decides_about_unknown_values(answers: str, code: int, is_kept: bool | None, tmp_path: Path) -> None:
+    with patch("contentmodel_conformance.cli_review.has_terminal", return_value=True):
+        result = record(random_capture(tmp_path), "-o", tmp_path / "out", input=answers.encode())
+    assert result.exit_code == code, result.output
+    if is_kept is None:
+        assert not (tmp_path / "out").exists()
+    else:
+        assert (RANDOM in json.dumps(bodies(tmp_path / "out"))) is is_kept
+
+
+def test_ids_signatures_and_hashes_of_formats_are_not_listed(tmp_path: Path) -> None:
+    request = {
+        **CHAT,
+        "prompt_cache_key": RANDOM,
+        "messages": [
+            {
+                "role": "user",
+                "content": "call_k7Qz2mX9vR4tB8nL3wJ6 0b5d6a3e-8a6f-4d3c-9f42-8a4b7e0c1d2e /src/v2/a1/b2/c3/d4",
+            },
+            {"role": "assistant", "tool_calls": [{"id": RANDOM, "function": {"name": "a", "arguments": "{}"}}]},
+        ],
+        "extra": {"signature": RANDOM, "encrypted_content": RANDOM, "image": f"data:image/png;base64,{RANDOM}"},
+    }
+    (tmp_path / "a.har").write_bytes(har([exchange(CHAT_URL, request, ANSWER)]))
+    result = record(tmp_path / "a.har", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+
+
+def test_unknown_value_in_pieces_of_a_stream_is_replaced(tmp_path: Path) -> None:
+    provider = PROVIDERS["openai-chat"]
+    frames = b"".join(provider.stream("Use k7Qz2m", "X9vR4tB8", "nL3wJ6 now."))
+    stream = [("content-type", "text/event-stream")]
+    (tmp_path / "a.har").write_bytes(har([exchange(CHAT_URL, CHAT, frames, answer_headers=stream)]))
+    assert record(tmp_path / "a.har", "-o", tmp_path / "out").exit_code == 3
+    result = record(tmp_path / "a.har", "-o", tmp_path / "out", "--scrub-unknown", "--verbose")
+    assert result.exit_code == 0, result.output
+    assert "vR4tB8" not in json.dumps(bodies(tmp_path / "out"))
+    assert "$[*].data.choices.delta.content: unknown value" in result.output
+
+
+def test_verbose_lists_places_of_secrets_without_them(tmp_path: Path) -> None:
+    request = {**CHAT, "metadata": {"note": "password: hunter2abc and api_key=hunter2abc"}}
+    (tmp_path / "a.har").write_bytes(har([exchange(CHAT_URL, request, ANSWER)]))
+    result = record(tmp_path / "a.har", "-o", tmp_path / "out", "--verbose")
+    assert re.search(r"openai-chat-request-\w+ \$\.metadata\.note: field \(2 times\)", result.output)
+    assert "scrubbed 2: field" in result.output
+    assert "hunter2abc" not in result.output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_new_files_and_folders_are_private(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    (tmp_path / "a.har").write_bytes(har([exchange(CHAT_URL, CHAT, ANSWER)]))
+    before = os.umask(0o022)
+    try:
+        assert record(tmp_path / "a.har", "-o", out).exit_code == 0
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in (out, out.parent)} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in out.iterdir()} == {0o600}

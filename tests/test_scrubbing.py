@@ -139,7 +139,8 @@ def test_text_like_a_secret_is_replaced(text: str, expected: str) -> None:
         "docker run -u 1000:1000 image\nHTTP 200 code=42abcdef\nhttps://a.example/?code=US123456",
         "<token>Hello</token><key>name</key><string>value</string><input type='password'>",
         {"pwd": "/home/ann/project", "pass": True, "token": "Hello", "key": "name", "secret": None, "tokens": ["a"]},
-        {"session_id": "0b5d6a3e-8a6f-4d3c-9f42-8a4b7e0c1d2e", "prompt_cache_key": "4f9d2c7ab1e34860a5c8d7f0e21b93d6"},
+        {"session_id": "0b5d6a3e-8a6f-4d3c-9f42-8a4b7e0c1d2e"},
+        {"prompt_cache_key": "4f9d2c7ab1e34860a5c8d7f0e21b93d6"},
         {
             "headers": {
                 "Accept": "application/json",
@@ -171,13 +172,14 @@ def planted() -> list[Exchange]:
     texts = [text for text, _ in IN_TEXTS.values()]
     calls = [{"id": f"call_{number}", "type": "function"} for number in range(len(texts))]
     named = [
-        call | {"function": {"name": "a", "arguments": json.dumps({"b": text})}} for call, text in zip(calls, texts, strict=True)
+        call | {"function": {"name": "a", "arguments": json.dumps({"b": text})}}
+        for call, text in zip(calls, texts, strict=True)
     ]
     repeated = " ".join(f"Found {secret} here." for _, secret in IN_HEADERS.values())
     messages = [
         *({"role": "user", "content": text} for text in [*texts, repeated]),
         {"role": "assistant", "content": None, "tool_calls": named},
-        *({"role": "tool", "tool_call_id": call["id"], "content": text} for call, text in zip(calls, texts, strict=True)),
+        *({"role": "tool", "tool_call_id": call["id"], "content": text} for call, text in pairs),
     ]
     fields = [field for field, _ in IN_FIELDS.values()]
     request = {**CHAT, "messages": messages, "metadata": {str(number): field for number, field in enumerate(fields)}}

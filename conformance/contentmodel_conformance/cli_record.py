@@ -21,10 +21,12 @@ from contentmodel_conformance.captures.entries import Damaged, NotACapture, OwnR
 from contentmodel_conformance.captures.reading import STDIN, files_of, read_capture
 from contentmodel_conformance.captures.recorder import LARGEST_BODY, Recorder, Summary, records_in, write_records
 from contentmodel_conformance.cli import command
+from contentmodel_conformance.cli_review import reviewed
 from contentmodel_conformance.recordings import folder_of_files
 
 NOTHING_RECORDED = 1
 BAD_CAPTURE = 2
+UNREVIEWED = 3
 _LONG = 10
 """The minimum number of files for which a progress bar is shown."""
 
@@ -47,7 +49,16 @@ Scrub = Annotated[
 MaxBody = Annotated[
     int, typer.Option("--max-body", metavar="BYTES", min=1, help="Skip requests and answers that have more bytes.")
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List each skipped entry, with its reason.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Keep unknown values that look random. Do not ask, and list them.")
+]
+ScrubUnknown = Annotated[
+    bool, typer.Option("--scrub-unknown", help="Replace unknown values that look random. Do not ask, and list them.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="List each skipped entry with its reason, and each replaced secret's place."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")]
 
 
@@ -57,6 +68,8 @@ def record(
     *,
     output: Output,
     scrub: Scrub = None,
+    yes: Yes = False,
+    scrub_unknown: ScrubUnknown = False,
     max_body: MaxBody = LARGEST_BODY,
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -69,8 +82,14 @@ def record(
 
     No header and no URL is written. In payloads, these texts are replaced by SCRUBBED-1, SCRUBBED-2, ...: the values of
     headers, cookies and query parameters that carry credentials; texts that look like keys (sk-..., AIza..., AKIA...,
-    Bearer ...); the values of fields such as api_key and password; the matches of --scrub. Media in base64 are not
-    searched. The summary counts the replacements. Read the records before you publish them.
+    Bearer ...); values with the name of a secret (api_key, password, DB_TOKEN), as fields and in texts: configurations,
+    code, commands, XML, JSON in JSON; the matches of --scrub. Media in base64 are not searched. The summary counts the
+    replacements, and --verbose lists their places.
+
+    Other values that look random can be secrets, or ids and hashes. Before records are written, they are listed without
+    their middle, with their places, and you decide which to replace. Without a terminal, nothing is written until you
+    pass --yes (keep all) or --scrub-unknown (replace all). Values that were kept once in DIR are not listed again.
+    A password that is an ordinary word in a sentence is not found: read the records before you publish them.
 
     \b
     [bold]Captures[/bold]
@@ -80,16 +99,19 @@ def record(
     JSON Lines       recorded traffic
 
     Exit codes: 0 there are records; 1 there are none; 2 a capture or an entry cannot be read (the others are recorded),
-    or invalid command line.
+    or invalid command line; 3 nothing is written, because unknown values were not reviewed.
 
     \b
     [bold]Examples[/bold]
     contentmodel-conformance record traffic.har -o corpus
     contentmodel-conformance record tests/cassettes -o corpus --scrub 'acme-\\w+'
-    mitmdump -nr flows.mitm --set hardump=- | contentmodel-conformance record - -o corpus
+    contentmodel-conformance record traffic.har -o corpus --scrub-unknown --verbose
+    mitmdump -nr flows.mitm --set hardump=- | contentmodel-conformance record - -o corpus --yes
     contentmodel-conformance run openai-chat --corpus corpus
     """
     recorder = Recorder(_expressions(scrub or []), max_body)
+    if yes and scrub_unknown:
+        raise Problem("--yes and --scrub-unknown exclude each other", hint="pass one of them")
     target = Path(output)
     _check_output(target)
     files = files_of(captures)
@@ -100,10 +122,12 @@ def record(
             advance(path)
             if path == STDIN or Path(path).resolve() not in own:
                 codes.append(_add(path, recorder, is_named=is_named, verbose=verbose))
-    made = recorder.finish()
+    made = reviewed(recorder, recorder.finish(), yes=yes, scrub=scrub_unknown, quiet=quiet)
+    if made is None:
+        raise typer.Exit(UNREVIEWED)
     changed = write_records(made, target)
     if not quiet:
-        _print_summary(recorder.summary, changed, target)
+        _print_summary(recorder.summary, changed, target, verbose=verbose)
     raise typer.Exit(max(codes) or (0 if made else NOTHING_RECORDED))
 
 
@@ -130,7 +154,7 @@ def _kept(folder: Path, recorder: Recorder) -> set[Path]:
             hint = "correct or remove the line, or write to another folder"
             raise Problem(f"{path}, {entry.place}: {entry.reason}", hint=hint)
         if isinstance(entry, OwnRecord):
-            recorder.keep(entry)
+            recorder.keep_written(entry)
         paths.add(path)
     return paths
 
@@ -166,7 +190,7 @@ def _add(path: str, recorder: Recorder, *, is_named: bool, verbose: bool) -> int
 # -- the summary -------------------------------------------------------------------------------------------------------
 
 
-def _print_summary(summary: Summary, changed: list[Path], folder: Path) -> None:
+def _print_summary(summary: Summary, changed: list[Path], folder: Path, *, verbose: bool) -> None:
     console = err()
     counts: dict[str, list[str]] = {}
     for (api, kind), count in summary.records.items():
@@ -178,6 +202,9 @@ def _print_summary(summary: Summary, changed: list[Path], folder: Path) -> None:
     _print_counts("skipped", summary.skipped)
     _print_counts("left out", summary.left_out)
     _print_counts("scrubbed", summary.scrubbed)
+    for (record, path, kind), count in summary.places.items() if verbose else ():
+        times = f" ({count} times)" if count > 1 else ""
+        console.print(safe_text(f"    {record} {path}: {kind}{times}", "dim"), soft_wrap=True)
     files = f"wrote {count_of(len(changed), 'file')} in {visible(str(folder_of_files(folder)))}"
     console.print(files, style="green", soft_wrap=True)
 

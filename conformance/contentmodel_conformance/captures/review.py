@@ -21,7 +21,7 @@ _ID = re.compile(
 )
 _FORMAT = re.compile(
     r"(?:.*_)?(?:ids?|signature|encrypted_(?:content|index)|redacted_content|data|bytes|blob|b64|result|fingerprint|hash|digest"
-    r"|etag|obfuscation|cache_key|token)"
+    r"|etag|created|created_at|obfuscation|cache_key|token)"
 )
 """Fields with random values that formats need."""
 
