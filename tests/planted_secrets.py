@@ -72,6 +72,11 @@ IN_TEXTS: dict[str, tuple[str, str]] = {
     "toml": (f'[auth]\ntoken = "{_hex(12)}"\n', _hex(12)),
     "properties": (f"spring.datasource.password={_word(39)}\n", _word(39)),
     "go": (f'password := "{_word(40)}"', _word(40)),
+    "python auth": (f"requests.get(url, auth=('ann', '{_word(42)}'))", _word(42)),
+    "sshpass": (f"sshpass -p '{_word(43)}' ssh a", _word(43)),
+    "mysql": (f"mysql -u root -p{_word(44)} db", _word(44)),
+    "option token": (f"deploy --token={_word(45)} --token {_word(46)}", _word(46)),
+    "docker config": ('{"auths": {"a": {"auth": "YW5uOmh1bnRlcjI="}}}', "YW5uOmh1bnRlcjI"),
     "ruby": (f":secret_key => '{_word(41)}'", _word(41)),
 }
 """Texts with a secret: by name, the text, and the secret or a part of it."""
@@ -86,6 +91,8 @@ IN_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
     "pwd": ({"pwd": _word(56)}, _word(56)),
     "authorization": ({"type": "mcp", "authorization": _word(57)}, _word(57)),
     "name and value": ({"name": "DB_PASSWORD", "value": _word(58)}, _word(58)),
+    "docker config, field": ({"auths": {"b": {"auth": "Ym9iOmh1bnRlcjM="}}}, "Ym9iOmh1bnRlcjM"),
+    "odd start": ({"password": ")x" + _word(61)}, _word(61)),
     "list": ({"api_keys": [_word(59), _word(60)]}, _word(60)),
 }
 """Objects with a secret: by name, the object, and the secret."""

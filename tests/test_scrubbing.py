@@ -130,7 +130,8 @@ def test_text_like_a_secret_is_replaced(text: str, expected: str) -> None:
         "api_key = settings.api_key\npassword = self.config['password']\nclient = OpenAI(api_key=api_key)\n",
         "client = OpenAI(api_key=os.environ['OPENAI_API_KEY'])\nconst key = process.env.API_KEY;",
         "export OPENAI_API_KEY=$KEY\napi_key: ${API_KEY}\npassword: {{ vault_password }}\napi_key = '<your key>'",
-        "max_tokens: 4096\ntoken_count=1234567\nPRIMARY_KEY=user_id\nprompt_cache_key: 4f9d2c7ab1e34860a5c8d7f0e21b93d6",
+        "max_tokens: 4096\ntoken_count=1234567\nPRIMARY_KEY=user_id",
+        "prompt_cache_key: 4f9d2c7ab1e34860a5c8d7f0e21b93d6",
         'password = input("Password: ") or "guest"\nprint("token:", token)\nif password == "":',
         '{"type": "object", "properties": {"password": {"type": "string"}}, "required": ["password", "api_key"]}',
         "properties:\n  password:\n    type: string\n  api_key:\n    type: string\n",
@@ -138,6 +139,7 @@ def test_text_like_a_secret_is_replaced(text: str, expected: str) -> None:
         "PASS: test_1\nFAIL: test_2\n3 tests pass: 100%\nPWD=/home/ann/project2\n",
         "docker run -u 1000:1000 image\nHTTP 200 code=42abcdef\nhttps://a.example/?code=US123456",
         "<token>Hello</token><key>name</key><string>value</string><input type='password'>",
+        {"headers": {"Authorization": "Bearer ${TOKEN}"}, "api_key": "{{ key }}", "password": "<your password>"},
         {"pwd": "/home/ann/project", "pass": True, "token": "Hello", "key": "name", "secret": None, "tokens": ["a"]},
         {"session_id": "0b5d6a3e-8a6f-4d3c-9f42-8a4b7e0c1d2e"},
         {"prompt_cache_key": "4f9d2c7ab1e34860a5c8d7f0e21b93d6"},
@@ -171,10 +173,8 @@ def planted() -> list[Exchange]:
     """Return exchanges with all planted secrets: in a message, in a call, in an answer, and in pieces of a stream."""
     texts = [text for text, _ in IN_TEXTS.values()]
     calls = [{"id": f"call_{number}", "type": "function"} for number in range(len(texts))]
-    named = [
-        call | {"function": {"name": "a", "arguments": json.dumps({"b": text})}}
-        for call, text in zip(calls, texts, strict=True)
-    ]
+    pairs = list(zip(calls, texts, strict=True))
+    named = [call | {"function": {"name": "a", "arguments": json.dumps({"b": text})}} for call, text in pairs]
     repeated = " ".join(f"Found {secret} here." for _, secret in IN_HEADERS.values())
     messages = [
         *({"role": "user", "content": text} for text in [*texts, repeated]),
@@ -284,7 +284,12 @@ def test_signature_of_aws_does_not_make_its_region_a_secret() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["-----BEGIN PRIVATE KEY-----" * 2000, '"' + "a-" * 40_000, "A_" * 40_000, "://a:" * 20_000]
+    "text",
+    ["-----BEGIN PRIVATE KEY-----" * 2000, '"' + "a-" * 40_000, "A_" * 40_000, "://a:" * 20_000]
+    + [
+        unit * 8_000
+        for unit in ("token=", "api_key: '", "-u a:b ", "<a>", "name='a' ", "mysql ", "\\", "x-a:", "auth=(", "curl ")
+    ],
 )
 def test_time_is_linear_in_length(text: str) -> None:
     """A quadratic expression takes minutes."""

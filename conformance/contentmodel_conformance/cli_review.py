@@ -49,7 +49,7 @@ def has_terminal() -> bool:
 
 def _print_unknown(unknown: Iterable[Unknown]) -> None:
     values = list(unknown)
-    title = f"{count_of(len(values), 'unknown value')} that may be secrets, or ids and hashes:"
+    title = f"{count_of(len(values), 'unknown value')}, possibly a secret, an id or a hash:"
     err().print(safe_text(title, "yellow"), soft_wrap=True)
     for value in values:
         err().print(safe_text(f"  {value.masked}"), soft_wrap=True)

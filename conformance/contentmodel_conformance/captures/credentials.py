@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import binascii
 import re
-from base64 import b64decode
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, unquote
 
@@ -14,6 +12,7 @@ from contentmodel_conformance.captures.secret_names import (
     is_random,
     is_secret_header,
     is_secret_parameter,
+    pair_of,
 )
 
 SHORTEST = 8
@@ -26,7 +25,7 @@ SHORTEST_PASSWORD = 5
 _COOKIE_ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite"})
 _SIGNED = re.compile(r"(?:Credential|Signature)=([^/,\s]+)")
 """The secrets in a signature of AWS. The rest of the header contains names of regions and services."""
-_BASIC = re.compile(r"(?i)\s*basic\s+([A-Za-z0-9+/_-]+=*)\s*")
+_BASIC = re.compile(r"(?i)\s*basic\s+(\S+)\s*")
 
 
 def credentials_of(exchange: Exchange, *, cookies: bool) -> Iterator[str]:
@@ -54,13 +53,11 @@ def _values_of_header(value: str) -> Iterator[str]:
 
 def _values_of_basic(encoded: str) -> Iterator[str]:
     """Yield the pair of user and password that a header has in base64, and the password."""
-    try:
-        pair = b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_" if set(encoded) & set("-_") else None)
-        text = pair.decode()
-    except (binascii.Error, ValueError):
+    text = pair_of(encoded)
+    if text is None:
         return
-    user, colon, password = text.partition(":")
-    if colon and len(text) >= SHORTEST:
+    user, _, password = text.partition(":")
+    if len(text) >= SHORTEST:
         yield text
     if _is_password(password):
         yield password

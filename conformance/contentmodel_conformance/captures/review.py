@@ -1,4 +1,4 @@
-"""Values that are left in scrubbed records, and look random: secrets that no pattern knows, or ids and hashes."""
+"""Values that are left in scrubbed records, and look random: secrets in no known format, or ids and hashes."""
 
 from __future__ import annotations
 

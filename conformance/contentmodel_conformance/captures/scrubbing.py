@@ -25,6 +25,7 @@ from contentmodel_conformance.captures.secret_names import (
     is_random,
     is_secret,
     is_secret_header,
+    looks_secret,
 )
 from contentmodel_conformance.captures.secret_patterns import FIELD, PATTERNS, Pattern
 
@@ -95,7 +96,7 @@ _MAP = re.compile(r"(?i)(?:[a-z]+[-_]?)?headers|env(?:ironment)?|(?:env|environm
 
 def _is_field(name: str, value: str, *, is_map: bool) -> bool:
     """Return whether the value of a field is a secret."""
-    if is_secret(name) or (is_random(value) and can_be_secret(name)):
+    if is_secret(name) or (looks_secret(value) and can_be_secret(name)):
         return True
     return is_map and (
         is_secret_header(name)

@@ -7,7 +7,9 @@ and `x-api-key` end with the same ones.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from itertools import pairwise
+from string import digits
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SUFFIX = re.compile(r"_(?:[0-9]{1,2}|prod|production|dev|test|live|staging|old|new|value)$")
@@ -44,13 +46,19 @@ _IDENTIFYING = re.compile(
 
 _SECRET_PARAMETER = re.compile(r"(?i)(^|[-_])(key|token|sig|signature|secret|credential|password|auth)$|api-?key")
 
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,512}={0,2}")
+_LONGEST = 256
+"""The number of characters of a text that are looked at."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ORDINARY = re.compile(
     r"(?i)str|string|text|int|integer|number|float|double|bool|boolean|bytes|object|array|list|dict|map|any|none|null"
     r"|nil|undefined|true|false|yes|no|ok|required|optional|default|password|secret|token|hidden|redacted|masked|empty"
     r"|missing|unset|basic|bearer|(?:u?int|float|sha|md|utf|varchar)-?[0-9]+|(.)\1*|\.+"
 )
-_REFERENCE = re.compile(r"\$(?:[({]|[A-Za-z_]+$|[A-Z_][A-Z0-9_]*$)|[<{\[(),;:]|%[({A-Z]|%s|//|\*\*\*|@[{(]")
+_SCHEME = re.compile(r"(?i)(?:basic|bearer|token)\s+")
+_REFERENCE = re.compile(r"\$?[{(].*[})]|<[^<>]*>|\$(?:[a-z_]+|[A-Z_][A-Z0-9_]*)|%\(?\w*\)?[s%]|[*]+|\[.*\]", re.DOTALL)
+"""The name of a value that is somewhere else: `${KEY}`, `{{ key }}`, `<your key>`, `$KEY`."""
+_EXPRESSION = re.compile(r"\$[({]|[<{\[(),;:]|%[({A-Z]|//|[*]{3}|@[{(]")
 _CALL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)\w+)*[\[({].*", re.DOTALL)
 _PATH_OF_NAMES = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:\\)")
@@ -103,16 +111,36 @@ def is_random(text: str, shortest: int = 16) -> bool:
     """Return whether a text looks random: digits are scattered over its letters. An UUID, which is an id, does not."""
     if len(text) < shortest or _UUID.fullmatch(text):
         return False
+    text = text[:_LONGEST]
     changes = sum(
-        first.isdigit() != second.isdigit() for first, second in pairwise(text) if first.isalnum() and second.isalnum()
+        (first in digits) != (second in digits)
+        for first, second in pairwise(text)
+        if first.isalnum() and second.isalnum()
     )
     needed = max(2 if len(text) < 16 else 3, len(text) // 8)
     return changes >= needed and len(set(text)) > len(text) // 5
 
 
+def looks_secret(text: str) -> bool:
+    """Return whether a text looks random, or is a pair of user and password in base64."""
+    return is_random(text) or pair_of(text) is not None
+
+
+def pair_of(text: str) -> str | None:
+    """Return the pair of user and password that a text has in base64, None if it has none."""
+    if not _BASE64.fullmatch(text):
+        return None
+    try:
+        pair = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_" if set(text) & set("-_") else None).decode()
+    except ValueError:
+        return None
+    return pair if ":" in pair and pair.isprintable() else None
+
+
 def is_literal(value: str, name: str) -> bool:
     """Return whether a quoted value of a secret is the secret: no reference, no type, and no path of a folder."""
-    if not value.strip() or value[0].isspace() or _REFERENCE.match(value) or _ORDINARY.fullmatch(value):
+    text = _SCHEME.sub("", value.strip(), count=1)
+    if not text or _REFERENCE.fullmatch(text) or _ORDINARY.fullmatch(text):
         return False
     return not (_PATH.match(value) and words_of(name).endswith("pwd"))
 
@@ -122,15 +150,16 @@ def is_bare_literal(value: str, name: str, *, has_own_line: bool) -> bool:
 
     `has_own_line`: the name and the value are a whole line, as in YAML, in an ini file and in an env file.
     """
-    if len(value) < 4 or not is_literal(value, name) or (_CALL.fullmatch(value) and not is_random(value.split("(")[0])):
+    if len(value) < 4 or _EXPRESSION.match(value) or not is_literal(value, name):
+        return False
+    if _CALL.fullmatch(value) and not is_random(value.split("(")[0]):
         return False
     if is_random(value):
         return True
     if _PATH_OF_NAMES.fullmatch(value) or _PATH.match(value):
         return False
-    has_letter, has_digit = any(map(str.isalpha, value)), any(map(str.isdigit, value))
-    if has_digit or re.search(r"[!@#$^&*+?~]", value):
-        return has_letter or (is_password(name) and len(value) >= 6)
+    if re.search(r"[0-9!@#$^&*+?~]", value):
+        return any(map(str.isalpha, value)) or (is_password(name) and len(value) >= 6)
     if name.isupper() and has_own_line:
         return len(value) >= 8
     words = r"[a-z]+(?:-[a-z]+)*" if is_password(name) else r"[a-z]+(?:-[a-z]+){2,}"

@@ -18,6 +18,7 @@ from contentmodel_conformance.captures.secret_names import (
     is_random,
     is_secret,
     is_secret_parameter,
+    looks_secret,
 )
 
 Span = tuple[int, int]
@@ -63,7 +64,7 @@ def _keys(hint: str, expression: str) -> Pattern:
 
 _NAME_END = (
     r"(?:keys?|tokens?|secrets?|passw(?:or)?ds?|passphrase|passwort|pwd|pass|credentials?|authorization|cookie|jwt"
-    r"|session|sid|sas|webhook)(?:[-_](?:[0-9]{1,2}|prod|production|dev|test|live|staging|old|new|value))?"
+    r"|session|sid|sas|webhook|auth)(?:[-_](?:[0-9]{1,2}|prod|production|dev|test|live|staging|old|new|value))?"
 )
 _NAME_START = re.compile(r"[A-Za-z0-9_.-]{0,64}\Z")
 _LINE_START = re.compile(r"(?:\A|\n|\\n|[\"'`])[ \t]*(?:- |(?:export|set|env|ENV|ARG|echo) )?\Z")
@@ -84,7 +85,7 @@ def _assigned(match: re.Match[str]) -> Span | None:
     """Return the span of the value that is assigned to a name."""
     text = match.string
     if "name" in match.re.groupindex:
-        name, first = match["name"], match.start()
+        name, first = f"--{match['name']}", match.start()
     else:
         before = text[max(0, match.start() - 64) : match.start()]
         start = _NAME_START.search(before)
@@ -92,7 +93,8 @@ def _assigned(match: re.Match[str]) -> Span | None:
         if first and text[first - 1] == "\\" and text[first] in "nrt":
             first += 1  # An escaped line end, not a letter of the name.
         name = text[first : match.start("close")].rstrip(" \t")
-    certain = is_secret(name) or ((_is_variable(name) or _is_own_header(name)) and can_be_secret(name))
+    is_known_form = _is_variable(name) or name.startswith(("x-", "X-")) or name == "--token"
+    certain = is_secret(name) or (is_known_form and can_be_secret(name))
     if not certain and not can_be_secret(name):
         return None
     if match["open"]:
@@ -105,15 +107,10 @@ def _is_variable(name: str) -> bool:
     return name.isupper() and len(name) > 6 and "_" in name
 
 
-def _is_own_header(name: str) -> bool:
-    """Return whether a name is that of a header outside of the standards."""
-    return name[:2] in ("x-", "X-")
-
-
 def _quoted(match: re.Match[str], name: str, *, certain: bool) -> Span | None:
     start, end = match.end(), _end_of_quoted(match)
     value = match.string[start:end]
-    found = is_literal(value, name) if certain else is_random(value)
+    found = is_literal(value, name) if certain else looks_secret(value)
     if found and not match["close"] and _is_word_of_code(value):
         return None
     return (start, end) if found else None
@@ -151,7 +148,7 @@ def _bare(match: re.Match[str], name: str, first: int, *, certain: bool) -> Span
     end = found.start() + len(value)
     before = text[max(0, first - 80) : first]
     has_own_line = bool(_LINE_START.search(before) and _LINE_END.match(text, end))
-    is_one = is_bare_literal(value, name, has_own_line=has_own_line) if certain else is_random(value)
+    is_one = is_bare_literal(value, name, has_own_line=has_own_line) if certain else looks_secret(value)
     if name.lower() == "pass" and not (name.islower() and has_own_line):
         return None  # The report of a test: "PASS: test_1".
     return (found.start(), end) if is_one else None
@@ -173,7 +170,7 @@ def _header(match: re.Match[str]) -> Span | None:
 def _element(match: re.Match[str]) -> Span | None:
     """Return the span of the text of an XML element, or of a pair of elements or attributes, with a secret's name."""
     name, value = match["name"], match["secret"]
-    found = is_literal(value, name) if is_secret(name) else can_be_secret(name) and is_random(value)
+    found = is_literal(value, name) if is_secret(name) else can_be_secret(name) and looks_secret(value)
     return match.span("secret") if found else None
 
 
@@ -251,6 +248,16 @@ _NAMED = (
         "-",
         _of_curl,
     ),
+    Pattern(
+        FIELD,
+        re.compile(
+            r"(?i)\bauth\s{0,4}=\s{0,4}(?:[\w.]{1,40})?\(\s{0,8}\\*[\"'][^\"'\\]{0,200}\\*[\"'],\s{0,8}"
+            r"\\*[\"'](?P<secret>[^\"'\\]{1,400})"
+        ),
+        "(",
+    ),
+    Pattern(FIELD, re.compile(r"\bsshpass\s+-p\s*\\*[\"']?(?P<secret>[^\s\"'\\]+)"), "sshpass"),
+    Pattern(FIELD, re.compile(r"\bmysql(?:dump|admin)?\s[^\n|]{0,200}?(?<=\s)-p(?P<secret>[^\s\"'\\]+)"), "mysql"),
     Pattern(
         FIELD, re.compile(rf"login{_SPACE}+\S{{1,200}}?{_SPACE}+password{_SPACE}+(?P<secret>[^\s\"'\\]+)"), "login"
     ),
