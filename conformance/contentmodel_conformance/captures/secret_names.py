@@ -52,7 +52,7 @@ _LONGEST = 256
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _ORDINARY = re.compile(
     r"(?i)str|string|text|int|integer|number|float|double|bool|boolean|bytes|object|array|list|dict|map|any|none|null"
-    r"|nil|undefined|true|false|yes|no|ok|required|optional|default|password|secret|token|hidden|redacted|masked|empty"
+    r"|nil|undefined|true|false|yes|no|ok|required|optional|default|password|token|hidden|redacted|masked|empty"
     r"|missing|unset|basic|bearer|(?:u?int|float|sha|md|utf|varchar)-?[0-9]+|(.)\1*|\.+"
 )
 _SCHEME = re.compile(r"(?i)(?:basic|bearer|token)\s+")
@@ -152,7 +152,7 @@ def is_bare_literal(value: str, name: str, *, has_own_line: bool) -> bool:
     """
     if len(value) < 4 or _EXPRESSION.match(value) or not is_literal(value, name):
         return False
-    if _CALL.fullmatch(value) and not is_random(value.split("(")[0]):
+    if _CALL.fullmatch(value) and not is_random(value.split("(")[0], 24):
         return False
     if is_random(value):
         return True

@@ -15,6 +15,7 @@ from contentmodel_conformance.captures.secret_names import (
     can_be_secret_header,
     is_bare_literal,
     is_literal,
+    is_password,
     is_random,
     is_secret,
     is_secret_parameter,
@@ -71,7 +72,7 @@ _LINE_START = re.compile(r"(?:\A|\n|\\n|[\"'`])[ \t]*(?:- |(?:export|set|env|ENV
 _LINE_END = re.compile(r"[ \t]*(?:\Z|[\r\n]|\\+[nr]|\\*[\"'`])")
 _SCHEME = r"(?:(?:basic|bearer|token|apikey|api-key|digest|negotiate)[ \t]+)?"
 _ASSIGNMENT = re.compile(
-    rf"(?i){_NAME_END}(?P<close>\\*[\"'`]?\]?)[ \t]{{0,8}}(?:={{1,3}}>?|:=|!==?|:)\s{{0,8}}"
+    rf"(?i){_NAME_END}(?P<close>\\*[\"'`]?\]?)[ \t]{{0,8}}(?:={{1,3}}>?|:=|!==?|:)[ \t]{{0,8}}"
     rf"(?:[bruf@]{{1,2}}(?=\\*[\"']))?(?P<open>\\*(?:\"\"\"|'''|[\"'`]))?{_SCHEME}"
 )
 _OPTION = re.compile(rf"(?i)--(?P<name>[a-z0-9-]{{0,40}}?{_NAME_END})[ \t]+(?P<open>\\*[\"'])?(?=[^\s-])")
@@ -94,12 +95,11 @@ def _assigned(match: re.Match[str]) -> Span | None:
             first += 1  # An escaped line end, not a letter of the name.
         name = text[first : match.start("close")].rstrip(" \t")
     is_known_form = _is_variable(name) or name.startswith(("x-", "X-")) or name == "--token"
-    certain = is_secret(name) or (is_known_form and can_be_secret(name))
-    if not certain and not can_be_secret(name):
+    if not (is_secret(name) or is_known_form or can_be_secret(name)):
         return None
     if match["open"]:
-        return _quoted(match, name, certain=certain)
-    return _bare(match, name, first, certain=certain)
+        return _quoted(match, name)
+    return _bare(match, name, first, certain=is_secret(name) or (is_known_form and can_be_secret(name)))
 
 
 def _is_variable(name: str) -> bool:
@@ -107,18 +107,24 @@ def _is_variable(name: str) -> bool:
     return name.isupper() and len(name) > 6 and "_" in name
 
 
-def _quoted(match: re.Match[str], name: str, *, certain: bool) -> Span | None:
+def _quoted(match: re.Match[str], name: str) -> Span | None:
     start, end = match.end(), _end_of_quoted(match)
     value = match.string[start:end]
-    found = is_literal(value, name) if certain else looks_secret(value)
-    if found and not match["close"] and _is_word_of_code(value):
-        return None
+    if is_secret(name):
+        found = is_literal(value, name) and (bool(match["close"]) or not _is_code(value, name))
+    elif can_be_secret(name):
+        is_value = _is_variable(name) and len(value) >= 8 and bool(re.search("[0-9]", value)) and " " not in value
+        found = is_literal(value, name) if is_value or name[:2] in ("x-", "X-", "--") else looks_secret(value)
+    else:
+        found = False
     return (start, end) if found else None
 
 
-def _is_word_of_code(value: str) -> bool:
-    """Return whether a text after `password: "` is not its value: the quote ended a text."""
-    return value[0] in ")]},;"
+def _is_code(value: str, name: str) -> bool:
+    """Return whether a text after the name of a secret is not its value: the quote ended a text, or it is a name."""
+    if value[0] in ")]},;" or value[0].isspace():
+        return True
+    return not is_password(name) and value.replace("_", "").isalpha() and is_secret(re.sub(r"_?[Ii][Dd]$", "", value))
 
 
 def _end_of_quoted(match: re.Match[str]) -> int:
@@ -165,6 +171,11 @@ def _header(match: re.Match[str]) -> Span | None:
     """Return the span of the value of an unknown header that looks random."""
     found = can_be_secret_header(match["name"]) and is_random(match["secret"])
     return match.span("secret") if found else None
+
+
+def _password(match: re.Match[str]) -> Span | None:
+    """Return the span of the password of a URL. Examples have the word itself."""
+    return match.span("secret") if is_literal(match["secret"], "password") else None
 
 
 def _element(match: re.Match[str]) -> Span | None:
@@ -332,7 +343,7 @@ PATTERNS: tuple[Pattern, ...] = (
         KEY,
         re.compile(r"(?i)authorization[\"'\\]*\s*[:=]\s*[\"'\\]*basic\s+(?P<secret>[A-Za-z0-9+/=]{8,})"),
     ),
-    Pattern(KEY, re.compile(r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@"), "://"),
+    Pattern(KEY, re.compile(r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@"), "://", _password),
     *_NAMED,
 )
 """The patterns that are always searched for."""
