@@ -77,6 +77,10 @@ IN_TEXTS: dict[str, tuple[str, str]] = {
     "mysql": (f"mysql -u root -p{_word(44)} db", _word(44)),
     "option token": (f"deploy --token={_word(45)} --token {_word(46)}", _word(46)),
     "docker config": ('{"auths": {"a": {"auth": "YW5uOmh1bnRlcjI="}}}', "YW5uOmh1bnRlcjI"),
+    "json on two lines": (f'{{"api_key":\n  "{_word(47)}"}}', _word(47)),
+    "xml on three lines": (f"<password>\n  {_word(48)}\n</password>", _word(48)),
+    "docker login": (f"docker login -u ann -p {_word(49)}", _word(49)),
+    "oauth code in a sentence": (f"The callback got code={_word(50)} from the server.", _word(50)),
     "ruby": (f":secret_key => '{_word(41)}'", _word(41)),
 }
 """Texts with a secret: by name, the text, and the secret or a part of it."""

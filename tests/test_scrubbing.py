@@ -143,6 +143,7 @@ def test_text_like_a_secret_is_replaced(text: str, expected: str) -> None:
         "ACCESS_KEY = 'AWS_ACCESS_KEY_ID'\nSECRET_KEY = 'aws_secret_access_key'\nSTREAM_KEY = '_GET_stream'",
         'def first() -> Pass:\n    """Return a pass."""\ncredentials = base64.b64encode(pair.encode()).decode()',
         "Sets the 'Cookie:' header of 'https://user:password@host' or https://***:***@host.",
+        "raise MCPError(code=INVALID_REQUEST, message='Client callback failed')",
         {"pwd": "/home/ann/project", "pass": True, "token": "Hello", "key": "name", "secret": None, "tokens": ["a"]},
         {"session_id": "0b5d6a3e-8a6f-4d3c-9f42-8a4b7e0c1d2e"},
         {"prompt_cache_key": "4f9d2c7ab1e34860a5c8d7f0e21b93d6"},

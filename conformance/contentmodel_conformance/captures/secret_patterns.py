@@ -71,8 +71,10 @@ _NAME_START = re.compile(r"[A-Za-z0-9_.-]{0,64}\Z")
 _LINE_START = re.compile(r"(?:\A|\n|\\n|[\"'`])[ \t]*(?:- |(?:export|set|env|ENV|ARG|echo) )?\Z")
 _LINE_END = re.compile(r"[ \t]*(?:\Z|[\r\n]|\\+[nr]|\\*[\"'`])")
 _SCHEME = r"(?:(?:basic|bearer|token|apikey|api-key|digest|negotiate)[ \t]+)?"
+_SPACES = r"(?:(?<=[\"'`]:)(?:\s|\\{1,8}[nrt]){0,40}|[ \t]{0,8})"
+"""The space after a separator. In JSON, and in an escaped one, it can be a line end."""
 _ASSIGNMENT = re.compile(
-    rf"(?i){_NAME_END}(?P<close>\\*[\"'`]?\]?)[ \t]{{0,8}}(?:={{1,3}}>?|:=|!==?|:)[ \t]{{0,8}}"
+    rf"(?i){_NAME_END}(?P<close>\\*[\"'`]?\]?)[ \t]{{0,8}}(?:={{1,3}}>?|:=|!==?|:){_SPACES}"
     rf"(?:[bruf@]{{1,2}}(?=\\*[\"']))?(?P<open>\\*(?:\"\"\"|'''|[\"'`]))?{_SCHEME}"
 )
 _OPTION = re.compile(rf"(?i)--(?P<name>[a-z0-9-]{{0,40}}?{_NAME_END})[ \t]+(?P<open>\\*[\"'])?(?=[^\s-])")
@@ -190,7 +192,8 @@ def _parameter(match: re.Match[str]) -> Span | None:
     name, value = match["name"].lower(), match["secret"]
     if name == "code":
         around = match.string[max(0, match.start() - 200) : match.end() + 200].lower()
-        found = len(value) >= 6 and any(word in around for word in ("callback", "oauth", "redirect", "state="))
+        found = len(value) >= 6 and any(map(str.isalpha, value)) and bool(re.search("[0-9]", value))
+        found = found and any(word in around for word in ("callback", "oauth", "redirect", "state="))
     else:
         found = is_secret_parameter(name) and name not in ("pass", "pwd")
     return match.span("secret") if found and is_literal(value, name) else None
@@ -227,7 +230,7 @@ _NAMED = (
     Pattern(
         FIELD,
         re.compile(
-            r"<(?:[A-Za-z]\w{0,30}:)?(?P<name>[A-Za-z][\w.-]{0,63})(?:\s[^<>]{0,200})?>(?P<secret>[^<>\s][^<>]{0,4096})</"
+            r"<(?:[A-Za-z]\w{0,30}:)?(?P<name>[A-Za-z][\w.-]{0,63})(?:\s[^<>]{0,200})?>\s{0,100}(?P<secret>[^<>\s][^<>]{0,4096})</"
         ),
         "</",
         _element,
@@ -267,6 +270,13 @@ _NAMED = (
         ),
         "(",
     ),
+    Pattern(
+        FIELD,
+        re.compile(r"\blogin\s[^\n|]{0,200}?(?<=\s)-p\s+\\*[\"']?(?P<secret>[^\s\"'\\]+)"),
+        "login",
+    ),
+    Pattern(KEY, re.compile(r"(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/=]{20,})"), "Key="),
+    Pattern(KEY, re.compile(r"(?<![\w?&#])(?P<name>code)=(?P<secret>[\w/~%+-]+)"), "code=", _parameter),
     Pattern(FIELD, re.compile(r"\bsshpass\s+-p\s*\\*[\"']?(?P<secret>[^\s\"'\\]+)"), "sshpass"),
     Pattern(FIELD, re.compile(r"\bmysql(?:dump|admin)?\s[^\n|]{0,200}?(?<=\s)-p(?P<secret>[^\s\"'\\]+)"), "mysql"),
     Pattern(
