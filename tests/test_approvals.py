@@ -77,11 +77,19 @@ def test_format_with_approvals_keeps_their_ids_and_answers(source: str, target: 
     assert adapter(target).check_request(made.payload) == []
 
 
-@pytest.mark.parametrize("target", ["anthropic-messages", "openai-chat", "google-generate-content", "mistral-chat"])
+MODELS = {
+    "anthropic-messages": "claude-opus-5",
+    "openai-chat": "gpt-5.2",
+    "google-generate-content": "gemini-3-pro-preview",
+    "mistral-chat": "mistral-large-latest",
+}
+
+
+@pytest.mark.parametrize("target", MODELS)
 @pytest.mark.parametrize("source", HAVING)
 def test_denial_becomes_the_result_of_the_call(source: str, target: str) -> None:
     payload = MADE[source]("denied")
-    made = convert(payload, source=source, target=target, model="gpt-5.2")
+    made = convert(payload, source=source, target=target, model=MODELS[target])
     assert audit(payload, made) == []
     (result,) = contents_in(made.payload, target, FunctionResultContent)
     assert result.error is not None

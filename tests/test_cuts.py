@@ -106,7 +106,7 @@ ASKED = {
 
 
 def test_plan_counts_losses_by_family_and_sorts_by_cost() -> None:
-    plans = plan(ASKED, targets=["openai-chat", "anthropic-messages"])
+    plans = plan(ASKED, targets=["openai-chat", "anthropic-messages"], models={"openai-chat": "gpt-5.2"})
     assert [made.target for made in plans] == ["anthropic-messages", "openai-chat"]
     assert plans[0].cost == 0
     assert plans[1].families == {"reasoning": {"dropped": 1}}
@@ -122,7 +122,8 @@ def test_plan_lists_violations_of_output() -> None:
     request = contentmodel.adapter("openai-chat").decode_request(
         {"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
     )
-    (made,) = plan(request, targets=["anthropic-messages"], models={"anthropic-messages": "claude-opus-4-8"})
+    models = {"anthropic-messages": "claude-opus-4-8"}
+    (made,) = plan(request, targets=["anthropic-messages"], models=models, policies={"prefill": "keep"})
     assert [violation.rule for violation in made.violations] == ["prefill-supported"]
     assert made.cost >= 100
 

@@ -1,4 +1,4 @@
-"""What the gateway takes from clients and upstreams: names in paths, long texts, secrets, comments."""
+"""The input of the gateway from clients and upstreams: names in paths, long texts, secrets, comments."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_chunks_that_convert_to_nothing_do_not_delay_the_keep_alives(api: str, s
 
 
 def check_no_empty_events(data: bytes) -> None:
-    """Assert that each empty line ends an event, as a reader wants it that knows no comments."""
+    """Assert that each empty line ends an event, as a reader without comments requires it."""
     for block in data.split(b"\n\n")[:-1]:
         lines = [line for line in block.split(b"\n") if not line.startswith(b":")]
         assert any(line.startswith(b"data:") for line in lines), block

@@ -148,7 +148,7 @@ def test_error_of_an_upstream_becomes_the_error_of_the_client_api(
         for how in ("plain", "streamed") if status in (401, 429, 529) else ("plain",):
             error = outcome(reader, how)
             if status in (401, 403):
-                # The client cannot mend the key of the gateway.
+                # The client cannot fix the key of the gateway.
                 check_error(api, error, "server", "the upstream up refused the credentials of the gateway", http=502)
                 assert "oops" in str(error)
             elif api == target:

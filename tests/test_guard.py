@@ -399,7 +399,7 @@ REBOUND = "--host-resolver-rules=MAP *.example 127.0.0.1"
 
 
 LEARNED = {"opaque", "true", "blocked", "", "late"}
-"""What a page learns: an opaque answer, that a beacon was queued, an error, nothing of a frame, or nothing in time."""
+"""The results of a page: an opaque answer, a queued beacon, an error, an empty frame, or no answer in time."""
 
 
 def attacking_page(port: int, name: str) -> str:

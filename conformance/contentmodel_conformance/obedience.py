@@ -24,6 +24,8 @@ EXCUSED = {
 OPEN = {"calls-have-results", "requests-end-with-user-content", "prefill-supported"}
 """The rules that a conversation breaks whose last calls wait for their results."""
 
+NAMED = {"model-of-this-provider"}
+"""The rule about the name that the caller gives: no conversion changes it."""
 KEPT = {"response-media-supported"}
 """The rules that a request of the target's own API may break at an older model: results keep their media."""
 
@@ -38,6 +40,7 @@ def obedience(source: Any, target: Any, aim: Aim, payload: Any) -> None:
     encoded = target.encode_request(value, policies, model)
     encoded = encoded if trace is None else encoded.trace_to(*trace)
     excused = {rule for loss in encoded.losses for rule in EXCUSED.get(loss.code, ())}
+    excused |= NAMED
     excused |= OPEN if TranscriptIndex(value.messages).unanswered else set()
     if source.api == target.api:
         excused |= KEPT | {violation.rule for violation in target.check_request(payload)}

@@ -28,7 +28,7 @@ LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 
 SMALL = 64 * 1024
 """The bytes of a body that are read before the request counts as a running one: a client that sends a part of a body
-holds this memory until `body_seconds` are over, and delays nobody."""
+holds this memory until `body_seconds` are over, and does not delay other clients."""
 
 MAX_WINDOW = 1 << 23
 """The largest window in bytes, as RFC 9659 requires it of zstd in HTTP."""
@@ -331,7 +331,7 @@ CODINGS: dict[str, Callable[[bytes, int], bytes]] = {
     "deflate": deflate,
     "zstd": partial(zstandard, extra="gateway", max_window=MAX_WINDOW),
 }
-"""How to read the content codings of requests: of a body, at most so many bytes."""
+"""The functions that decode the content codings of requests: each reads at most as many bytes of a body."""
 
 
 def _too_large(most: int) -> Refusal:

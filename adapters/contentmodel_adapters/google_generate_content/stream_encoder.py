@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     citations_of_piece,
     growing,
     list_of,
+    loss_of,
     object_of,
     objects_of,
     reasons,
@@ -184,6 +185,13 @@ class Encoder(JoiningEncoder):
             # The same index as in the chunks of its text.
             number = {"index": choice} if choice or "index" in wire else {}
             candidates.append({**wire, **number, **self._metadata(choice)})
+            if "finishReason" not in wire and isinstance(event, TurnComplete):
+                # Readers take a stream without a finish reason as broken off.
+                candidates[-1]["finishReason"] = "STOP"
+                path = f"$.choices[{choice}].finish_reason"
+                self.add_losses(
+                    None, [loss_of(reasons.FINISH_REASON, path, "finish_reason", self.api, family="settings")]
+                )
             content = wire.get("content")
             if content.__class__ is dict and not content.get("parts"):
                 candidates[-1]["content"] = {**content, "parts": []}

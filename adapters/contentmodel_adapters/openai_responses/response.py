@@ -38,8 +38,9 @@ STATUSES = {
     "queued": "running",
 }
 
+_REASONS: dict[str | int, str] = {**STATUSES, **INCOMPLETE}
 FINISH = FinishReasons(
-    {**STATUSES, **INCOMPLETE},
+    _REASONS,
     {
         "stop": "completed",
         "tool_calls": "completed",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from contentmodel import (
+    AIContent,
     ChatChoice,
     ChatMessage,
     ChatResponse,
@@ -25,7 +26,7 @@ from contentmodel_conformance.honest_endings import UNUSUAL, USUAL, honest_endin
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
-CONTENTS = (
+CONTENTS: tuple[list[AIContent], ...] = (
     [],
     [TextContent(text="Half")],
     [FunctionCallContent(call_id="call_1", name="run", arguments='{"cmd":"ls')],

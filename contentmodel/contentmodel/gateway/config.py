@@ -483,7 +483,7 @@ def _without(value: Any, expected: Any, path: str, faults: set[str]) -> Any:
 
 
 _EMPTY = ""
-"""What replaces a required value that is missing or has a fault: all of these are texts."""
+"""The text that replaces a required value that is missing or has a fault."""
 
 
 def _is_inside(outer: str, path: str) -> bool:

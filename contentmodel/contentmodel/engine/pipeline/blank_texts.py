@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import ToolResultContent
+from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
@@ -30,7 +30,7 @@ def without_blank_instructions(request: ChatRequest, context: EncodeContext) -> 
 
 
 def _without_blank_outputs(content: AIContent, context: EncodeContext) -> AIContent:
-    if not isinstance(content, ToolResultContent) or not content.outputs:
+    if not isinstance(content, FunctionResultContent | CustomToolResultContent) or not content.outputs:
         return content
     outputs = _without_blanks(content.outputs, context)
     return content if outputs is content.outputs else context.replace(content, outputs=outputs)
