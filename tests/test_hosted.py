@@ -516,7 +516,9 @@ def asking(*tools: Any, **fields: Any) -> ChatRequest:
 
 @pytest.mark.parametrize(("api", "tool", "wire"), [(api, *case) for api, cases in SENT.items() for case in cases])
 def test_hosted_tool_built_in_code_is_encoded(api: str, tool: HostedTool, wire: Any) -> None:
-    encoded = contentmodel.adapter(api).encode_request(asking(tool))
+    # The newest models have a set of tools without settings.
+    model = "claude-opus-5" if tool.settings == SCREEN else None
+    encoded = contentmodel.adapter(api).encode_request(asking(tool), model=model)
     assert encoded.payload["tools"] == [wire]
     assert not [loss for loss in encoded.losses if "Tool" in loss.what]
     laws.acceptance(judge(api, "request"), encoded)

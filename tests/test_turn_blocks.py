@@ -230,7 +230,7 @@ def test_turn_with_calls_and_results_decodes_to_several_messages() -> None:
     # The application created the results, so they do not come from the API of the turn.
     origin = Origin(api="anthropic-messages", issuer="anthropic")
     assert [message.origin for message in request.messages[1:]] == [origin, None, origin]
-    payload = contentmodel.adapter("anthropic-messages").encode_request(request, model="claude-opus-4-8").payload
+    payload = contentmodel.adapter("anthropic-messages").encode_request(request, model="claude-opus-4-5").payload
     assert [m["role"] for m in payload["messages"]] == ["user", "assistant", "user", "assistant"]
     back = written(ChatRequest(messages=[bare(m) for m in request.messages], origin=request.origin))
     assert [t["role"] for t in back["turns"]] == ["user", "assistant"]

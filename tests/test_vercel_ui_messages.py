@@ -257,7 +257,7 @@ def test_loop_of_anthropic_becomes_one_message_and_is_restored() -> None:
     encoded = convert(LOOP_OF_ANTHROPIC, target=UI)
     assert encoded.payload == LOOP_OF_UI
     assert {loss.path for loss in encoded.losses if loss.kind != "insignificant"} == {"$.model", "$.max_tokens"}
-    back = convert(LOOP_OF_UI, target="anthropic-messages", model="claude-opus-4-8")
+    back = convert(LOOP_OF_UI, target="anthropic-messages", model="claude-opus-4-5")
     asked, called, results, answer = LOOP_OF_ANTHROPIC["messages"]
     assert back.payload["messages"] == [
         {**asked, "content": [{"type": "text", "text": asked["content"]}]},

@@ -94,7 +94,7 @@ class Reading:
             self._set(index, line)
         elif _has_record(line.get("messages")) and isinstance(line.get("sessionId"), str):
             self._list(index, line, "messages", "session")
-        elif is_checkpoint(line):
+        elif is_checkpoint(line) and not _has_nulls(line.get("messages")):
             self._list(index, line, "history", "checkpoint")
         else:
             is_named = isinstance(line.get("sessionId"), str) and not line.get("messages")
@@ -330,6 +330,10 @@ def models_of(lines: Iterable[Any]) -> set[str]:
 def _is_record(value: Any) -> bool:
     """Return whether a value is a record for the program, which reads any object with an id (`isMessageRecord`)."""
     return value.__class__ is dict and isinstance(value.get("id"), str) and value["id"] != _CONTENT
+
+
+def _has_nulls(values: Any) -> bool:
+    return values.__class__ is list and None in values
 
 
 def _has_record(values: Any) -> bool:

@@ -205,7 +205,8 @@ def _left(
         text = thought.get("description") if thought.__class__ is dict else thought
         if thought and f".thoughts[{at}].description" not in taken and not (isinstance(text, str) and text in texts):
             yield ["thoughts", at], thought
-    ids = {part["functionCall"].get("id") for part in parts if part.get("functionCall").__class__ is dict}
+    calls = [part["functionCall"] for part in parts if part.get("functionCall").__class__ is dict]
+    ids = {call["id"] for call in calls if isinstance(call.get("id"), str)}
     for at, call in _items(record, "toolCalls"):
         if call.__class__ is not dict or _CALL_FIELDS.isdisjoint(call):
             if call is not None:

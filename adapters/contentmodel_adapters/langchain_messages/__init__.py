@@ -58,6 +58,11 @@ def _identified(content: AIContent, item_id: str | None, context: EncodeContext)
     return context.with_fields(content, {"id": item_id})
 
 
+def _is_repeated(value: object) -> bool:
+    """Return True: a field that repeats a part of the message holds nothing else."""
+    return True
+
+
 class LangChainMessages(documents.ListAdapter):
     """The adapter of lists of messages."""
 
@@ -72,10 +77,21 @@ class LangChainMessages(documents.ListAdapter):
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {
         **dict.fromkeys(
-            ("lc", "id", "index", *AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks")
+            (*AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks", *REPEATING), _is_repeated
         ),
-        **dict.fromkeys(REPEATING),
-        **dict.fromkeys(("response_metadata", "chunk_position", "type", "block_type", "tool_call_id", "mime_type")),
+        **dict.fromkeys(
+            (
+                "lc",
+                "id",
+                "index",
+                "response_metadata",
+                "chunk_position",
+                "type",
+                "block_type",
+                "tool_call_id",
+                "mime_type",
+            )
+        ),
         "content": "",
         "example": False,
     }

@@ -26,8 +26,9 @@ def payloads(subject: Subject, trial: Trial) -> None:
         trial.note("the messages are those of another API, with which they are tried")
         return
     for kind in subject.supported:
-        # Stores keep the residue, with its nulls.
-        targets = [target for target in subject.others_by_kind[kind] if target.issuer]
+        # Stores keep the residue with its nulls, and so do files of sessions.
+        others = subject.others_by_kind[kind]
+        targets = [target for target in others if target.issuer and not hasattr(target, "inner")]
         found = sources(subject, kind)
         found.append(
             ("conversation", conversations(subject.adapter, kind).map(partial(_written, subject.adapter, kind)))
