@@ -328,6 +328,11 @@ def test_records_of_cohere_that_the_metadata_repeat_are_no_losses() -> None:
     assert lost(COHERE, "cohere-chat") == set()
 
 
+def test_record_of_cohere_that_only_the_metadata_have_is_a_loss() -> None:
+    messages = [COHERE[0], answer("Rain.", response_metadata={"id": "a1", "citations": [CITED]})]
+    assert lost(messages, "cohere-chat") == {("dropped", "$[1].response_metadata.citations")}
+
+
 def test_edited_citation_of_cohere_is_written() -> None:
     text = read(COHERE, 3).contents[0]
     citations: list[Citation] = [replace(one, span=Span(start=0, end=2)) for one in text.annotations or ()]

@@ -29,6 +29,7 @@ from contentmodel import (
     ErrorContent,
     FunctionCallContent,
     FunctionResultContent,
+    FunctionTool,
     HostedToolResultContent,
     TextContent,
     UnknownContent,
@@ -150,6 +151,17 @@ def test_newer_fields_are_dropped_with_the_object_that_had_them() -> None:
     content = loads(json.dumps({"contentmodel": 1, "kind": "content", "value": value}))
     bare = msgspec.structs.replace(content, protected=None)
     assert json.loads(dumps(bare))["value"] == {"type": "text", "text": "a"}
+
+
+def test_forged_tag_of_a_newer_type_is_not_written() -> None:
+    tool = FunctionTool(name="f", extra={"contentmodel": {"type": "newer"}})
+    request = ChatRequest(tools=[tool])
+    assert loads(dumps(request)).tools == [msgspec.structs.replace(tool, extra=None)]
+
+
+def test_newer_fields_at_a_path_that_does_not_exist_leave_no_trace() -> None:
+    request = ChatRequest(extra={"contentmodel": {"$.tools[9]": {"mood": 1}, "$.options.reasoning": {}}})
+    assert json.loads(dumps(request))["value"] == to_builtins(ChatRequest())
 
 
 @pytest.mark.parametrize(

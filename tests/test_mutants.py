@@ -150,8 +150,6 @@ UNBROKEN = {
     # A test compares the generated code of rows with their plain code.
     "engine.table.code",
     "engine.table.tables",
-    # No law generates failed answers without contents: unit tests do.
-    "engine.pipeline.failed_answers",
     # No law generates approvals of the application's calls: unit tests do.
     "engine.pipeline.approvals",
     # No law checks the paths of losses in streams: unit tests do.

@@ -596,6 +596,15 @@ def test_pydantic_ai_loads_every_conversation_of_anthropic(request: ChatRequest)
     _load(adapter("anthropic-messages").encode_request(request).payload, "anthropic-messages")
 
 
+def test_lifetime_of_a_cache_point_that_pydantic_ai_lacks_is_a_loss() -> None:
+    cached = {"type": "input_text", "text": "Hi.", "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "30m"}}
+    payload = {"model": "gpt-6.1", "input": [{"role": "user", "content": [cached]}]}
+    made = convert(payload, source="openai-responses", target=API)
+    _load(payload, "openai-responses")
+    lost = [(loss.code, loss.path) for loss in made.losses if loss.code == "cache-lifetime"]
+    assert lost == [("cache-lifetime", "$.input[0].content[0].prompt_cache_breakpoint.ttl")]
+
+
 @given(transcripts("openai-responses"))
 def test_pydantic_ai_loads_every_conversation_of_responses(request: ChatRequest) -> None:
     _load(adapter("openai-responses").encode_request(request).payload, "openai-responses")

@@ -149,7 +149,7 @@ def test_edited_prompts_files_and_commands_keep_their_lines() -> None:
 
 
 def test_attachments_of_the_user_whose_messages_are_not_in_the_file_are_lost() -> None:
-    encoded = convert(interrupted_session(), source=CLAUDE, target="openai-chat", kind="request")
+    encoded = convert(interrupted_session(), source=CLAUDE, target="openai-chat", kind="request", model="gpt-6.1")
     lost = [loss.path for loss in encoded.losses if loss.kind != "insignificant"]
     assert lost == ["$[2].attachment.filename", "$[3]"]
 

@@ -136,5 +136,11 @@ def _long(value: Any, path: str, is_held: bool = False) -> Iterator[tuple[str, s
 
 
 def _is_notice(api: str, payload: Any, path: str) -> bool:
+    """Return whether a text is in a line of the program: a notice, or an error of the API as Claude Code shows it."""
     line = value_at(payload, path[: path.find("]") + 1]) if isinstance(payload, list) else None
-    return isinstance(line, dict) and line.get("type") in _NOTICES.get(api, ())
+    if not isinstance(line, dict):
+        return False
+    message = line.get("message")
+    is_made = isinstance(message, dict) and message.get("model") == "<synthetic>"
+    is_error = api == "claude-code-session" and is_made and line.get("isApiErrorMessage") is True
+    return is_error or line.get("type") in _NOTICES.get(api, ())

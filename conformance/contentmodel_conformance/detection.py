@@ -9,7 +9,7 @@ import contentmodel
 from contentmodel import DecodeError, UnknownContent
 from contentmodel.errors import DetectError
 from contentmodel_conformance.differences import Label
-from contentmodel_conformance.laws import LawBroken
+from contentmodel_conformance.laws import LawBroken, Refused
 
 _MESSAGE = re.compile(r"\$(\.(messages|contents|conversations|input|steps|turns))?\[\d+\]")
 """The path of an entry of a list of messages."""
@@ -31,10 +31,15 @@ def foreign_documents(payload: Any) -> None:
         if entries and len(entries) == _messages_of(payload, min(entries)):
             raise _broken(api, "every message has a fault") from None
         return
-    messages = [message for owner in getattr(value, "choices", [value]) for message in owner.messages]
-    states = [_is_read(message) for message in messages]
+    states = _states(value)
     if False in states and True not in states:
         raise _broken(api, "no message is read")
+
+
+def _states(value: Any) -> list[bool | None]:
+    """Return whether each message of a decoded document is read, also of its branches."""
+    owners = [*getattr(value, "choices", [value]), *getattr(value, "branches", ())]
+    return [_is_read(message) for owner in owners for message in owner.messages]
 
 
 def _broken(api: str, problem: str) -> LawBroken:
@@ -57,7 +62,10 @@ def _is_read(message: Any) -> bool | None:
 
 
 def known_documents(api: str, kind: str, payloads: tuple[Any, Any]) -> None:
-    """A document is detected as before if it has unknown fields, or an unknown block beside the others."""
+    """A document is detected as before if it has unknown fields, or an unknown block beside the others.
+
+    An adapter must read a message of it: in messages without contents, unknown fields may be the contents.
+    """
     plain, disturbed = payloads
     try:
         found = contentmodel.detect(plain)
@@ -65,6 +73,9 @@ def known_documents(api: str, kind: str, payloads: tuple[Any, Any]) -> None:
         return
     if found != (api, kind):
         return
+    adapter = contentmodel.adapter(api)
+    if True not in _states((adapter.decode_request if kind == "request" else adapter.decode_response)(plain)):
+        raise Refused("no message has contents")
     try:
         again: Any = contentmodel.detect(disturbed)
     except DetectError as error:

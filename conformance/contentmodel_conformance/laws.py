@@ -332,13 +332,15 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
 _NO_TURNS = {"list-lengths-in-range", "messages-and-max-tokens-required", "contents-have-parts"}
 # A line of a fine-tuning file needs an answer. No conversion can add one.
 _UNANSWERED = {"answer-required"}
+# A missing or foreign model, which losses report: only the caller can name another one.
+_OF_MODELS = {"no-model": {"model-required"}, "foreign-model": {"model-of-this-provider"}}
 
 
 def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     """An encoded request violates none of the adapter's rules for its API."""
     turns = turns_in(encoded.payload)
     excused = _UNANSWERED if turns else _NO_TURNS
-    excused = excused | {"model-required" for loss in encoded.losses if loss.code == "no-model"}
+    excused = excused.union(*(_OF_MODELS.get(loss.code, set()) for loss in encoded.losses))
     for violation in adapter.check_request(encoded.payload, model):
         if violation.severity == "unchecked":
             continue
@@ -415,7 +417,9 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
                 detail = f"{short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
         is_placeholder = len(after) == 1 and any(loss.code == "no-user-message" for loss in encoded.losses)
-        before = [] if is_placeholder else after
+        # A sentence that asks to continue the last answer leaves as soon as a turn follows (loss "continued").
+        is_asked = any(loss.code == "continued" for loss in encoded.losses)
+        before = [] if is_placeholder else after[:-1] if is_asked else after
 
 
 def _ends_of_requests(messages: Sequence[ChatMessage]) -> list[int]:

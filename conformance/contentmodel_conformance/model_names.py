@@ -11,9 +11,9 @@ from contentmodel_conformance.laws import LawBroken, crossed
 from contentmodel_conformance.strategies.transcripts import LIMITS
 from contentmodel_conformance.subject import limits_of
 
-SERVED = {"openai-chat": {"google"}}
-"""Issuers that have an endpoint with another provider's API: Google has one with Chat Completions
-(ai.google.dev/gemini-api/docs/openai, seen 2026-11-29)."""
+SERVED = {"openai-chat": {"google", "mistral"}}
+"""Issuers that have an endpoint with another provider's API: Google and Mistral have one with Chat Completions
+(ai.google.dev/gemini-api/docs/openai, docs.mistral.ai/api, seen 2026-11-29)."""
 
 
 def model_names(source: Any, target: Any, kind: str, payload: Any) -> None:

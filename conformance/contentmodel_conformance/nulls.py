@@ -17,6 +17,7 @@ from contentmodel.engine.json import child_path
 from contentmodel.engine.losses.loss import significant
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import Label, difference
+from contentmodel_conformance.hints import without_extra
 from contentmodel_conformance.laws import LawBroken, Refused
 
 _MARK = "null-twin-mark"
@@ -99,13 +100,17 @@ def _owner(payload: Any, steps: tuple[str | int, ...]) -> Any:
 
 
 def _is_of_application(adapter: Any, kind: str, payload: Any, steps: tuple[str | int, ...]) -> bool:
-    """Return whether the object that has the field is a JSON value: an unknown key of it becomes no residue."""
+    """Return whether the object that has the field is a JSON value: an unknown key of it is in the decoded value.
+
+    Residue may repeat it: a message of LangChain has its calls twice.
+    """
     marked = copy.deepcopy(payload)
     _owner(marked, steps)[_MARK] = 1
     try:
-        return not _has_mark(msgspec.to_builtins(laws.decode(adapter, kind, marked)))
+        decoded = msgspec.to_builtins(laws.decode(adapter, kind, marked))
     except DecodeError:
         return True
+    return _contains(without_extra(decoded), _MARK) or not _has_mark(decoded)
 
 
 def _has_mark(value: Any) -> bool:

@@ -7,10 +7,12 @@ describes the migration. Names that are not listed may change at any time.
 
 from __future__ import annotations
 
+from contentmodel import makers
 from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range, listing
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.free_text import free_text_row, is_free_text
 from contentmodel.engine.host import Host
 from contentmodel.engine.json import (
     DUMPERS,
@@ -365,6 +367,7 @@ __all__ = [
     "fields_of",
     "finished_by_calls",
     "first_fitting",
+    "free_text_row",
     "growing",
     "growing_event",
     "has_explicit_error",
@@ -372,6 +375,7 @@ __all__ = [
     "hoist_instructions",
     "instructions_as_text",
     "is_data_uri",
+    "is_free_text",
     "is_incomplete_call",
     "is_native",
     "join_base64",
@@ -380,6 +384,7 @@ __all__ = [
     "list_of",
     "listing",
     "loss_of",
+    "makers",
     "may_hold_content",
     "media",
     "merge_into",

@@ -313,20 +313,20 @@ def _put_back(plain: dict[str, Any], value: Any) -> dict[str, Any]:
     fields = {key: item for key, item in kept.items() if key not in places}
     made = {**plain, **({"extra": rest} if rest else {}), **_newer_fields(fields, value)}
     for place, newer in places.items():
-        found = _object_at(made, value, _steps(place))
-        if found is not None:
-            inner, owner = found
-            inner.update(_newer_fields(newer, owner))
+        _put_back_at(_steps(place), newer, made, value)
     return made
 
 
 def _newer_fields(kept: dict[str, Any], owner: msgspec.Struct) -> dict[str, Any]:
-    """Return the kept fields of an object without those that this version has. A kept tag is of a newer type."""
+    """Return the kept fields of an object without those that this version has.
+
+    A kept tag is that of a newer content type, which is read as a class of `_BASES`. Other objects keep no tag.
+    """
     tag = owner.__struct_config__.tag_field
     named = {_field_of(key): item for key, item in kept.items()}
     fields = {name: item for name, item in named.items() if name not in owner.__struct_fields__}
-    if tag is not None and not _is_newer({"type": fields.get(tag)}):
-        fields.pop(tag, None)
+    if tag in fields and not (_is_newer(fields) and _base_of(fields[tag]) is type(owner)):
+        del fields[tag]
     return fields
 
 
@@ -349,19 +349,26 @@ def _field_of(key: str) -> str:
     return key[1:] if key[:2] == "$$" else key
 
 
-def _object_at(plain: Any, value: Any, steps: list[str | int]) -> tuple[dict[str, Any], msgspec.Struct] | None:
-    """Return the JSON of an object of the model inside a value, and the object; None if none is at the path."""
+def _put_back_at(steps: list[str | int], newer: dict[str, Any], plain: Any, value: Any) -> None:
+    """Add newer fields to the JSON of an object of the model inside a value. Drop them if none is at the path."""
+    left_out: list[tuple[dict[str, Any], str, Any]] = []
     for step in steps:
         if isinstance(step, str):
             fields = value.__struct_fields__ if isinstance(value, msgspec.Struct) else ()
             value = getattr(value, step) if step in fields else None
-            # Objects with only default values are left out.
-            is_inside = isinstance(plain, dict) and isinstance(value, msgspec.Struct | list)
-            plain = plain.setdefault(step, [] if isinstance(value, list) else {}) if is_inside else None
+            outer, plain = plain, None
+            if isinstance(outer, dict) and isinstance(value, msgspec.Struct | list):
+                plain = outer.get(step, {})
+                # Objects with only default values are left out.
+                left_out += [] if step in outer else [(outer, step, plain)]
         else:
             is_inside = isinstance(plain, list) and isinstance(value, list) and step < len(value)
             value, plain = (value[step], plain[step]) if is_inside else (None, None)
-    return (plain, value) if isinstance(plain, dict) and isinstance(value, msgspec.Struct) else None
+    added = _newer_fields(newer, value) if isinstance(plain, dict) and isinstance(value, msgspec.Struct) else {}
+    if added:
+        plain.update(added)
+        for outer, field, inner in left_out:
+            outer[field] = inner
 
 
 class _Room:
@@ -422,10 +429,15 @@ _OPEN = {UnknownContent, *_BASES.values()}
 """The types that content types of newer versions are converted to."""
 
 
+def _base_of(tag: Any) -> Any:
+    """Return the class that a content of a newer type with this tag is read as; None if it is UnknownContent."""
+    return next((base for ending, base in _BASES.items() if isinstance(tag, str) and tag.endswith(ending)), None)
+
+
 def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
     """Convert a content of an unknown type to a hosted call or result if its tag and fields match, else to unknown."""
     tag = value.get("type")
-    base = next((base for ending, base in _BASES.items() if isinstance(tag, str) and tag.endswith(ending)), None)
+    base = _base_of(tag)
     if base is not None:
         wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base, _Room("$"), {"type": tag})
         if _fits(wrapped, base):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import CapabilityTable
+from contentmodel.authoring import CapabilityTable, makers
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.shared import claude_models
-from contentmodel_adapters.shared.makers import NAMES
 
-CAPABILITIES = CapabilityTable(API, claude_models.ROWS, newest=claude_models.NEWEST, own=NAMES["anthropic"])
+CAPABILITIES = CapabilityTable(API, claude_models.ROWS, newest=claude_models.NEWEST, own=makers.NAMES["anthropic"])

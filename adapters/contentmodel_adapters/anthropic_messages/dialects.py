@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Host,
     Rules,
     StreamFormat,
+    makers,
     object_of,
     objects,
     objects_of,
@@ -53,7 +54,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS
-from contentmodel_adapters.shared.makers import OPEN, declare_models
 
 SEEN = "2026-11-24"
 VERSION, BETAS = "anthropic_version", "anthropic_beta"
@@ -391,7 +391,9 @@ def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Brok
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
     # Hosts with this API: DeepSeek (api-docs.deepseek.com/guides/anthropic_api), Ollama and others with open weights.
-    declare_models(rules, "platform.claude.com/docs/en/api/errors, 404; seen 2026-11-29", serves=OPEN | {"anthropic"})
+    makers.declare_models(
+        rules, "platform.claude.com/docs/en/api/errors, 404; seen 2026-11-29", serves=makers.OPEN | {"anthropic"}
+    )
     sdk = (
         f"lib/bedrock/_client.py, lib/vertex/_client.py of anthropic 2.12; fumito-ito/AnthropicSwiftSDK#19; seen {SEEN}"
     )

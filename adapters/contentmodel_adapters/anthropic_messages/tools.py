@@ -15,17 +15,14 @@ from contentmodel.authoring import (
     Rest,
     Row,
     Silent,
+    free_text_row,
+    is_free_text,
     reasons,
     row,
 )
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.anthropic_messages.blocks import CACHED, TABLE
-from contentmodel_adapters.shared.definitions import (
-    NO_PARAMETERS,
-    free_text_row,
-    is_free_text,
-    without_parameters_row,
-)
+from contentmodel_adapters.shared.definitions import NO_PARAMETERS, without_parameters_row
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 # The types of hosted tools have dates. The exact type stays in the definition; the kind is the tool's function.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range, listing
+from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range, listing, makers
 from contentmodel_adapters.bedrock_converse.blocks import API
 from contentmodel_adapters.shared import claude_models
-from contentmodel_adapters.shared.makers import NAMES
 
 _SEEN = "2026-11-23"
 _GUIDE = "docs.aws.amazon.com/bedrock/latest/userguide"
@@ -96,6 +95,6 @@ CAPABILITIES = CapabilityTable(
     newest=replace(claude_models.NEWEST, hosted_types={}, parallel_tool_calls=False, later_system=False),
     # The name of an inference profile need not tell its model: settings are sent as Claude takes them.
     others=Capabilities(parallel_tool_calls=False, later_system=False),
-    own=NAMES["anthropic"],
+    own=makers.NAMES["anthropic"],
 )
 """Models on Bedrock."""

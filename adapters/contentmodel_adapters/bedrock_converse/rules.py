@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Rules,
     Severity,
     kind_of,
+    makers,
     objects,
     objects_of,
     one_object,
@@ -25,7 +26,6 @@ from contentmodel.authoring import (
 from contentmodel_adapters.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.bedrock_converse.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.claude_models import ends_in_space, excludes_top_p, refuses_forced_tool
-from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import bad_base64, table, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -44,7 +44,7 @@ Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 
 
 # An id has the maker's name before a dot, or is an ARN: us.anthropic.claude-opus-5.
-declare_models(
+makers.declare_models(
     RULES,
     "docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html; seen 2026-11-29",
     serves=(),

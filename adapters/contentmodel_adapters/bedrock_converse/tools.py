@@ -15,6 +15,8 @@ from contentmodel.authoring import (
     Row,
     Silent,
     ToolOrMode,
+    free_text_row,
+    is_free_text,
     object_of,
     parse,
     write,
@@ -23,7 +25,7 @@ from contentmodel.errors import DecodeError
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat
 from contentmodel_adapters.bedrock_converse.blocks import CACHED, POINTS, TABLE
 from contentmodel_adapters.shared.cached_blocks import CachedBlocks
-from contentmodel_adapters.shared.definitions import NO_PARAMETERS, free_text_row, is_free_text, without_parameters_row
+from contentmodel_adapters.shared.definitions import NO_PARAMETERS, without_parameters_row
 from contentmodel_adapters.shared.hosted import Current, Hosted
 
 SYSTEM_TOOLS = {"nova_grounding": "web_search", "nova_code_interpreter": "code_interpreter"}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
+from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing, makers
 from contentmodel_adapters.cohere_chat.blocks import API
-from contentmodel_adapters.shared.makers import NAMES
 
 _SEEN = "2026-11-23"
 _REASONING = "docs.cohere.com/docs/reasoning"
@@ -46,6 +45,6 @@ CAPABILITIES = CapabilityTable(
         _row("Command R, Command R+ and older", r"command(?:-r.*|-light.*|-nightly)?", _OLD, _MODELS),
     ],
     newest=replace(_THINKS, media=("image",)),
-    own=NAMES["cohere"],
+    own=makers.NAMES["cohere"],
 )
 """Cohere's models, the newest first."""

@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     IdentifierRule,
     Rules,
     chat,
+    makers,
     objects,
     objects_along,
     one_object,
@@ -20,7 +21,6 @@ from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.cohere_chat.blocks import API
 from contentmodel_adapters.cohere_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.chat_rules import declare_pairs, declare_roles
-from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, out_of_range, unsampled
 
 RULES = Rules(API, CAPABILITIES)
@@ -33,7 +33,7 @@ _rule = declares(RULES, seen="2026-11-23")
 _by_model = declares_by_model(RULES, seen="2026-11-23")
 
 
-declare_models(RULES, "docs.cohere.com/docs/models; seen 2026-11-29", serves={"cohere"})
+makers.declare_models(RULES, "docs.cohere.com/docs/models; seen 2026-11-29", serves={"cohere"})
 chat.declare_model(RULES, f"{_SDK}; seen 2026-11-23")
 
 

@@ -8,10 +8,9 @@ from typing import Any, Literal
 from contentmodel.authoring import Choice, DecodeContext, EncodeContext, Group, Hint, chat, reasons
 from contentmodel.request import FunctionTool, Tool, ToolChoice
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
-from contentmodel_adapters.shared.definitions import free_text_function, row_of_function
 
 FUNCTION = {f"function.{key}": key for key in ("name", "description", "parameters")} | {"strict": "strict"}
-TOOLS = chat.function_tools(TABLE, FUNCTION, [free_text_function()], find=row_of_function)
+TOOLS = chat.function_tools(TABLE, FUNCTION, [chat.free_text_function()], find=chat.row_of_function)
 STRICT_TOOLS = reasons.insignificant("cohere-chat-strict", "{target} has one strict setting for all tools: it is set")
 LIFTED = Hint[Literal[True]](API, "strict", "the request, not the tool, has the setting for strict arguments")
 

@@ -13,11 +13,10 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Broken, EncodeContext, Host, Rules, object_of, objects, objects_of, reasons
+from contentmodel.authoring import Broken, EncodeContext, Host, Rules, makers, object_of, objects, objects_of, reasons
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.tools import DECLARATIONS
-from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import last_name, spelled_object, spelled_path, spelled_value
 
 INVOCATIONS = "includeServerSideToolInvocations"
@@ -102,7 +101,7 @@ def _hosted_with_functions(request: dict[str, Any]) -> Iterator[tuple[str, str]]
 
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
-    declare_models(rules, "ai.google.dev/gemini-api/docs/models; seen 2026-11-29", serves={"google"})
+    makers.declare_models(rules, "ai.google.dev/gemini-api/docs/models; seen 2026-11-29", serves={"google"})
     rules.by_host(
         "refused",
         fix="set it for the Developer API only",

@@ -17,14 +17,15 @@ from contentmodel.authoring import (
     ProtobufJson,
     Row,
     camel_name,
+    free_text_row,
     hints,
+    is_free_text,
     object_of,
     objects_of,
     reasons,
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
-from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 # The members of a Tool other than function declarations, and their kinds.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import CapabilityTable
+from contentmodel.authoring import CapabilityTable, makers
 from contentmodel_adapters.google_interactions.blocks import API
 from contentmodel_adapters.shared import gemini_models
-from contentmodel_adapters.shared.makers import NAMES
 
-CAPABILITIES = CapabilityTable(API, gemini_models.ROWS, newest=gemini_models.NEWEST, own=NAMES["google"])
+CAPABILITIES = CapabilityTable(API, gemini_models.ROWS, newest=gemini_models.NEWEST, own=makers.NAMES["google"])

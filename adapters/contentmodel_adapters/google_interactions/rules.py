@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, objects
+from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, makers, objects
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.google_interactions.blocks import API, KINDS
 from contentmodel_adapters.google_interactions.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.makers import declare_models
 from contentmodel_adapters.shared.rule_helpers import declares, declares_by_model, table
 
 RULES = Rules(API, CAPABILITIES)
@@ -28,7 +27,7 @@ _rule = declares(RULES, seen="2026-11-26")
 _by_model = declares_by_model(RULES, seen="2026-11-28")
 
 
-declare_models(RULES, "ai.google.dev/gemini-api/docs/models; seen 2026-11-29", serves={"google"})
+makers.declare_models(RULES, "ai.google.dev/gemini-api/docs/models; seen 2026-11-29", serves={"google"})
 
 
 @_rule("refused", fix="name a model or an agent", source=_SDK)

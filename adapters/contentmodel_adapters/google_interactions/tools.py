@@ -15,12 +15,13 @@ from contentmodel.authoring import (
     Rest,
     Row,
     Silent,
+    free_text_row,
     hints,
+    is_free_text,
     row,
 )
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.google_interactions.blocks import API, TABLE
-from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 HOSTED_KINDS = {

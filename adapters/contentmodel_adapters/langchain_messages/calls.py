@@ -50,8 +50,13 @@ repeats that of its details (`_again`). The content of version 1 repeats reasoni
 The content repeats the plan of Cohere's calls, and the metadata repeat its records.
 """
 OLDER = frozenset({"older_calls", "older_call"})
-REPEATING = tuple(field for field in LIFTED if field.endswith("_again"))
-"""The fields of LIFTED that repeat others. They have no meaning elsewhere."""
+OF_METADATA = {f"{name}_of_metadata": name for name in ("tool_plan", "tool_calls", "citations", "documents")}
+"""The entries of `response_metadata` that are decoded as fields of the body if `additional_kwargs` have the same.
+
+Cohere's answers have their plan, calls and citations in both, and the documents of the request.
+"""
+REPEATING = (*(field for field in LIFTED if field.endswith("_again")), *OF_METADATA)
+"""The fields that repeat others. They have no meaning elsewhere."""
 ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
 """The names of the finish reason in `response_metadata`."""
 _CALLS = {
@@ -99,11 +104,11 @@ def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tupl
     copy = dict(body)
     moved: list[tuple[str, str]] = []
     fields: dict[str, Any] = {}
-    taken = [name for name in (*AGAIN.values(), *LIFTED, PLAN) if name in body]
+    taken = [name for name in (*AGAIN.values(), *LIFTED, *OF_METADATA, PLAN) if name in body]
     if taken:
         fields |= TAKEN.entry(taken)
     else:
-        moved += [*_move_calls(copy, body), *_lift(copy, body)]
+        moved += [*_move_calls(copy, body), *_lift(copy, body), *_lift_metadata(copy, body)]
     repeated = {
         name: {"was": calls, **({"said": body[name]} if name in body else {})}
         for name, calls in zip(LISTS, repeated_calls(body), strict=True)
@@ -111,7 +116,7 @@ def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tupl
     }
     if repeated:
         fields |= REPEATED.entry(repeated)
-    metadata = object_of(body, "response_metadata")
+    metadata = object_of(copy, "response_metadata")
     ending = next((name for name in ENDINGS if metadata.get(name).__class__ is str), None)
     if ending is not None and "finish_reason" not in metadata:
         copy["response_metadata"] = _renamed(metadata, ending, "finish_reason")
@@ -163,6 +168,16 @@ def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
         return places
     copy[PLAN] = copy.pop("content")
     return [*places, (PLAN, "content")]
+
+
+def _lift_metadata(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Move entries of the metadata that `additional_kwargs` repeat to fields, in place. Return the moved fields."""
+    kwargs, metadata = object_of(body, "additional_kwargs"), object_of(body, "response_metadata")
+    moved = {field: name for field, name in OF_METADATA.items() if _is_repeated(name, kwargs, body)}
+    if moved:
+        copy["response_metadata"] = {key: value for key, value in metadata.items() if key not in moved.values()}
+        copy |= {field: metadata[name] for field, name in moved.items()}
+    return [(field, f"response_metadata.{name}") for field, name in moved.items()]
 
 
 def _is_streamed_plan(body: dict[str, Any]) -> bool:
@@ -243,6 +258,9 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
         body["additional_kwargs"] = kwargs
         _edit_repetitions(kwargs, fields, body)
     ending = ENDING.of(message, API)
+    of_metadata = {name: body.pop(field) for field, name in OF_METADATA.items() if field in body and field not in taken}
+    if of_metadata:
+        body["response_metadata"] = {**object_of(body, "response_metadata"), **of_metadata}
     metadata = body.get("response_metadata")
     if ending is not None and metadata.__class__ is dict:
         body["response_metadata"] = _renamed(metadata, "finish_reason", ending)

@@ -105,7 +105,7 @@ _OF_ERRORS = ("code", "message", "data")
 
 def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Decode a response. An error of JSON-RPC replaces the result, so its fields are decoded separately."""
-    if "message" not in wire or any(key in wire for key in Answer.keys):
+    if wire.get("message") is None or any(key in wire for key in Answer.keys):
         return decode(wire)
     return decode_with_error(wire, context, decode, _ERROR, _OF_ERRORS)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import Capabilities, CapabilityTable, listing
+from contentmodel.authoring import Capabilities, CapabilityTable, listing, makers
 from contentmodel_adapters.mistral_chat.blocks import API
-from contentmodel_adapters.shared.makers import NAMES
 
 _VISUAL = ("image", "document")
 _PLAIN = Capabilities(efforts=(), thinking=(), media=_VISUAL, cache_points=False)
@@ -34,6 +33,6 @@ CAPABILITIES = CapabilityTable(
         _row("Ministral, Pixtral", r"(?:ministral|pixtral)-.*", _PLAIN, "capabilities/vision"),
     ],
     newest=_NEWEST,
-    own=NAMES["mistral"],
+    own=makers.NAMES["mistral"],
 )
 """Mistral's models."""

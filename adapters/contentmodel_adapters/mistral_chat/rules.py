@@ -13,6 +13,7 @@ from contentmodel.authoring import (
     Rules,
     chat,
     is_native,
+    makers,
     objects,
     objects_of,
     passes,
@@ -20,7 +21,6 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.mistral_chat.blocks import API
 from contentmodel_adapters.mistral_chat.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.makers import declare_models
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9]", 9, 9)
@@ -35,7 +35,7 @@ FOLLOW = {
 VALIDATOR = "mistral-common, protocol/instruct/validator.py; seen 2026-11-23"
 
 
-declare_models(RULES, "docs.mistral.ai/getting-started/models; seen 2026-11-29", serves={"mistral"})
+makers.declare_models(RULES, "docs.mistral.ai/getting-started/models; seen 2026-11-29", serves={"mistral"})
 
 
 @RULES.rule(

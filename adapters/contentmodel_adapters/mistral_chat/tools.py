@@ -5,18 +5,17 @@ from __future__ import annotations
 from contentmodel import HostedTool
 from contentmodel.authoring import Implied, Rest, ToolOrMode, chat, row
 from contentmodel_adapters.mistral_chat.blocks import TABLE
-from contentmodel_adapters.shared.definitions import free_text_function, row_of_function
 
 HOSTED = {"image_generation": "image_generation", "document_library": "file_search", "connector": "connector"}
 """The kinds of the tools that Mistral runs."""
 TOOLS = chat.function_tools(
     TABLE,
     others=[
-        free_text_function(),
+        chat.free_text_function(),
         *(row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in HOSTED.items()),
     ],
     default="function",
-    find=row_of_function,
+    find=chat.row_of_function,
 )
 FORMATS = chat.response_formats(TABLE, "response format", chat.named_schema_row())
 CHOICE = ToolOrMode("function.name", {"type": "function"}, {"auto": "auto", "none": "none", "required": "any"})

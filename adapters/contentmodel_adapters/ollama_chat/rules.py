@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, IdentifierRule, Rules, chat, list_of, objects, objects_along
+from contentmodel.authoring import Broken, IdentifierRule, Rules, chat, list_of, makers, objects, objects_along
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.ollama_chat.blocks import API
 from contentmodel_adapters.ollama_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.ollama_chat.tools import LEVELS
-from contentmodel_adapters.shared.makers import OPEN, declare_models
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 256)
@@ -19,7 +18,7 @@ _TYPES = "api/types.go of ollama/ollama; seen 2026-11-23"
 
 
 # A tag is part of a name of Ollama: gemini-3-flash-preview:cloud.
-declare_models(RULES, "docs.ollama.com/api/chat; seen 2026-11-29", serves=OPEN, own_names=".*:.*")
+makers.declare_models(RULES, "docs.ollama.com/api/chat; seen 2026-11-29", serves=makers.OPEN, own_names=".*:.*")
 chat.declare_model(RULES, f"ChatRequest in {_TYPES}", missing=(None, ""))
 
 

@@ -7,10 +7,9 @@ from typing import Any
 from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Silent, chat, reasons
 from contentmodel.request import ReasoningOptions, ResponseFormat
 from contentmodel_adapters.ollama_chat.blocks import TABLE
-from contentmodel_adapters.shared.definitions import free_text_function, row_of_function
 
 FUNCTION = {f"function.{key}": key for key in ("name", "description", "parameters")}
-TOOLS = chat.function_tools(TABLE, FUNCTION, [free_text_function()], default="function", find=row_of_function)
+TOOLS = chat.function_tools(TABLE, FUNCTION, [chat.free_text_function()], default="function", find=chat.row_of_function)
 LEVELS = ("low", "medium", "high", "max")
 """The levels of thinking that the server accepts (api/types.go, ThinkValue)."""
 # The attributes of a response format that the API has no field for.

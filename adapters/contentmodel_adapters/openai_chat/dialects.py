@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     Spec,
     WholeNumber,
     hints,
+    makers,
     object_of,
     objects,
     objects_of,
@@ -32,7 +33,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool
 from contentmodel_adapters.openai_chat.hosts import DIALECTS, PLATFORM, SEEN, Dialect
 from contentmodel_adapters.shared import restrictions
-from contentmodel_adapters.shared.makers import EVERY, MAKERS, OPEN, declare_models, maker_of
+from contentmodel_adapters.shared.makers import MAKERS, maker_of
 from contentmodel_adapters.shared.restrictions import is_named
 
 API = "openai-chat"
@@ -86,7 +87,7 @@ def _host_for(name: str | None, model: str | None) -> Host:
         state_residue={} if form is None else {"format": form},
         fields=_fields_of(dialect),
         cache_points=dialect.cache_control,
-        serves=EVERY if dialect.routes else OPEN | {dialect.name},
+        serves=makers.EVERY if dialect.routes else makers.OPEN | {dialect.name},
         dialect=dialect,
         policies={} if dialect.reasoning is None else {"reasoning": dialect.reasoning},
     )
@@ -315,7 +316,10 @@ def _sources() -> str:
 def declare_rules(rules: Rules) -> None:
     """Add the rules of hosts to those of the API."""
     source = "developers.openai.com/api/docs/models; the sources of the hosts; seen 2026-11-29"
-    declare_models(rules, source, serves=(frozenset(DIALECTS) & EVERY) | {"openai"})
+    # Many hosts of this API, Anthropic's own among them, serve Claude and others under their makers' names. So a name
+    # alone proves no mistake.
+    serves = (frozenset(DIALECTS) & makers.EVERY) | {"openai"}
+    makers.declare_models(rules, source, serves=serves, severity="unchecked")
     rules.by_host(
         "refused",
         fix="send the reasoning of the answer back, or an empty text",

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from contentmodel.authoring import makers
 from contentmodel.authoring import settings as forms
 from contentmodel_adapters.shared import restrictions
-from contentmodel_adapters.shared.makers import NAMES
 from contentmodel_adapters.shared.restrictions import Restriction
 
 SEEN = "2026-11-29"
@@ -112,7 +112,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="deepseek",
-            models=NAMES["deepseek"],
+            models=makers.NAMES["deepseek"],
             reasoning="reasoning_content",
             thinks=r"deepseek-(?!chat$).*",
             limit="max_tokens",
@@ -124,7 +124,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="moonshot",
-            models=NAMES["moonshot"],
+            models=makers.NAMES["moonshot"],
             reasoning="reasoning_content",
             thinks=r"kimi-k(?:2-thinking|2\.\d|[3-9]).*",
             tools="function|builtin_function",
@@ -137,7 +137,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="zai",
-            models=NAMES["zai"],
+            models=makers.NAMES["zai"],
             reasoning="reasoning_content",
             tools="function|web_search|retrieval|mcp",
             limit="max_tokens",
@@ -162,7 +162,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="minimax",
-            models=NAMES["minimax"],
+            models=makers.NAMES["minimax"],
             reasoning="reasoning_details",
             restrictions=restrictions.MINIMAX,
             source="platform.minimax.io/docs/api-reference/text-openai-api; novita.ai/docs/guides/"
@@ -182,7 +182,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="xai",
-            models=NAMES["xai"],
+            models=makers.NAMES["xai"],
             tools="function|live_search",
             restrictions=restrictions.XAI,
             source="docs.x.ai/docs/guides/reasoning, /function-calling; "
@@ -228,7 +228,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="google",
-            models=rf"(?:models/)?{NAMES['google']}",
+            models=rf"(?:models/)?{makers.NAMES['google']}",
             reads=frozenset({"google"}),
             state_field="extra_content",
             signed=r"(?:models/)?gemini-[3-9].*",

@@ -24,7 +24,6 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
 from contentmodel_adapters.openai_chat.parts import API, CACHE_CONTROL, TABLE, CacheControlOfTool
-from contentmodel_adapters.shared.definitions import free_text_function, row_of_function
 
 
 class GrammarObject(Codec[dict[str, Any]]):
@@ -73,7 +72,7 @@ TOOLS = TABLE.union(
                 "custom.format": ("format", GrammarObject()),
             },
         ),
-        free_text_function(),
+        chat.free_text_function(),
         # Hosts prefix the names of tools that they run (openrouter:web_search, November 2026).
         Row(
             "openrouter:web_search",
@@ -92,7 +91,7 @@ TOOLS = TABLE.union(
     ],
     default="function",
     other=Row("other", HostedTool, {"type": "kind"}),
-    find=row_of_function,
+    find=chat.row_of_function,
     # Chat has no hosted tools: those of another API cannot be sent.
     prefer=lambda tool, rows: "custom" if tool.__class__ is CustomTool else None,
 )

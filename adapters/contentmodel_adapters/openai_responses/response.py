@@ -38,7 +38,7 @@ STATUSES = {
     "queued": "running",
 }
 
-_REASONS: dict[str | int, str] = {**STATUSES, **INCOMPLETE}
+_REASONS: dict[str | int, str] = dict((*STATUSES.items(), *INCOMPLETE.items()))
 FINISH = FinishReasons(
     _REASONS,
     {

@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     IdentifierRule,
     Rules,
     child_path,
+    makers,
     objects,
     one_object,
     settings,
@@ -24,7 +25,6 @@ from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_responses.ids import PREFIXES
-from contentmodel_adapters.shared.makers import OPEN, declare_models
 from contentmodel_adapters.shared.openai_reasoning import declare_reasoning_texts
 from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
@@ -39,7 +39,9 @@ from contentmodel_adapters.shared.rule_helpers import (
 RULES = Rules("openai-responses", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
-declare_models(RULES, "developers.openai.com/api/docs/models; seen 2026-11-29", serves=OPEN | {"openai", "xai"})
+makers.declare_models(
+    RULES, "developers.openai.com/api/docs/models; seen 2026-11-29", serves=makers.OPEN | {"openai", "xai"}
+)
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 

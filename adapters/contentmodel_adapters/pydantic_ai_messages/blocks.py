@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    EnumString,
     Field,
     Filled,
     FinishReasons,
@@ -31,6 +32,7 @@ from contentmodel.authoring import (
     Table,
     hints,
     parse,
+    reasons,
 )
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
@@ -153,7 +155,12 @@ PROMPT_PARTS = TABLE.union(
     by_fields=True,
     prefer=_usual_file,
 )
-CACHE_POINT = TABLE.record("cache point", CachePoint, {"ttl": "ttl"}, constants={"kind": "cache-point"})
+CACHE_POINT = TABLE.record(
+    "cache point",
+    CachePoint,
+    {"ttl": ("ttl", EnumString("ttl", "5m", "1h", reason=reasons.CACHE_LIFETIME))},
+    constants={"kind": "cache-point"},
+)
 USER_PROMPT = TABLE.record(
     "user prompt",
     ChatMessage,

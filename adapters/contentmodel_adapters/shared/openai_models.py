@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing
+from contentmodel.authoring import Capabilities, CapabilityTable, Range, listing, makers
 from contentmodel.capabilities import ListedModel
-from contentmodel_adapters.shared.makers import NAMES
 
 _SEEN = "2026-11-22"
 _DOCS = "developers.openai.com/api/docs"
@@ -208,7 +207,7 @@ def openai_table(api: str) -> CapabilityTable:
         api,
         [_of_api(row, api) for row in _ROWS],
         newest=_of_capabilities(_NEWEST, api),
-        own=NAMES["openai"],
+        own=makers.NAMES["openai"],
         others=Capabilities(stop_sequences=_STOPS, cache_points=False, custom_tools=False),
     )
 

@@ -35,9 +35,9 @@ class VercelModelMessages(documents.ListAdapter):
     # The text of omitted thinking.
     meaningless = {"text": ""}
     request_passes = (
+        message_pass(with_provider_results, at=OPTIONS, errors=True),
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
-        message_pass(with_provider_results, at=OPTIONS, errors=True),
         documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
         message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),

@@ -61,9 +61,9 @@ class VercelUIMessages(documents.ListAdapter):
     records = frozenset({"message_id", "outcome"})
     meaningless = {"state": "done", "sourceId": None, "step": None, "text": ""}
     request_passes = (
+        message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
-        message_pass(with_provider_results, at="callProviderMetadata", errors=False),
         documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
         message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),

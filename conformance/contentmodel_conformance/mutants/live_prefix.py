@@ -18,7 +18,7 @@ def cuts_a_text_by_length(original: Any, self: Any, text: str) -> str:
     return text[self.sent :]
 
 
-@change(block_encoder, "spelled", ANTHROPIC, "live-prefix/typed")
+@change(block_encoder, "spelled", ANTHROPIC, "live-prefix/typed", other=OLLAMA)
 def respells_finished_arguments(original: Any, text: str, typed: str) -> str:
     """Write the finished arguments as the library spells them."""
     return text

@@ -127,6 +127,14 @@ _FIELDS = (
     "toolUseResult",
 )
 
+_odd = st.sampled_from(ODD)
+_newer = st.dictionaries(
+    st.sampled_from(_PATHS) | st.sampled_from(_FIELDS),
+    _odd | st.dictionaries(st.sampled_from(_FIELDS), _odd, max_size=2),
+    max_size=3,
+)
+"""Fields of newer versions: of the object itself, or of an object at a path, which may not exist."""
+
 
 @st.composite
 def forged(draw: DrawFn, value: Any, apis: tuple[str, ...]) -> Any:
@@ -158,6 +166,5 @@ def _forged(draw: DrawFn, extra: Any, apis: tuple[str, ...]) -> dict[str, dict[s
         for hint in draw(st.lists(st.sampled_from(hints_of(api)), max_size=4)):
             residue[hint.key] = draw(right_values(hint) | wrong_values(hint))
         for field in draw(st.lists(st.sampled_from(_FIELDS), max_size=2)):
-            residue[field] = draw(st.sampled_from(ODD))
-    newer = st.dictionaries(st.sampled_from([*_PATHS, *_FIELDS]), st.sampled_from(ODD), max_size=3)
-    return {**made, NEWER: draw(newer)} if draw(st.booleans()) else made
+            residue[field] = draw(_odd)
+    return {**made, NEWER: draw(_newer)} if draw(st.booleans()) else made

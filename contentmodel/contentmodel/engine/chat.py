@@ -8,6 +8,8 @@ from typing import Any
 
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.engine.free_text import free_text_row, is_free_text
+from contentmodel.engine.pipeline.toolsets import FREE_TEXT_ROW
 from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Required
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.tables import (
@@ -58,6 +60,18 @@ def function_tools(
         find=find,
         foreign_types=[FunctionTool, CustomTool],
     )
+
+
+def free_text_function() -> Row:
+    """Return the row of a tool that takes free text in the form of Chat Completions."""
+    return free_text_row(FREE_TEXT_ROW, "function.parameters", at="function.", tag="function")
+
+
+def row_of_function(wire: dict[str, Any]) -> Any:
+    """Return the name of the row of a tool in the form of Chat Completions: its type, or the row of free text."""
+    tag, function = wire.get("type"), wire.get("function")
+    is_function = tag == "function" and function.__class__ is dict
+    return FREE_TEXT_ROW if is_function and is_free_text(function.get("parameters")) else tag  # type: ignore[union-attr]
 
 
 def format_row(

@@ -305,6 +305,11 @@ class EncodeContext:
         self.is_error_body = False
         """True if a failed answer is encoded as the body of an error."""
 
+    @property
+    def fills(self) -> bool:
+        """Return whether required fields are filled in: passes may also empty those of a request for another model."""
+        return self.completes or self.is_aimed
+
     def is_ours(self, tool: object) -> bool:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)

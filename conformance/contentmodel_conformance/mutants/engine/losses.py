@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.losses import encoded, inner, loss, provenance, records
+from contentmodel.engine.losses import encoded, inner, loss, provenance, records, weight
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 
@@ -81,3 +81,9 @@ def forgets_records(original: Any, messages: Any, held: Any, context: Any) -> No
 def loses_paths_of_lines(original: Any, self: Any, owner: Any, pending: Any, model: Any) -> Any:
     """Report the fields of the lines of a session with paths in the model."""
     return None
+
+
+@change(weight, "may_hold_content", "gemini-cli-session", "weight/crossing", other=CHAT)
+def finds_no_content_in_fields(original: Any, value: Any) -> bool:
+    """Report lost fields and lines that hold content as insignificant."""
+    return False

@@ -9,17 +9,21 @@ import msgspec
 
 from contentmodel.content.text import TextContent
 from contentmodel.engine.pipeline import (
+    blank_texts,
+    call_ids,
     chat_messages,
     detached_media,
     instructions,
     json_schemas,
     json_values,
+    lacking_hosts,
     lowering,
     media,
     names,
     origins,
     pairing,
     passes,
+    prefill,
     same_fields,
     sentinels,
     settings,
@@ -111,6 +115,12 @@ def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any
     return known if known is message else replace(known, role="system")
 
 
+@change(blank_texts, "_is_blank", ANTHROPIC, "rules/crossing")
+def takes_blanks_for_texts(original: Any, content: Any) -> bool:
+    """Send texts of other APIs that only have blanks."""
+    return bool(original(content) and not content.text)
+
+
 @change(passes, "joined_messages", ANTHROPIC, "voices/crossing")
 def joins_the_last_message_only(original: Any, run: Any, context: Any) -> Any:
     """Drop the middle messages of a run that is joined."""
@@ -189,6 +199,12 @@ def restores_names_at_the_end(original: Any, self: Any, event: Any) -> Any:
     return [event] if event.__class__.__name__ == "BlockStart" else original(self, event)
 
 
+@change(call_ids, "_id_of_result", CHAT, "answered-calls/foreign", other=ANTHROPIC)
+def keeps_ids_of_results(original: Any, messages: Any, place: Any, call_place: Any, given: Any) -> Any:
+    """Keep the id of a result whose call gets another id."""
+    return {}
+
+
 @change(pairing._Pairing, "_answer_waiting", ANTHROPIC, "rules/foreign")
 def adds_no_placeholder_results(original: Any, self: Any) -> Any:
     """Add no results to unanswered calls."""
@@ -224,6 +240,21 @@ def takes_references_for_added_tools(original: Any, self: Any, change: Any, mess
 def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
     """Drop the namespace of a call, also if another tool has the remaining name."""
     return original(self, call) if self._kinds.namespaces else replace(call, namespace=None)
+
+
+# -- models and hosts --------------------------------------------------------------------------------------------------
+
+
+@change(prefill, "with_continuation", ANTHROPIC, "obedience/conversations")
+def ends_requests_with_answers(original: Any, request: Any, context: Any) -> Any:
+    """Add no message after an answer at the end that the model refuses to continue."""
+    return request
+
+
+@change(lacking_hosts, "without_hosted", ANTHROPIC, "obedience/conversations")
+def sends_hosted_calls_to_every_host(original: Any, messages: Any, context: Any, is_refused: Any) -> Any:
+    """Send calls of hosted tools also to hosts that lack these tools."""
+    return messages
 
 
 # -- messages and settings of several APIs -----------------------------------------------------------------------------

@@ -60,7 +60,7 @@ def _failed(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
     finish = choice.finish_reason
     if finish is not None and finish.raw != "" and finish.reason in UNSUCCESSFUL:
         return choice
-    if finish is not None and finish.raw != "" and finish.reason != "running":
+    if finish is not None and finish.raw != "":
         context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=finish.raw or finish.reason)
     failed: ChatChoice = context.replace(choice, finish_reason=FinishReason(reason="error"))
     return failed

@@ -236,10 +236,12 @@ class _Pairing:
     def add(self, number: int, message: ChatMessage) -> None:
         """Add the next message, after the messages that have to precede it."""
         is_answer = message.role == "assistant"
+        # After late results, which are sent as texts, the model has answered: a new turn.
+        is_open = self._waiting and not self._held and not self._deferred
         if message.role == "tool":
             self._end_run()
             self._add_results(number, message)
-        elif self._waiting and is_answer and self.messages[-1].role == message.role and not self._held:
+        elif is_open and is_answer and self.messages[-1].role == message.role:
             # If the calls of a turn are in several messages, their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -186,7 +186,7 @@ class ErrorBody(Record[ErrorContent]):
 class ErrorFields(Group):
     """An error whose `fields` are at the top of the body. The first one shows that the body is an error.
 
-    An alias of the first one does, too.
+    An alias of the first one does, too. Null is the same as a missing field.
     """
 
     attribute = "error"
@@ -195,6 +195,9 @@ class ErrorFields(Group):
         aliases = body.row.aliases
         self.keys = (fields[0], *(alias for alias, usual in aliases.items() if usual == fields[0]))
         self._body, self._fields = body, (*fields, *aliases)
+
+    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+        return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> ErrorContent | None:
         if not self.taken(wire):

@@ -305,10 +305,10 @@ class Filled(Field):
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         # Copied, so that no two wire objects share a list.
-        for path, required in self.values.items() if context.completes else ():
+        for path, required in self.values.items() if context.fills else ():
             container, key = container_of(wire, path)
             container.setdefault(key, deepcopy(required))
-        if self._complete is not None and context.completes:
+        if self._complete is not None and context.fills:
             self._complete(value, wire)
 
     def finish_source(self, code: Code) -> None:
@@ -316,7 +316,7 @@ class Filled(Field):
             code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
             return
         if self.values or self._complete is not None:
-            code.add("    if context.completes:")
+            code.add("    if context.fills:")
         for path, value in self.values.items():
             *parents, key = path_keys(path)
             container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)

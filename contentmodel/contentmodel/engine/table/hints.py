@@ -76,6 +76,10 @@ class Hint(Generic[T]):
     def __repr__(self) -> str:
         return f"Hint({self.api!r}, {self.name!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the hint by its API and name: the reading process has the same declaration."""
+        return _declaration_of, (self.api, self.name)
+
     @property
     def type(self) -> Any:
         """The type of the values: the T of `Hint[T](...)`."""
@@ -145,6 +149,10 @@ def _declare(hint: Hint[Any]) -> None:
         if (other.api, other.meaning) != (hint.api, hint.meaning):
             raise TypeError(f"{hint!r} is declared already: {other!r}, {other.meaning}")
     owners[hint.api] = hint
+
+
+def _declaration_of(api: str | None, name: str) -> Hint[Any]:
+    return _declared[name][api]
 
 
 def declared() -> list[Hint[Any]]:
