@@ -325,7 +325,8 @@ def test_records_of_output_folder_are_kept_and_scrubbed_again(tmp_path: Path) ->
 
 def test_recorded_traffic_passes_through(corpus: Path, tmp_path: Path) -> None:
     source = corpus / "recorded/openai-chat.stream.jsonl"
-    assert record(source, "-o", tmp_path).exit_code == 0
+    # Addresses of search results have hashes.
+    assert record(source, "-o", tmp_path, "--yes").exit_code == 0
     lines = {line["id"]: line for line in map(json.loads, source.open())}
     for line in map(json.loads, (tmp_path / source.name).open()):
         assert lines[line["id"]] == line

@@ -356,7 +356,9 @@ _UNSAID = (CACHED, "name", "status")
 
 
 def _result_row(name: str, model: type[Any], fields: dict[str, Spec], constants: dict[str, str]) -> Row:
-    return Row(name, model, {**RESULT, **fields}, Silent(*_UNSAID), Filled(_NO_CONTENT), constants=constants)
+    return Row(
+        name, model, {**RESULT, **fields}, Silent(*_UNSAID), Filled(_NO_CONTENT, changed=True), constants=constants
+    )
 
 
 UNNAMED = reasons.degraded(

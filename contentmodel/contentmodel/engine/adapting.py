@@ -308,6 +308,9 @@ class TableAdapter:
             request = context.replace(request, model=model)
         context.model = model
         context.is_aimed = context.native and _is_aimed(request, context)
+        if context.native and context.known.model is None and context.known.status == "guessed":
+            # The request was written for a model that it does not name: nothing in it is too much for a guess.
+            context.known = UNLIMITED
         self._aim(context, request.model)
         if model is None and not context.native:
             self._report_foreign_model(request, context)

@@ -305,11 +305,6 @@ class EncodeContext:
         self.is_error_body = False
         """True if a failed answer is encoded as the body of an error."""
 
-    @property
-    def fills(self) -> bool:
-        """Return whether required fields are filled in: passes may also empty those of a request for another model."""
-        return self.completes or self.is_aimed
-
     def is_ours(self, tool: object) -> bool:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
@@ -319,6 +314,10 @@ class EncodeContext:
         """Record that `new` is encoded in place of `old`: losses of `new` are losses of `old`. Return `new`."""
         self.replacements.append((old, new))
         return new
+
+    def is_changed(self, value: object) -> bool:
+        """Return whether a pass has changed a value."""
+        return id(value) in self.originals()
 
     def originals(self) -> Mapping[int, object]:
         """Return the value that each replacement replaced, by the identity of the replacement."""

@@ -297,18 +297,27 @@ class Implied(Field):
 class Filled(Field):
     """Fields that the API requires, with defaults by dotted path, for values that did not come from this API.
 
-    `complete(value, wire)` writes missing fields that depend on the value.
+    `complete(value, wire)` writes missing fields that depend on the value. If `changed` is true, the fields are also
+    written for values of this API that a pass has changed: it may have emptied a list.
     """
 
-    def __init__(self, values: Mapping[str, Json], complete: Callable[[Any, JsonObject], None] | None = None) -> None:
-        self.values, self._complete = dict(values), complete
+    def __init__(
+        self,
+        values: Mapping[str, Json],
+        complete: Callable[[Any, JsonObject], None] | None = None,
+        *,
+        changed: bool = False,
+    ) -> None:
+        self.values, self._complete, self._changed = dict(values), complete, changed
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        # Copied, so that no two wire objects share a list.
-        for path, required in self.values.items() if context.fills else ():
+        if not context.completes and not (self._changed and context.is_changed(value)):
+            return
+        for path, required in self.values.items():
             container, key = container_of(wire, path)
+            # Copied, so that no two wire objects share a list.
             container.setdefault(key, deepcopy(required))
-        if self._complete is not None and context.fills:
+        if self._complete is not None:
             self._complete(value, wire)
 
     def finish_source(self, code: Code) -> None:
@@ -316,7 +325,8 @@ class Filled(Field):
             code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
             return
         if self.values or self._complete is not None:
-            code.add("    if context.fills:")
+            changed = " or context.is_changed(value)" if self._changed else ""
+            code.add(f"    if context.completes{changed}:")
         for path, value in self.values.items():
             *parents, key = path_keys(path)
             container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)
