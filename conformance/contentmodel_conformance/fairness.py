@@ -39,7 +39,7 @@ _MARK = re.compile(r"mark(\d+)kram")
 
 
 def pairing(adapter: Any, kind: str, value: Any) -> None:
-    """A tool result stays paired with its call, and results keep their order."""
+    """A tool result stays paired with its call, and results keep their order. One directly after its call is kept."""
     marks = _Marks(value, adapter.api)
     encoded = encode(adapter, kind, marks.value)
     pairs = list(_answers(decode(adapter, kind, encoded.payload)))
@@ -47,6 +47,10 @@ def pairing(adapter: Any, kind: str, value: Any) -> None:
         if result in marks.answers and call is not None and marks.answers[result] != call:
             detail = f"the result of call {marks.answers[result]} became the result of call {call}"
             raise LawBroken("pairing", f"result {result}", detail, marks.answers[result], call)
+    lost = marks.direct - {result for call, result in pairs if call is not None}
+    if lost:
+        detail = "the result directly after its call is no result of a call any more"
+        raise LawBroken("pairing", f"result {min(lost)}", detail, marks.answers[min(lost)], ABSENT)
     order = [result for _, result in pairs]
     if getattr(adapter, "results_in_calls", False):
         # The order of the calls is that of the results.
@@ -107,12 +111,15 @@ class _Marks:
     """A value (`value`) whose texts, calls and results have unique marks.
 
     `texts` has the path of each mark. `answers` maps the mark of a result to the mark of its call. It has no results of
-    `api` that only their name assigns to a call, because payloads of `api` may have no names in results.
+    `api` that only their name assigns to a call, because payloads of `api` may have no names in results. `direct` has
+    the marks of the results that directly follow the message of their call.
     """
 
     def __init__(self, value: Any, api: str | None = None) -> None:
         self.texts: dict[int, str] = {}
         self.answers: dict[int, int] = {}
+        self.direct: set[int] = set()
+        self._last: set[int] = set()
         self._api = api
         self._is_own = False
         self._count = 0
@@ -138,6 +145,7 @@ class _Marks:
         self._is_own = message.origin is not None and message.origin.api == self._api
         self._record_shared_ids(message)
         _remove_ids(self._calls, message)
+        self._last = self._last if message.role == "tool" else set()
         contents = [self._content(content, f"{path}[{at}]") for at, content in enumerate(message.contents)]
         return msgspec.structs.replace(message, contents=contents)
 
@@ -156,6 +164,7 @@ class _Marks:
         if content.__class__ is FunctionCallContent and isinstance(content.arguments, dict):
             mark = self._mark(f"{path}.arguments")
             self._calls.setdefault(content.call_id or "", []).append((self._count, content.name))
+            self._last.add(self._count)
             return replace(content, arguments={**content.arguments, "mark": mark})
         if content.__class__ is not FunctionResultContent:
             return content
@@ -165,6 +174,8 @@ class _Marks:
             self._unclear = {*self._unclear, content.call_id or ""}
         if open_calls and (content.call_id or "") not in self._unclear:
             self.answers[self._count] = _take(open_calls, content.name)
+            if self.answers[self._count] in self._last:
+                self.direct.add(self._count)
         return replace(content, outputs=outputs)
 
     def _mark(self, path: str) -> str:
