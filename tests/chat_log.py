@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     Fields,
     Filled,
     Hint,
+    IdentifierRule,
     Kinds,
     RequestsOnly,
     Roles,
@@ -43,11 +44,14 @@ from contentmodel.authoring import (
     row,
     with_error_mark,
     with_error_read,
+    with_fitting_calls,
     with_known_tools,
 )
 
 API = "chat-log"
 TABLE = Table(API)
+ANYTHING = IdentifierRule(r"[\s\S]", 100_000)
+"""Ids and names with any characters."""
 ROLES = ("user", "assistant", "system")
 OTHER = Hint[bool](API, "other", "the message holds a line that is no message")
 
@@ -58,6 +62,8 @@ BLOCKS = TABLE.union(
         row("text", TextContent, {"text": "text"}),
         row("call", FunctionCallContent, CALL, Filled({"arguments": {}})),
     ],
+    accepts_untyped=True,
+    accepts_values=True,
 )
 CONTENT = TextOrBlocks(BLOCKS, "string")
 RESULTS = TABLE.union(
@@ -163,6 +169,7 @@ class ChatLog(RequestsOnly, TableAdapter):
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(place_instructions, native=True),
         message_pass(passes.normalize_foreign),
+        request_pass(with_fitting_calls, ids=ANYTHING, names=ANYTHING),
     )
 
     def recognises(self, payload: dict[str, Any]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from conftest import records
 from contentmodel import adapter, convert
 from contentmodel.auditing import leaves
 from contentmodel.engine.json import value_at
+from contentmodel.literals import Policies
 from contentmodel_conformance.agreement import _unmarked
 from contentmodel_conformance.readers import READERS
 from contentmodel_conformance.readers.reading import MEDIUM, digest, digest_of_bytes, first
@@ -30,6 +31,8 @@ MODELS = {
     "anthropic-messages": "claude-opus-4-8",
     "google-generate-content": "gemini-3-pro-preview",
 }
+KEPT: Policies = {"prefill": "keep"}
+"""Frameworks send the begun answer at the end also to a model that refuses it."""
 Fact = tuple[str, Any]
 
 
@@ -206,7 +209,7 @@ class Comparison:
 
     def differences(self, api: str, document: Any, theirs: dict[str, Any]) -> list[Difference]:
         """Return the differences between their request and ours that neither a habit nor a loss explains."""
-        encoded = convert(document, source=self.source, target=api, model=MODELS[api], kind="request")
+        encoded = convert(document, source=self.source, target=api, model=MODELS[api], kind="request", policies=KEPT)
         made_ids = encoded.maps.ids if encoded.maps else {}
         originals = {made: original for original, made in made_ids.items()}
         hosted = hosted_ids(document)
@@ -228,7 +231,7 @@ class Comparison:
         """Return our request if the provider stores nothing."""
         request = adapter(self.source).decode_request(document)
         request = replace(request, options=replace(request.options, store=False))
-        return adapter(api).encode_request(request, model=MODELS[api]).payload
+        return adapter(api).encode_request(request, model=MODELS[api], policies=KEPT).payload
 
     def _facts(self, api: str, payload: dict[str, Any], *, is_ours: bool) -> list[Fact]:
         facts = facts_of(api, payload)

@@ -300,7 +300,7 @@ def request_of(api: str, document: Any) -> Any:
         return anthropic.ChatAnthropic(model=MODELS[api], api_key="x", max_tokens=9)._get_request_payload(messages)
     if api == "google-generate-content":
         made = google.ChatGoogleGenerativeAI(model=MODELS[api], api_key="x")._prepare_request(messages)
-        parts = {"contents": made["contents"], "systemInstruction": [made.get("system_instruction")]}
+        parts = {"contents": made["contents"], "systemInstruction": [made["config"].system_instruction]}
         dumped = {
             name: [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in values if one is not None]
             for name, values in parts.items()

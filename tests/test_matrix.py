@@ -178,8 +178,8 @@ def test_text_and_function_calls_are_exact_for_every_api(api: str, origin: str, 
     assert {each.verdict for each in text} == {"exact"}
     found = cell("FunctionCallContent", api, of, origin)
     of_google = api in ("google-generate-content", "google-interactions")
-    if api == "gemini-cli-session" or (of_google and (of, origin) == ("request", "foreign")):
-        # The newest Gemini models require a signature, which the calls of others do not have.
+    if api == "gemini-cli-session" or (of_google and of == "request"):
+        # The newest Gemini models require a signature, which the calls of others and of older models do not have.
         reasons = {each.why for each in found.cases if each.field is None}
         assert reasons == {
             ("protected synthesized: the model requires a signature, and the call has none: a placeholder is sent",)

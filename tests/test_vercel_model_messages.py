@@ -550,7 +550,8 @@ def _fact(content: Any) -> Any:
 @pytest.mark.parametrize("api", PROVIDERS)
 def test_request_is_the_one_that_the_sdk_sends(api: str) -> None:
     (answer,) = sent(api, [TALK])
-    ours = convert(TALK, source=API, target=api, model=MODELS[api]).payload
+    # The SDK sends the begun answer at the end also to a model that refuses it.
+    ours = convert(TALK, source=API, target=api, model=MODELS[api], policies={"prefill": "keep"}).payload
     assert facts_of(api, ours) == facts_of(api, answer["body"])
 
 

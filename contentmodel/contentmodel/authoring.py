@@ -51,7 +51,7 @@ from contentmodel.engine.pipeline.json_values import as_text_content
 from contentmodel.engine.pipeline.lacking_hosts import without_hosted
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap
-from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.origins import is_native, stays
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
 from contentmodel.engine.pipeline.same_fields import with_fields_of
 from contentmodel.engine.pipeline.sentinels import (
@@ -418,6 +418,7 @@ __all__ = [
     "significant",
     "snake_name",
     "spread",
+    "stays",
     "steps_of",
     "strings_in",
     "text_of",

@@ -142,7 +142,7 @@ REQUEST_PASSES = (
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),
-    message_pass(_with_signed_turns),
+    message_pass(_with_signed_turns, aimed=True),
     message_pass(instructions_as_text),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
     message_pass(passes.with_names_of_results),

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     is_native,
     reasons,
     snake_name,
+    stays,
 )
 from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
@@ -136,8 +137,7 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
     signed = []
     for message in messages:
         place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
-        is_own = is_native(message, context) and not context.is_aimed
-        if place is not None and message.contents[place].protected is None and not is_own:
+        if place is not None and message.contents[place].protected is None and not stays(message, context):
             contents = list(message.contents)
             contents[place] = _signed(contents[place], context)
             message = context.replace(message, contents=contents)
@@ -158,7 +158,7 @@ def with_signed_turns(messages: list[ChatMessage], context: EncodeContext) -> li
     signed = []
     for message in messages:
         call = next((content for content in message.contents if content.__class__ is FunctionCallContent), None)
-        if call is not None and not is_native(message, context) and not any(map(is_signed, message.contents)):
+        if call is not None and not stays(message, context) and not any(map(is_signed, message.contents)):
             context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
             message = context.with_contents(message, [ReasoningContent(protected=PLACEHOLDER), *message.contents])
         signed.append(message)

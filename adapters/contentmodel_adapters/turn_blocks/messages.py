@@ -72,10 +72,12 @@ def is_answer(content: Any) -> bool:
     return content.__class__.__name__ in _ANSWERS
 
 
-def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
-    """Return the messages of a turn's contents if its envelope does not define them. There is always one.
+def cut(
+    role: str, contents: list[Any], origin: Origin | None, origin_of_results: Origin | None = None
+) -> list[ChatMessage]:
+    """Return the messages of a turn's contents if its envelope does not list them. There is always one.
 
-    Only messages with the turn's role come from its origin. The application created the others.
+    Only messages with the turn's role come from its origin. Usually, the application created the others: its results.
     """
     runs: list[tuple[str, list[Any]]] = []
     for content in contents:
@@ -84,7 +86,7 @@ def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessa
             runs.append((run_role, []))
         runs[-1][1].append(content)
     return [
-        ChatMessage(role=run_role, contents=run, origin=origin if run_role == role else None)
+        ChatMessage(role=run_role, contents=run, origin=origin if run_role == role else origin_of_results)
         for run_role, run in runs or [(role, [])]
     ]
 
@@ -139,8 +141,10 @@ def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
     if origin is not None:
         turn["origin"] = to_builtins(origin)
     for usual in roles:
-        if cut(usual, contents, origin) == messages:
-            return {**turn, "role": usual}
+        of_results = next((message.origin for message in messages if message.role != usual), None)
+        if cut(usual, contents, origin, of_results) == messages:
+            results = {} if of_results is None else {"envelope": {"results": {"origin": to_builtins(of_results)}}}
+            return {**turn, "role": usual, **results}
     return {**turn, "envelope": {"messages": [shell_of(message) for message in messages]}}
 
 
@@ -221,8 +225,7 @@ def read_messages(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
         origin = value_of(turn["origin"], Origin, f"{path}.origin", reading)
     blocks = Reading(reading.faults, "" if origin is None else origin.issuer)
     contents = _read_blocks(turn.get("blocks"), f"{path}.blocks", blocks)
-    by_envelope = _messages_of_envelope(turn.get("envelope"), contents, f"{path}.envelope", reading)
-    return by_envelope or cut(role, contents, origin)
+    return as_cut(role, contents, origin, turn.get("envelope"), f"{path}.envelope", reading)
 
 
 def _turn_residue(turn: Turn, messages: list[ChatMessage]) -> dict[str, Any]:
@@ -264,17 +267,23 @@ def _read_blocks(blocks: Any, path: str, reading: Reading) -> list[Any]:
     return [content for content in contents if content is not None]
 
 
-def _messages_of_envelope(envelope: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
-    """Return the messages as the turn's envelope defines them; None if it does not."""
-    if envelope is None:
-        return None
-    if not isinstance(envelope, dict):
+def as_cut(
+    role: str, contents: list[Any], origin: Origin | None, envelope: Any, path: str, reading: Reading
+) -> list[ChatMessage]:
+    """Return the messages of a turn: those that its envelope lists, or else the usual ones."""
+    if envelope is not None and not isinstance(envelope, dict):
         reading.expected(path, "an object", envelope)
-        return None
-    shells = envelope.get("messages")
-    if shells is None:
-        return None
-    return read_shells(shells, contents, f"{path}.messages", reading)
+        envelope = None
+    envelope = envelope or {}
+    if envelope.get("messages") is not None:
+        listed = read_shells(envelope["messages"], contents, f"{path}.messages", reading)
+        if listed is not None:
+            return listed
+    results = envelope.get("results")
+    of_results = results.get("origin") if isinstance(results, dict) else None
+    if of_results is not None:
+        of_results = value_of(of_results, Origin, f"{path}.results.origin", reading)
+    return cut(role, contents, origin, of_results)
 
 
 def read_shells(shells: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:

@@ -26,7 +26,7 @@ from contentmodel_adapters.turn_blocks.messages import (
     HERE,
     Places,
     Turn,
-    cut,
+    as_cut,
     heading,
     read_messages,
     read_shells,
@@ -87,9 +87,7 @@ def _as_cut(turn: Turn, contents: list[Any]) -> list[ChatMessage]:
     """Return the messages that a turn with these contents would be read as."""
     reading = Reading([])
     origin = None if "origin" not in turn else value_of(turn["origin"], type(HERE), "$.origin", reading)
-    shells = turn.get("envelope", {}).get("messages")
-    by_envelope = None if shells is None else read_shells(shells, contents, "$", reading)
-    return by_envelope or cut(turn["role"], contents, origin)
+    return as_cut(turn["role"], contents, origin, turn.get("envelope"), "$.envelope", reading)
 
 
 def _error_json(error: ErrorContent) -> dict[str, Any]:

@@ -151,15 +151,18 @@ def answer_columns(
     return {key: value for key, value in columns.items() if value is not None}
 
 
+_CUT = frozenset({"messages", "results"})
+"""The keys of a turn's envelope that say how its blocks group into messages."""
+
+
 def response_columns(response: ChatResponse, role: str) -> Json:
     """Return the columns of the first choice of a response, without its blocks. `envelope` has all other fields."""
     response = msgspec.structs.replace(response, choices=response.choices[:1])
     turn = rows().encode_response(response).payload
     messages = response.messages
     heading = rows().encode_heading(messages, role) if messages else {}
-    envelope = {**turn.get("envelope", {}), **heading.get("envelope", {})}
-    if "envelope" not in heading:
-        envelope.pop("messages", None)
+    envelope = {key: value for key, value in turn.get("envelope", {}).items() if key not in _CUT}
+    envelope |= heading.get("envelope", {})
     if response.id is not None:
         # The id of the row is the store's.
         envelope["response"] = {"id": response.id, **envelope.get("response", {})}
@@ -244,10 +247,8 @@ def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> 
     wire = turn_wire(row, blocks)
     if row["status"] == "open" and not wire["blocks"]:
         return StoredTurn(turn=turn_of(row), messages=[])
-    messages = (wire.get("envelope") or {}).get("messages")
     turn: Json = {key: wire[key] for key in ("role", "origin") if key in wire}
-    if messages is not None:
-        turn["envelope"] = {"messages": messages}
+    turn["envelope"] = {key: value for key, value in (wire.get("envelope") or {}).items() if key in _CUT}
     turn["blocks"] = [{**block, "sequence": index} for index, block in enumerate(wire["blocks"])]
     return StoredTurn(turn=turn_of(row), messages=rows().decode_messages(turn))
 

@@ -232,6 +232,8 @@ class _Pairing:
         """The contents to send as a user message after the results."""
         self._held: list[ChatMessage] = []
         """The instructions after a call that may still get a result."""
+        self._allowed: set[Place] = set()
+        """The calls whose approval is answered. The application runs them when it goes on."""
 
     def add(self, number: int, message: ChatMessage) -> None:
         """Add the next message, after the messages that have to precede it."""
@@ -269,8 +271,13 @@ class _Pairing:
         return {**calls_of(number, message), **own}
 
     def finish(self) -> None:
-        """Complete the last messages. All calls of the last turn get results, unless none has one yet."""
+        """Complete the last messages.
+
+        All calls of the last turn get results, unless none has one yet. A call whose approval is answered stays open.
+        """
         self._end_run()
+        if not self._held and not self._deferred:
+            self._waiting = {place: call for place, call in self._waiting.items() if place not in self._allowed}
         if self._held or self._deferred or (self._waiting and self.messages[-1].role == "tool"):
             self._end_turn()
 
@@ -287,7 +294,11 @@ class _Pairing:
             self._run = []
 
     def _add_results(self, number: int, message: ChatMessage) -> None:
-        calls = [self._index.call_of.get((number, at)) for at in range(len(message.contents))]
+        places = [(number, at) for at in range(len(message.contents))]
+        calls = [self._index.call_of.get(place) for place in places]
+        if approvals := self._index.approvals_of:
+            here = set(places)
+            self._allowed |= {call for call in self._waiting if not here.isdisjoint(approvals.get(call, ()))}
         are_expected = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
         own = is_native(message, self._context)
         kept: list[AIContent] = []

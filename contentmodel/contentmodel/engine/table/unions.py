@@ -71,6 +71,8 @@ class Union:
     - `foreign_types`: the classes that a request of another API may contain here. Other classes are lowered, although
       hosts of this API may send them.
     - `accepts_untyped`: whether a block without a tag is an unknown block instead of a fault.
+    - `accepts_values`: whether a value that is no object is an unknown block, too. No provider takes one; a file may
+      hold it.
 
     Rows with a shape decode blocks whose tag has no row. If `preferred_for` of a row accepts a content, the row is the
     usual one of this content, before `prefer`.
@@ -90,6 +92,7 @@ class Union:
         foreign_types: Iterable[type] | None = None,
         prefer: Callable[[Any, list[Row]], Row | str | None] | None = None,
         accepts_untyped: bool = False,
+        accepts_values: bool = False,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
         own = list(rows)
@@ -103,6 +106,7 @@ class Union:
         self._foreign_encoders: dict[type, Encode] = {}
         self._default = default
         self._takes_untyped = accepts_untyped or other is not None or self._find is not None
+        self._takes_values = accepts_values
         self._prefer = prefer
         self._decoders: dict[str, Decode] = {}
         self._encoders: dict[type, Encode] = {}
@@ -181,7 +185,10 @@ class Union:
         contents: list[msgspec.Struct] = []
         for index, wire in enumerate(wires):
             if wire.__class__ is not dict:
-                context.expected(wires, index, f"an object: a {self.name}", wire)
+                if self._takes_values:
+                    contents.append(UnknownContent(api=self.api, block=wire))
+                else:
+                    context.expected(wires, index, f"an object: a {self.name}", wire)
                 continue
             name = wire.get(tag)
             decoder = decoders.get(name) if self._find is None and name.__class__ is str else None
