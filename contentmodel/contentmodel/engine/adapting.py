@@ -21,7 +21,7 @@ from contentmodel.engine.objects import is_error_in_list
 from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
 from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.passes import APPROVALS, with_finish_for_calls
+from contentmodel.engine.pipeline.passes import APPROVALS, with_fitting_finish
 from contentmodel.engine.pipeline.prefill import with_continuation, without_continuation
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.pipeline.token_counts import counted
@@ -148,6 +148,11 @@ class TableAdapter:
         """The fields of a request that are objects of settings, such as `generationConfig`."""
         return frozenset(key for key, child in self.request.root.children.items() if isinstance(child, Nested))
 
+    @cached_property
+    def shows_refusals(self) -> bool:
+        """True if a finish reason of this API shows that the model refused."""
+        return self.finish is not None and self.finish.has("refusal")
+
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all passes: the message passes for each choice, then the response passes."""
         is_ended = not (context.native or context.is_unfinished or response.error is not None or self.encoder is None)
@@ -161,7 +166,7 @@ class TableAdapter:
         return response if changed is response else context.replaced(response, changed)
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-        choice = with_finish_for_calls(choice, context)
+        choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
         messages = with_json_as_text(choice.messages, context, takes_json=self.takes_json)
         messages = fitted(messages, self.answer_passes, context)
         return choice if messages is choice.messages else context.replace(choice, messages=messages)

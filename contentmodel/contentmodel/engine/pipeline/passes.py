@@ -89,7 +89,9 @@ def _normalized_messages(
     normalized = normalized_message(_with_known_role(message, context), context)
     if normalized.contents:
         return split_results(normalized, context)
-    if message.contents and normalized.role == "user":
+    # A message of approvals says nothing.
+    is_spoken = any(not isinstance(content, APPROVALS) for content in message.contents)
+    if is_spoken and normalized.role == "user":
         return [left_out(normalized, context)]
     context.report_loss(message, None, reasons.EMPTY_MESSAGE)
     return []
@@ -263,12 +265,32 @@ def finish_for_calls(finish: FinishReason | None, calls: list[ToolCallContent]) 
     return msgspec.structs.replace(finish, reason="tool_calls")
 
 
-def with_finish_for_calls(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-    """Return a choice. If it is of another API, its finish reason becomes one with which clients run its calls."""
+def finish_for_refusal(finish: FinishReason | None, *, is_refused: bool) -> FinishReason | None:
+    """Replace a usual finish reason of an answer that refuses by "refusal", for APIs that have this reason.
+
+    OpenAI's answers end with "stop", and their content shows the refusal, which is a text elsewhere.
+    """
+    if finish is None or finish.reason != "stop" or not is_refused:
+        return finish
+    return msgspec.structs.replace(finish, reason="refusal")
+
+
+def is_refusal(content: object) -> bool:
+    """Return whether a content is a refusal of the model."""
+    return isinstance(content, ErrorContent) and content.code == "refusal"
+
+
+def with_fitting_finish(choice: ChatChoice, context: EncodeContext, *, shows_refusals: bool) -> ChatChoice:
+    """Return a choice. If it is of another API, clients run its calls, and take no refusal for a usual answer.
+
+    `shows_refusals`: whether the target has a finish reason for refusals.
+    """
     finish = choice.finish_reason
-    if context.native or finish is None or finish.reason != "other":
+    if context.native or finish is None or finish.reason not in ("other", "stop"):
         return choice
     normalized = finish_for_calls(finish, [call for message in choice.messages for call in message.tool_calls])
+    if shows_refusals:
+        normalized = finish_for_refusal(normalized, is_refused=any(map(is_refusal, contents_of(choice.messages))))
     if normalized is finish:
         return choice
     context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=finish.raw or finish.reason)

@@ -542,7 +542,9 @@ class StreamEncoder:
         """Return a complete answer. One of another API has a finish reason in each choice."""
         if self.is_native:
             return response
-        return with_ends(response, self._written.values(), self.api, partial(self.add_losses, None))
+        report = partial(self.add_losses, None)
+        shows_refusals = self.adapter.shows_refusals
+        return with_ends(response, self._written.values(), self.api, report, shows_refusals=shows_refusals)
 
     def note_envelope(self, encoded: Encoded) -> None:
         """Record the losses of an answer, or of its envelope."""

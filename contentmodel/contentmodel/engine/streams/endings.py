@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, loss_of
 from contentmodel.engine.pipeline.failed_answers import end_for
-from contentmodel.engine.pipeline.passes import finish_for_calls
+from contentmodel.engine.pipeline.passes import finish_for_calls, finish_for_refusal
 from contentmodel.message import FinishReason
 
 if TYPE_CHECKING:
@@ -22,13 +22,19 @@ Report = Callable[[list[Loss]], None]
 """Records losses of the envelope."""
 
 
-def with_ends(response: ChatResponse, written: Iterable[Written], api: str, report: Report) -> ChatResponse:
-    """Return a complete answer with a finish reason in each choice, by which clients run its calls.
+def with_ends(
+    response: ChatResponse, written: Iterable[Written], api: str, report: Report, *, shows_refusals: bool
+) -> ChatResponse:
+    """Return a complete answer with a finish reason in each choice. Clients run its calls by it, and see a refusal.
 
-    Report finish reasons that are replaced or missing.
+    `shows_refusals`: whether the API has a finish reason for refusals. Finish reasons that are replaced or missing are
+    reported.
     """
     calls: dict[int, list[ToolCallContent]] = {}
+    refused: set[int] = set()
     for block in written:
+        if block.is_refusal and shows_refusals:
+            refused.add(block.choice)
         if block.call is not None and block.call.executor == "client":
             calls.setdefault(block.choice, []).append(block.call)
     choices = []
@@ -38,6 +44,7 @@ def with_ends(response: ChatResponse, written: Iterable[Written], api: str, repo
             path = f"$.choices[{number}].finish_reason"
             report([loss_of(reasons.FINISH_REASON, path, "finish_reason", api, family="settings")])
         finish = finish_for_calls(ended, calls.get(number, []))
+        finish = finish_for_refusal(finish, is_refused=number in refused)
         if finish is not None and finish is not ended:
             report([_replaced(number, finish, api)])
         choices.append(msgspec.structs.replace(choice, finish_reason=finish))

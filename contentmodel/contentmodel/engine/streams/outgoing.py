@@ -10,6 +10,7 @@ import msgspec
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
 from contentmodel.engine.json import JsonObject, object_or_text, write
+from contentmodel.engine.pipeline.passes import is_refusal
 from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel.engine.table.codecs import INVALID_JSON
 from contentmodel.events import ArgumentsDelta, growing_field, grown
@@ -99,11 +100,12 @@ class OutgoingBlock:
 class Written:
     """The state that is kept of a written block: its position, and the size of its content."""
 
-    __slots__ = ("_text", "call", "choice", "cited", "place", "sent")
+    __slots__ = ("_text", "call", "choice", "cited", "is_refusal", "place", "sent")
 
     def __init__(self, block: OutgoingBlock) -> None:
         self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
         self.call = block.content if isinstance(block.content, ToolCallContent) else None
+        self.is_refusal = is_refusal(block.content)
         text = getattr(block.content, growing_field(block.content) or "", None)
         if text.__class__ is str:
             # A held block was written whole.

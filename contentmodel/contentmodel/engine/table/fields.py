@@ -84,8 +84,9 @@ def _in_text_column(
 ) -> tuple[AIContent, str | None]:
     """Return a refusal or document of another API as a text, with the column of texts; any other content with None."""
     column = usual.get(TextContent)
-    is_foreign = context.kind == "request" and not context.native
-    texts = as_texts(content, context) if column and is_foreign and isinstance(content, _AS_TEXTS) else []
+    # An answer keeps what has a column of its own.
+    is_moved = not context.native and (context.kind == "request" or content.__class__ not in usual)
+    texts = as_texts(content, context) if column and is_moved and isinstance(content, _AS_TEXTS) else []
     return (texts[0], column) if texts else (content, None)
 
 

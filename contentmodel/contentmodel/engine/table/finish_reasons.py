@@ -76,6 +76,10 @@ class FinishReasons(Codec[FinishReason]):
             context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.raw)
         return self.otherwise if raw is None else raw
 
+    def has(self, reason: str) -> bool:
+        """Return whether the API has a value that means this reason, and no other."""
+        return self.reasons.get(self.values.get(reason, "")) == reason
+
     def is_usual(self, raw: str | int, reason: str) -> bool:
         """Return whether a value says no more than its reason."""
         return raw in self._same or self.reasons.get(raw) != reason or self.values.get(reason, reason) == raw
