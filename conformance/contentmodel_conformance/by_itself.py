@@ -89,12 +89,14 @@ def _contents(role: str, contents: Sequence[Any]) -> Iterator[tuple[str, str, st
             yield from _contents("result", content.outputs)
 
 
-def weight(reader: Reader | None, source: Any, target: Any, kind: str, payload: Any) -> None:
+def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: Any, kind: str, payload: Any) -> None:
     """No insignificant loss covers a text, a call, a result or a medium.
 
-    The reader of the source's API finds them. Without a reader, these are the long texts in fields that usually have
-    content, unless the decoded value has the same text.
+    The reader of the source's API finds them, unless the reader of the target finds the same in the output: a format
+    may repeat a value. Without a reader, these are the long texts in fields that usually have content, unless the
+    decoded value has the same text.
     """
+    reader, reader_of_target = readers
     try:
         encoded = laws.crossed(source, target, kind, payload)
     except DecodeError:
@@ -102,7 +104,10 @@ def weight(reader: Reader | None, source: Any, target: Any, kind: str, payload: 
     minor = {loss.path: loss.code for loss in encoded.losses if loss.kind == "insignificant" and loss.path != "$"}
     major = [loss.path for loss in encoded.losses if loss.kind in ("dropped", "degraded") and loss.path != "$"]
     if reader is not None:
-        facts = [(fact.paths[0], fact.value) for fact in reader(kind, payload).facts if fact.kind in _FACTS]
+        sent = [] if reader_of_target is None else reader_of_target(kind, encoded.payload).facts
+        repeated = [(fact.kind, fact.value) for fact in sent]
+        found = [fact for fact in reader(kind, payload).facts if fact.kind in _FACTS]
+        facts = [(fact.paths[0], fact.value) for fact in found if (fact.kind, fact.value) not in repeated]
         facts += [(path, MARK) for path in minor if MARK in str(value_at(payload, path))]
     else:
         decoded = without_extra(msgspec.to_builtins(laws.decode(source, kind, payload)))

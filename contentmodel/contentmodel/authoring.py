@@ -126,6 +126,7 @@ from contentmodel.engine.table.nested import (
     Blocks,
     BlocksOrOne,
     CachePoints,
+    EachBlock,
     NonEmptyText,
     NonEmptyTextOrBlocks,
     One,
@@ -136,6 +137,7 @@ from contentmodel.engine.table.nested import (
     TextOrBlocks,
     TextParts,
 )
+from contentmodel.engine.table.object_lists import ObjectList
 from contentmodel.engine.table.respelling import KEYS as SPELLINGS
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
@@ -236,6 +238,7 @@ __all__ = [
     "DataUri",
     "DecodeContext",
     "EVENT_STREAM",
+    "EachBlock",
     "EncodeContext",
     "Encoded",
     "EnumString",
@@ -285,6 +288,7 @@ __all__ = [
     "NonEmptyText",
     "NonEmptyTextOrBlocks",
     "OF_MESSAGES",
+    "ObjectList",
     "One",
     "OneOf",
     "OnlyItem",

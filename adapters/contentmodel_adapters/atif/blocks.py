@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     Column,
     Columns,
     DecodeContext,
+    EachBlock,
     EncodeContext,
     Filled,
     Hint,
@@ -34,6 +35,7 @@ from contentmodel.authoring import (
     with_error_read,
 )
 from contentmodel.content.media import UriContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -71,6 +73,7 @@ CALLS = TABLE.union(
     ],
     find=lambda wire: "call",
 )
+_RESULT_FIELDS = ("source_call_id", "content", "subagent_trajectory_ref")
 RESULTS = TABLE.union(
     "result",
     [
@@ -81,7 +84,7 @@ RESULTS = TABLE.union(
             Silent("name"),
         )
     ],
-    find=lambda wire: "result",
+    find=lambda wire: "result" if any(wire.get(name) is not None for name in _RESULT_FIELDS) else None,
 )
 USAGE = TABLE.record(
     "metrics",
@@ -125,7 +128,7 @@ PLAIN_RESULT = TABLE.record(
     "plain result", ChatMessage, {"content": ("contents", TextOrBlocks(PARTS, "string"))}, Implied({"role": "user"})
 )
 OBSERVATION = TABLE.record(
-    "observation", ChatMessage, {"results": ("contents", Blocks(RESULTS))}, Implied({"role": "tool"})
+    "observation", ChatMessage, {"results": ("contents", EachBlock(RESULTS))}, Implied({"role": "tool"})
 )
 TABLE.known_values("step.source", "system", "user", "agent")
 
@@ -152,7 +155,7 @@ class Steps(MessageList):
             plain = message.role == "user" and OBSERVED.of(message, API)
             written = _without_records(message, context, in_step=message.role != "tool" and not plain)
             if plain:
-                _add_results(steps, {"results": [PLAIN_RESULT.encode(written, context)]})
+                _add_results(steps, {"results": [_encode_plain(written, context)]})
             elif message.role == "tool":
                 _add_results(steps, _observation(written, context))
             else:
@@ -192,8 +195,8 @@ def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any],
     context.trace(layout, [message], steps, index, spread=False)
     yield message
     if _is_plain(observation, wire):
-        for at, result in enumerate(observation["results"]):
-            plain = PLAIN_RESULT.decode(result, context)
+        for at in range(len(observation["results"])):
+            plain = _decode_plain(observation["results"], at, context)
             context.trace(PLAIN_RESULT, [plain], observation["results"], at, spread=False)
             yield context.replaced(plain, OBSERVED.on(plain, API, True))
         return
@@ -206,19 +209,37 @@ def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any],
 def _has_results(observation: Any) -> bool:
     """Return whether an observation has results. Without contents and calls, it only refers to other trajectories."""
     results = observation.get("results") if observation.__class__ is dict else None
-    if results.__class__ is not list or not all(result.__class__ is dict for result in results):
-        return False
-    return any(result.get(key) is not None for result in results for key in ("content", "source_call_id"))
+    found = [result for result in results if result.__class__ is dict] if results.__class__ is list else []
+    return any(result.get(key) is not None for result in found for key in ("content", "source_call_id"))
 
 
 def _is_plain(observation: dict[str, Any], step: dict[str, Any]) -> bool:
-    """Return whether all results are contents of no call: the agent of the step has made none."""
-    results = observation["results"]
+    """Return whether the results are contents of no call: the agent of the step has made none."""
+    results = [result for result in observation["results"] if result.__class__ is dict]
     return (
         not step.get("tool_calls")
         and observation.keys() == {"results"}
-        and all(result.get("content") is not None and result.get("source_call_id") is None for result in results)
+        and any(result.get("content") is not None for result in results)
+        and all(result.get("source_call_id") is None for result in results)
     )
+
+
+def _decode_plain(results: list[Any], at: int, context: DecodeContext) -> ChatMessage:
+    """Return the message of a result of no call. A result without content is an unknown content."""
+    result = results[at]
+    if result.__class__ is dict and result.get("content") is not None:
+        message: ChatMessage = PLAIN_RESULT.decode(result, context)
+        return message
+    unknown = UnknownContent(api=API, block=result)
+    context.trace(None, [unknown], results, at, spread=False)
+    return ChatMessage(role="user", contents=[unknown], origin=context.origin)
+
+
+def _encode_plain(message: ChatMessage, context: EncodeContext) -> Any:
+    only = message.contents[0] if len(message.contents) == 1 else None
+    if isinstance(only, UnknownContent) and only.api == API and context.native:
+        return only.block
+    return PLAIN_RESULT.encode(message, context)
 
 
 def _observation(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:

@@ -13,15 +13,14 @@ from typing import Any, Literal
 import msgspec
 
 from contentmodel.authoring import (
-    Codec,
     DecodeContext,
     EncodeContext,
     ErrorBody,
     ErrorTypes,
     Fields,
     Hint,
+    ObjectList,
     Pieces,
-    Place,
     ProtobufJson,
     ProviderOnly,
     Record,
@@ -33,7 +32,6 @@ from contentmodel.authoring import (
     object_of,
     reasons,
     snake_name,
-    spread,
     wire_fields,
 )
 from contentmodel.content.citations import Citation, Span
@@ -406,20 +404,11 @@ def _foreign_support(
     return support
 
 
-class Candidates(Codec[list[ChatChoice]]):
+class Candidates(ObjectList[ChatChoice]):
     """The list of candidates."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return _objects(value)
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        return [decode_candidate(wire, context) for wire in value]
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return spread(value, wire, path, CHOICE)
+        return [decode_candidate(wire, context) for wire in self.objects(value)]
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         return [encode_candidate(choice, context) for choice in value]
@@ -497,7 +486,7 @@ RESPONSE = TABLE.record(
         "responseId": "id",
         "modelVersion": "model",
         "createTime": "created",
-        "candidates": ("choices", Candidates()),
+        "candidates": ("choices", Candidates(CHOICE)),
         "usageMetadata": ("usage", Record(USAGE)),
         "error": ("error", ErrorBody(ERROR, ERRORS)),
     },

@@ -16,6 +16,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.google_interactions.blocks import API, CONTENT, SIGNED, STEPS, SUMMARY
 from contentmodel_adapters.shared.citations import whole_citations
+from contentmodel_adapters.shared.thought_parts import decode_parts, unknown_part_of, with_last_thought
 
 STEP = Hint[dict[str, Any]](API, "step", "the other fields of the step whose first content this is", fields=True)
 WHOLE_STEP = Hint[Literal[True]](API, "whole_step", "an unknown object was a step, not a content of one")
@@ -68,15 +69,14 @@ def _decode_thought(step: dict[str, Any], context: DecodeContext) -> list[Any]:
     """Return a content for each part of a thought's summary, at least one. The last content has the signature."""
     wires, read = step.get("summary"), []
     thoughts: list[Any] = []
-    if wires.__class__ is list and all(wire.__class__ is dict for wire in wires):
-        thoughts = SUMMARY.decode_list(wires, context)
-    if thoughts:
+    if wires.__class__ is list and wires:
+        thoughts = decode_parts(wires, "summary", SUMMARY, lambda wire: wire.__class__ is dict, context)
         context.trace(SUMMARY, thoughts, step, "summary", spread=True)
         read.append("summary")
-    else:
-        thoughts = [ReasoningContent()]
-        context.trace(None, thoughts, step, "summary", spread=False)
-    if _SIGNATURE.holds(step.get("signature")):
+    has_signature = _SIGNATURE.holds(step.get("signature"))
+    if not thoughts or has_signature:
+        thoughts = with_last_thought(thoughts, step, "summary", context)
+    if has_signature:
         signature = _SIGNATURE.decode(step["signature"], context, step, "signature")
         context.trace(None, [signature], step, "signature", spread=False)
         thoughts = [*thoughts[:-1], context.replace(thoughts[-1], protected=signature)]
@@ -142,6 +142,8 @@ class _Writer:
                 self._open = None
             elif isinstance(content, ReasoningContent):
                 self._think(content)
+            elif unknown_part_of(content, API) is not None:
+                self._append(self._step(content, "thought"), "summary", SUMMARY.encode_list([content], self.context))
             else:
                 if message.role != "user" and not is_own:
                     # In answers of other APIs, each content is a step, as in a stream.

@@ -27,8 +27,10 @@ from contentmodel.authoring import (
     reasons,
     spread,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent
 from contentmodel.content.media_types import media_type_of_data
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
@@ -48,31 +50,40 @@ SHOWN_TYPE = reasons.insignificant(
 _IMAGE = TABLE.record("image", DataContent, {"data": "data"}, Silent("media_type"))
 
 
-class Images(Codec[list[DataContent]]):
-    """Images as base64. The media type is not sent: the server detects it from the first bytes."""
+class Images(Codec[list[AIContent]]):
+    """Images as base64. The media type is not sent: the server detects it from the first bytes.
+
+    An entry of another class is an unknown content.
+    """
 
     classes = (list,)
     identity = False
+    has_strays = True
 
     def holds(self, value: object) -> bool:
-        return value.__class__ is list and bool(value) and all(item.__class__ is str for item in value)
+        return value.__class__ is list and bool(value)
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[DataContent]:
-        return [image(item) for item in value]
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return [image(item) if item.__class__ is str else UnknownContent(api=API, block=item) for item in value]
 
     def count(self, wire: Any) -> int:
         return len(wire)
 
-    def places(self, value: list[DataContent], wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
         return spread(value, wire, path, None)
 
-    def encode(self, value: list[DataContent], context: EncodeContext, owner: object) -> Any:
-        for content in value:
-            _IMAGE.encode(content, context)
-            is_shown = content.media_type == media_type_of_data(content.data)
-            if content.media_type is not None and not (is_shown and context.native):
-                context.report_loss(content, "media_type", SHOWN_TYPE if is_shown else reasons.NO_FIELD)
-        return [content.data for content in value] or None
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
+        return [self._entry(content, context) for content in value] or None
+
+    def _entry(self, content: Any, context: EncodeContext) -> Any:
+        if content.__class__ is UnknownContent:
+            context.leave_residue(content)
+            return content.block
+        _IMAGE.encode(content, context)
+        is_shown = content.media_type == media_type_of_data(content.data)
+        if content.media_type is not None and not (is_shown and context.native):
+            context.report_loss(content, "media_type", SHOWN_TYPE if is_shown else reasons.NO_FIELD)
+        return content.data
 
     def describe(self) -> str:
         return "list of base64 strings"

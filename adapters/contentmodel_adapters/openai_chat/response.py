@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from contentmodel.authoring import (
     Aliases,
     AsSent,
-    Codec,
     DecodeContext,
     EncodeContext,
     ErrorBody,
@@ -16,15 +15,14 @@ from contentmodel.authoring import (
     Filled,
     FinishReasons,
     Hint,
+    ObjectList,
     OneOf,
-    Place,
     ProtobufJson,
     Silent,
     TextOrJson,
     finished_by_calls,
     hints,
     object_of,
-    spread,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import FinishReason
@@ -101,22 +99,14 @@ CHOICE = TABLE.record(
 )
 
 
-class Choices(Codec[list[ChatChoice]]):
+class Choices(ObjectList[ChatChoice]):
     """The list of choices."""
 
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        choices = [finished_by_calls(CHOICE.decode(wire, context)) for wire in value]
-        is_one = _is_one_answer(value) and all(choice.messages and choice.messages[0].contents for choice in choices)
-        return [_joined(choices, value, context)] if is_one else choices
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return spread(value, wire, path, CHOICE)
+        wires = self.objects(value)
+        choices = [finished_by_calls(CHOICE.decode(wire, context)) for wire in wires]
+        is_one = _is_one_answer(wires) and all(choice.messages and choice.messages[0].contents for choice in choices)
+        return [_joined(choices, wires, context)] if is_one else choices
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = [wire for choice in value for wire in _encode_choice(choice, context)]
@@ -277,7 +267,7 @@ RESPONSE = TABLE.record(
         "id": "id",
         "model": "model",
         "created": "created",
-        "choices": ("choices", Choices()),
+        "choices": ("choices", Choices(CHOICE)),
         "usage": ("usage", OneOf(USAGE)),
         "error": ("error", Error(ERROR, ERRORS, or_text=True)),
     },

@@ -8,6 +8,7 @@ hint `ITEM`; a part with that hint starts an item.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -59,6 +60,7 @@ from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.makers import MAKERS, maker_of
 from contentmodel_adapters.shared.provider_state import ITEM
 from contentmodel_adapters.shared.replay import Change, Replay
+from contentmodel_adapters.shared.thought_parts import decode_parts, unknown_part_of, with_last_thought
 
 STRING = Hint[Literal[True]](API, "string", "the content of an item, or the input, was a string")
 WHOLE_ITEM = Hint[Literal[True]](
@@ -249,12 +251,11 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     around = dict(escaped(item))
     for field, tag in _REASONING_FIELDS:
         wires = item.get(field)
-        if wires and wires.__class__ is list and _are_all(wires, tag):
-            decoded = REASONING.decode_list(wires, context)
-            context.trace(REASONING, decoded, item, field, spread=len(decoded) == len(wires))
-            if all(part.__class__ is ReasoningContent for part in decoded):
-                parts += decoded
-                del around[field]
+        if wires.__class__ is list and any(_is_part(wire, tag) for wire in wires):
+            decoded = decode_parts(wires, field, REASONING, partial(_is_part, tag=tag), context)
+            context.trace(REASONING, decoded, item, field, spread=True)
+            parts += decoded
+            del around[field]
     if not parts:
         parts = [ReasoningContent()]
         context.trace(None, parts, item, "summary", spread=False)
@@ -268,6 +269,8 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     elif text_of(around, "signature") and _signer_of(item) is not None:
         sealed = Protected(issuer=_signer_of(item) or API, kind="signature", data=around.pop("signature"))
         context.trace(None, [sealed], item, "signature", spread=False)
+    if sealed is not None:
+        parts = with_last_thought(parts, item, "summary", context)
     if len(parts) == 1:
         parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
         return parts
@@ -283,7 +286,7 @@ def _decode_passed_on(item: dict[str, Any], parts: list[Any], around: dict[str, 
     Source: openai-agents 0.24, models/chatcmpl_converter.py, seen 2026-11-27.
     """
     signatures, maker = text_of(item, "encrypted_content").split("\n"), _maker_in(item)
-    thoughts = [number for number, part in enumerate(parts) if part.kind == "text"]
+    thoughts = [number for number, part in enumerate(parts) if getattr(part, "kind", None) == "text"]
     if maker is None or len(signatures) != len(thoughts):
         return
     states = [Protected(issuer=maker, kind="signature", data=signature) for signature in signatures]
@@ -307,8 +310,8 @@ def _signer_of(item: dict[str, Any]) -> str | None:
     return maker if maker in MAKERS else None
 
 
-def _are_all(wires: list[Any], tag: str) -> bool:
-    return all(wire.__class__ is dict and wire.get("type") == tag for wire in wires)
+def _is_part(wire: Any, tag: str) -> bool:
+    return wire.__class__ is dict and wire.get("type") == tag and wire.get("text").__class__ is str
 
 
 def _hinted_reasoning(part: Any, sealed: Any, around: dict[str, Any], context: DecodeContext) -> Any:
@@ -372,6 +375,8 @@ class _Writer:
             content = with_error_mark(content, self.context)
         if kind is ReasoningContent:
             self._reasoning(content)
+        elif unknown_part_of(content, API) is not None:
+            self._append(self._thought(content), unknown_part_of(content, API) or "", content)
         elif pair is not None and kind in _PAIR_BY_CALL:
             self._open = None
             # Ids should be unique, but need not be: results are taken in their order.
@@ -450,19 +455,26 @@ class _Writer:
         self._open, self._is_given = item, False
         self.items.append(item)
 
+    def _thought(self, content: Any) -> dict[str, Any]:
+        """Return the item of reasoning that a content is a part of: its own, the open one, or a new one."""
+        around, item = ITEM.of(content, API), self._open
+        if around is not None or item is None or item.get("type") != "reasoning":
+            item = _own_lists(wire_fields(around)) if around is not None else {"type": "reasoning", "summary": []}
+            self._open = item
+            self.items.append(item)
+        return item
+
+    def _append(self, item: dict[str, Any], field: str, content: Any) -> None:
+        parts = REASONING.encode_list([content], self.context)
+        if item.get(field).__class__ is list:
+            item[field].extend(parts)
+        else:
+            item[field] = parts
+
     def _reasoning(self, content: ReasoningContent) -> None:
-        around = ITEM.of(content, API)
-        if around is not None or self._open is None or self._open.get("type") != "reasoning":
-            self._open = _own_lists(wire_fields(around)) if around is not None else {"type": "reasoning", "summary": []}
-            self.items.append(self._open)
-        item = self._open
-        field = "content" if content.kind == "text" else "summary"
+        item = self._thought(content)
         if content.kind is not None or content.text:
-            parts = REASONING.encode_list([content], self.context)
-            if item.get(field).__class__ is list:
-                item[field].extend(parts)
-            else:
-                item[field] = parts
+            self._append(item, "content" if content.kind == "text" else "summary", content)
         else:
             self.context.leave_residue(content)
         if content.protected is not None:

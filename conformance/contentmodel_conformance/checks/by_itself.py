@@ -24,7 +24,7 @@ def _payloads(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[
     return [*sources(subject, kind), *([("files", st.sampled_from(files))] if files else [])]
 
 
-@check(by_itself.each_by_itself, "anywhere", "payloads with an odd value in one of their lists", "lines")
+@check(by_itself.each_by_itself, "anywhere", "payloads with an odd value in one of their lists")
 def anywhere(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
         for label, strategy in _payloads(subject, kind):
@@ -33,9 +33,7 @@ def anywhere(subject: Subject, trial: Trial) -> None:
             trial.each(pairs, of(subject, by_itself.each_by_itself, kind), f"{kind} {label}", share)
 
 
-@check(
-    by_itself.weight, "crossing", "payloads with an odd value in one of their lists, to other APIs", "lines", "others"
-)
+@check(by_itself.weight, "crossing", "payloads with an odd value in one of their lists, to other APIs", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
     known = [other for other in subject.others if other.api in _TARGETS] or subject.others[:1]
     for kind in subject.supported:
@@ -50,4 +48,4 @@ def crossing(subject: Subject, trial: Trial) -> None:
 
 
 def _weight(subject: Subject, target: Any, kind: str, payload: Any) -> None:
-    by_itself.weight(subject.reader, subject.adapter, target, kind, payload)
+    by_itself.weight((subject.reader, subject.reader_of(target)), subject.adapter, target, kind, payload)

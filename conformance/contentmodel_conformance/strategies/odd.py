@@ -29,15 +29,32 @@ ODD: list[Any] = [
 _APPLICATION = frozenset(
     {
         *("arguments", "args", "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "schema"),
-        *("response", "structuredContent", "metadata", "json", "value", "tools", "toolUseResult", "resultDisplay"),
+        *(
+            "queries",
+            "response",
+            "structuredContent",
+            "metadata",
+            "json",
+            "value",
+            "tools",
+            "toolUseResult",
+            "resultDisplay",
+        ),
     }
 )
 """The fields with lists of the application, and of definitions."""
 
 
+_BY_POSITION = [("images",), ("videos",), ("audios",)]
+"""The lists of a document whose entries belong to the placeholders in its texts by their position (ShareGPT).
+
+Another entry there changes which of them a placeholder stands for.
+"""
+
+
 def with_odd(payload: Any) -> st.SearchStrategy[Any]:
     """Return a strategy of pairs: a payload, and the same with an odd value in one of its lists of objects."""
-    places = [(steps, at) for steps, size in _lists(payload, ()) for at in range(size + 1)]
+    places = [(steps, at) for steps, size in _lists(payload, ()) if steps not in _BY_POSITION for at in range(size + 1)]
     if not places:
         return st.nothing()
     return st.tuples(st.sampled_from(places), st.sampled_from(ODD)).map(lambda drawn: (payload, _with(payload, *drawn)))

@@ -446,7 +446,7 @@ class WirePaths:
             path = residue_path(place.path, field, None if pending.api == self._api else place.wire)
             extra: Mapping[str, JsonObject] = getattr(pending.owner, "extra", None) or {}
             residue = extra.get(pending.api, {}).get(field)
-            if residue.__class__ is not dict or not residue:
+            if residue.__class__ not in (dict, list) or not residue:
                 yield path, "", True
                 return
             for inside in residue_places(residue, value_at(self._payload, self._actual(path, place)), ""):

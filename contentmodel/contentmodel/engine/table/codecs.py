@@ -47,6 +47,8 @@ class Codec(Generic[T]):
     mandatory = False
     is_rare = False
     """True if most wire objects lack the field: it is read only from objects with values that no other field holds."""
+    has_strays = False
+    """True if the codec of a column also returns contents that are usual in another column, or in none."""
     known_values: frozenset[str] | None = None
     """The enum values that the API defines for this field; None if any text is valid, or the field is not a text."""
     tagged: tuple[str, frozenset[str]] | None = None
@@ -95,6 +97,13 @@ class Codec(Generic[T]):
     def places(self, value: T, wire: Json, path: str) -> Iterable[Place]:
         """Return the origins of the model objects in `value`, which was decoded from `wire` at `path`."""
         return ()
+
+    def left(self, wire: Json) -> JsonArray | None:
+        """Return what `decode` leaves of a held list: the other entries, and {} in place of each one that it reads.
+
+        Return None if it reads the whole value.
+        """
+        return None
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         """Return the wire value for a field of `owner`; None to omit the field."""

@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
@@ -136,6 +137,7 @@ class Blocks(Codec[list[S]]):
 
     classes: tuple[type, ...] = (list,)
     identity = False
+    has_strays = True
 
     def __init__(self, union: Union) -> None:
         self.union = union
@@ -166,6 +168,20 @@ class Blocks(Codec[list[S]]):
 
     def describe(self) -> str:
         return f"list of {self.union.name}"
+
+
+class EachBlock(Blocks[AIContent]):
+    """A list of blocks, each decoded by itself: an entry that is no object becomes an unknown content at its place."""
+
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
+        return call
+
+    def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
+        decode = self.union.decode
+        return [
+            decode(wire, context) if wire.__class__ is dict else UnknownContent(api=context.api, block=wire)
+            for wire in value
+        ]
 
 
 class BlocksOrOne(Blocks[AIContent]):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, islice
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonObject, path_keys
+from contentmodel.engine.json import JsonArray, JsonObject, path_keys
 from contentmodel.engine.table.code import Code
-from contentmodel.engine.table.codecs import AnyCodec
+from contentmodel.engine.table.codecs import AnyCodec, Codec
 from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import get_attribute
-from contentmodel.engine.table.nested import Blocks
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -70,7 +70,8 @@ class Plain:
         """Generate the code of `read`. It also counts the field if its value is held."""
         name = code.fresh("other") if self.is_alternative else code.variable(self.attribute)
         targets = [code.variable(attribute) for attribute in self.attributes]
-        code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {self._test(name, code)}:", f"{pad}    {count} += 1")
+        code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {self._test(name, code)}:")
+        code.add(f"{pad}    {count} += {_whole_source(self.codec, name, code)}")
         if not self.codec.identity:
             call = f"{code.name('decode', self.codec.decode)}({name}, context, {wire}, {key!r})"
             code.add(f"{pad}    {', '.join(targets)} = {self.codec.quick_decode(name, call, code.name)}")
@@ -152,7 +153,7 @@ class Column:
         union = None if models else getattr(codec, "union", None)
         self.models = models if union is None else tuple({row.model: None for row in union.rows})
         self.hinted = hinted
-        self.spreads = isinstance(codec, Blocks)
+        self.spreads = codec.has_strays
 
     def holds(self, value: object) -> bool:
         """Return whether contents can hold the wire value."""
@@ -241,12 +242,12 @@ class Nested:
                 yield inner_path, child.codec
 
     def holders(self) -> dict[str, Callable[[object], bool]] | None:
-        """Return a test for each key of whether its value is held; None if there are nested objects."""
+        """Return a test for each key of whether its value is held; None if a value may be held in part."""
         holders: dict[str, Callable[[object], bool]] = {
             key: partial(eq, constant) for key, constant in self.constants.items()
         }
         for key, child in self.children.items():
-            if isinstance(child, Nested):
+            if isinstance(child, Nested) or _leaves_entries(child.codec):
                 return None
             holders[key] = child.holds
         return holders
@@ -260,8 +261,9 @@ class Nested:
                 if key not in self.constants or self.constants[key] != value:
                     left[key] = value
             elif not isinstance(child, Nested):
-                if not child.holds(value):
-                    left[key] = value
+                rest = child.codec.left(value) if child.holds(value) else value
+                if rest is not None or not child.holds(value):
+                    left[key] = rest
             elif value.__class__ is dict:
                 inner = child.residue(value)
                 if inner or not value:
@@ -281,6 +283,8 @@ class Nested:
                 inner = wire.setdefault(key, {})
                 if inner.__class__ is dict:
                     child.merge(value, inner)
+            elif isinstance(child, Plain) and value.__class__ is list and _leaves_entries(child.codec):
+                wire[key] = _woven(value, wire.get(key))
             elif key not in wire:
                 wire[key] = value
 
@@ -357,6 +361,23 @@ class Nested:
 def test_source(codec: AnyCodec, name: str, code: Code) -> str:
     """Return an expression for whether a codec holds the value of a variable."""
     return codec.test(name) or f"{name} is not None and {code.name('holds', codec.holds)}({name})"
+
+
+def _leaves_entries(codec: AnyCodec) -> bool:
+    """Return whether a codec may leave entries of a list."""
+    return type(codec).left is not Codec.left
+
+
+def _whole_source(codec: AnyCodec, name: str, code: Code) -> str:
+    """Return an expression for the number of fields that a codec reads as a whole: 1, or 0 if it leaves entries."""
+    return f"({code.name('left', codec.left)}({name}) is None)" if _leaves_entries(codec) else "1"
+
+
+def _woven(left: JsonArray, read: object) -> JsonArray:
+    """Return a list with the entries that a codec left in their places, among those that it wrote."""
+    written = iter(read if read.__class__ is list else ())
+    places = [[entry] if entry != {} else [*islice(written, 1)] for entry in left]
+    return [*chain.from_iterable(places), *written]
 
 
 def missing_source(path: str, code: Code, pad: str) -> list[str]:
