@@ -88,6 +88,7 @@ from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.kept_results import TYPES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.validated_calls import with_mode_of_strict_tools, with_strict_tools
 
 REQUEST = TABLE.record(
     "request",
@@ -214,6 +215,7 @@ REQUEST_PASSES = (
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_fitting_calls),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
+    request_pass(with_mode_of_strict_tools, native=True),
     message_pass(passes.with_names_of_results),
     message_pass(with_failures),
     message_pass(with_begun),
@@ -305,7 +307,7 @@ class GoogleGenerateContent(TableAdapter):
             return with_block_reason(value, wire, context)
         if not isinstance(value, ChatRequest):
             return value
-        return with_custom_calls(with_level(with_format_kind(value), context), context)
+        return with_custom_calls(with_strict_tools(with_level(with_format_kind(value), context), context), context)
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
         return [(tool, None) for tool in tools_of_member(path, request.tools)]

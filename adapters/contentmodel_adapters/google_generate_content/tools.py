@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     MappedEnum,
     ProtobufJson,
     Row,
+    Silent,
     camel_name,
     free_text_row,
     hints,
@@ -27,6 +28,7 @@ from contentmodel.authoring import (
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
+from contentmodel_adapters.shared.validated_calls import are_strict
 
 # The members of a Tool other than function declarations, and their kinds.
 HOSTED_KINDS = {
@@ -80,10 +82,11 @@ FUNCTION = TABLE.union(
             "json schema",
             FunctionTool,
             {**_SCHEMAS, "parametersJsonSchema": "parameters", "responseJsonSchema": "returns"},
+            Silent("strict"),
             ProtobufJson(),
         ),
         # `parameters` and `response` are an older subset of OpenAPI with types in capitals.
-        Row("openapi", FunctionTool, {**_SCHEMAS, "parameters": "parameters", "response": "returns"}),
+        Row("openapi", FunctionTool, {**_SCHEMAS, "parameters": "parameters", "response": "returns"}, Silent("strict")),
         free_text_row("free text", "parametersJsonSchema"),
     ],
     find=_row_of_function,
@@ -262,7 +265,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
         return None
     mode = _RAW_MODES.get(choice.mode, choice.mode)
     # Names are for ANY and VALIDATED only (types.FunctionCallingConfig.allowed_function_names).
-    if choice.tools and mode == "AUTO":
+    if mode == "AUTO" and (choice.tools or are_strict(tools)):
         mode = "VALIDATED"
     return {"mode": mode, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
 

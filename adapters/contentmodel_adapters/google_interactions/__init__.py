@@ -52,6 +52,7 @@ from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.input_fields import fields_of, may_be_request
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.validated_calls import with_mode_of_strict_tools, with_strict_tools
 
 REQUEST = TABLE.record(
     "request",
@@ -145,6 +146,7 @@ REQUEST_PASSES = (
     message_pass(_with_signed_turns, aimed=True),
     message_pass(instructions_as_text),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
+    request_pass(with_mode_of_strict_tools, native=True),
     message_pass(passes.with_names_of_results),
 )
 
@@ -175,7 +177,9 @@ class GoogleInteractions(TableAdapter):
 
     def _decode_row(self, row: Any, wire: dict[str, Any], context: Any) -> Any:
         value = super()._decode_row(row, wire, context)
-        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
+        return (
+            with_custom_calls(with_strict_tools(value, context), context) if isinstance(value, ChatRequest) else value
+        )
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)

@@ -23,6 +23,7 @@ from contentmodel.authoring import (
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.google_interactions.blocks import API, TABLE
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
+from contentmodel_adapters.shared.validated_calls import are_strict
 
 HOSTED_KINDS = {
     "google_search": "web_search",
@@ -63,7 +64,12 @@ def _row_of_tool(wire: dict[str, Any]) -> Any:
 TOOLS = TABLE.union(
     "tool",
     [
-        row("function", FunctionTool, {"name": "name", "description": "description", "parameters": "parameters"}),
+        row(
+            "function",
+            FunctionTool,
+            {"name": "name", "description": "description", "parameters": "parameters"},
+            Silent("strict"),
+        ),
         free_text_row("free text", "parameters", tag="function"),
         *(row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in HOSTED_KINDS.items()),
     ],
@@ -91,7 +97,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """Return the string or object of a choice; None if the API cannot express it."""
     if choice.hosted is not None or choice.mode not in _RAW_MODES:
         return None
-    mode = _RAW_MODES[choice.mode]
+    mode = "validated" if choice.mode == "auto" and are_strict(tools) else _RAW_MODES[choice.mode]
     if not choice.tools:
         return mode
     # The API can list allowed tools, not forbidden ones.
