@@ -53,7 +53,8 @@ def with_mode_of_strict_tools(request: ChatRequest, context: EncodeContext) -> C
         if tool.strict is not None:
             is_said = not tool.strict or mode in ("required", "none") or (are_all and mode == "auto")
             if not is_said or not context.native:
-                context.report_loss(tool, "strict", BY_CHOICE if is_said else ALL_OR_NONE)
+                said = BY_CHOICE if tool.strict else reasons.USUAL_VALUE
+                context.report_loss(tool, "strict", said if is_said else ALL_OR_NONE)
     if choice is None and are_all:
         return _with_choice(request, ToolChoice(mode="auto"), context)
     if choice is not None and not are_all and is_validated(RAW.of(choice, context.api)) and functions:
