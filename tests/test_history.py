@@ -45,7 +45,7 @@ from contentmodel import (
     fold,
     unfold,
 )
-from contentmodel.content import CONTENT_TYPES
+from contentmodel.content import CONTENT_TYPES, CustomToolResultContent, WebSearchToolResultContent
 from contentmodel.content.citations import Citation
 from contentmodel.events import (
     BlockCatchUp,
@@ -362,6 +362,31 @@ def test_store_refuses_writes_to_an_open_turn_of_another_store(url: str) -> None
         assert other.turn(turn).is_open
         one.put_block(turn, 0, text("x"))
         one.end_turn(turn)
+
+
+def test_query_finds_failed_results_with_their_text(store: TurnStore, url: str) -> None:
+    error = ErrorContent(message="boom", code="x")
+    results: list[Any] = [
+        FunctionResultContent(call_id="0", outputs=[text("fine")]),
+        FunctionResultContent(call_id="1", outputs=[text("boom")], is_error=True),
+        FunctionResultContent(call_id="2", outputs=[text("partial"), error]),
+        CustomToolResultContent(call_id="3", outputs=[error], is_error=True),
+        WebSearchToolResultContent(call_id="4", outputs=[error]),
+    ]
+    turn = store.begin_turn("c", "assistant")
+    for index, result in enumerate(results):
+        store.put_block(turn, index, result)
+    store.end_turn(turn, status="failed", error=error)
+    is_error = "content->>'is_error' = 'true'" if "postgresql" in url else "json_extract(content, '$.is_error')"
+    engine = sqlalchemy.create_engine(url if "://" in url else f"sqlite:///{url}")
+    with engine.connect() as connection:
+        query = f"SELECT sequence, text_content FROM turn_blocks WHERE {is_error} ORDER BY sequence"
+        found = connection.execute(sqlalchemy.text(query)).all()
+        (failed,) = connection.execute(sqlalchemy.text("SELECT error FROM turns WHERE status = 'failed'")).one()
+    engine.dispose()
+    assert [tuple(row) for row in found] == [(index, "boom") for index in range(1, 5)]
+    assert (json.loads(failed) if isinstance(failed, str) else failed) == {"message": "boom", "code": "x"}
+    assert [block.content for block in store.blocks(turn)] == results
 
 
 def test_pages_of_turns_and_conversations_continue_after_the_last_entry(store: TurnStore) -> None:

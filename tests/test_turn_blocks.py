@@ -20,6 +20,7 @@ from contentmodel import (
     ChatResponse,
     DataContent,
     DecodeError,
+    ErrorContent,
     FinishReason,
     FunctionCallContent,
     FunctionResultContent,
@@ -28,6 +29,7 @@ from contentmodel import (
     Protected,
     ReasoningContent,
     TextContent,
+    ToolResultContent,
     UnknownContent,
     UriContent,
 )
@@ -73,6 +75,63 @@ def test_every_content_survives_a_round_trip(kind: type[Any], data: st.DataObjec
     block = ADAPTER.encode_block(content, 3)
     assert set(block) <= {"sequence", "block_type", "text_content", "content"} or isinstance(content, UnknownContent)
     assert block["sequence"] == 3
+
+
+@pytest.mark.parametrize(
+    "kind", [t for t in CONTENT_TYPES if issubclass(t, ToolResultContent)], ids=lambda t: t.__name__
+)
+@FEW
+@given(data=st.data())
+def test_rows_of_failed_results_have_the_text_of_the_failure_and_is_error(kind: Any, data: st.DataObject) -> None:
+    error = ErrorContent(message=data.draw(st.text(min_size=1)), code=data.draw(st.none() | st.text()))
+    text = TextContent(text=data.draw(st.text(min_size=1)))
+    outputs, flag, failure = data.draw(
+        st.sampled_from(
+            [([error], None, error.message), ([text, error], True, error.message), ([text], True, text.text)]
+        )
+    )
+    content = msgspec.structs.replace(data.draw(model.structs(kind)), outputs=outputs, is_error=flag)
+    block = ADAPTER.encode_block(content, 0)
+    assert (block["text_content"], block["content"]["is_error"]) == (failure, True)
+    assert ADAPTER.decode_block(block) == content
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"block_type": "tool_result", "content": {"tool_use_id": "t", "content": "boom", "is_error": True}},
+        {"block_type": "tool_result", "text_content": "boom", "content": {"tool_use_id": "t", "is_error": True}},
+        {
+            "block_type": "tool_result",
+            "content": {"content": [{"block_type": "error", "content": {"message": "boom"}}]},
+        },
+        {
+            "block_type": "tool_result",
+            "text_content": "boom",
+            "content": {"content": [{"block_type": "error", "content": {"message": "boom"}}], "is_error": False},
+        },
+        {"block_type": "tool_result", "content": {"content": "boom", "is_error": True, "is_error_set": False}},
+        {"block_type": "web_search_tool_result", "content": {"outputs": [{"type": "error", "message": "boom"}]}},
+        {"block_type": "web_search_tool_result", "text_content": None, "content": {"is_error": True}},
+    ],
+)
+def test_rows_of_failed_results_of_other_spellings_come_back_unchanged(block: dict[str, Any]) -> None:
+    content = ADAPTER.decode_block({"sequence": 0, **block})
+    assert content.error is not None
+    assert ADAPTER.encode_block(content, 0) == {"sequence": 0, **block}
+    laws.identity(ADAPTER, "request", {"turns": [turn(use("t"), block)]})
+
+
+def test_decoder_reports_a_text_of_a_failed_result_that_is_not_its_failure() -> None:
+    said = {
+        "block_type": "tool_result",
+        "text_content": "other",
+        "content": {"tool_use_id": "t", "content": "boom", "is_error": True},
+    }
+    rows = {"turns": [turn(use("t"), said)]}
+    laws.identity(ADAPTER, "request", rows)
+    losses = contentmodel.convert(rows, target="openai-chat").losses
+    assert [loss.path for loss in losses if loss.path.endswith("text_content")] == ["$.turns[0].blocks[1].text_content"]
 
 
 @given(model.requests())

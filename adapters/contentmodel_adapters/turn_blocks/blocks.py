@@ -23,10 +23,10 @@ from contentmodel.authoring import (
 )
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import ReferenceContent, UnknownContent
+from contentmodel.content.outcomes import ErrorContent, ReferenceContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.interop import options_of
 from contentmodel.serialize import convert_value, to_builtins
@@ -225,6 +225,10 @@ class Shape:
             return ""
         return f".text_content{rest}" if name == self.text else f".content.{self.names.get(name, name)}{rest}"
 
+    def unread(self, written: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a block that no attribute holds, although the block of its content has them."""
+        return {}
+
     # The methods of a source trace's row.
 
     def row_of(self, value: Any) -> Shape:
@@ -288,7 +292,51 @@ class Thinking(Shape):
         return [*signature, *super().fields_of(attribute, wire)]
 
 
-class ToolResult(Shape):
+UNSET = "is_error_set"
+"""False in the `content` of a failed result whose own `is_error` is unset: the row's one follows from the outputs."""
+
+
+class Result(Shape):
+    """A result of a tool. If it failed, `text_content` is the text of the failure, and `is_error` is true.
+
+    So one query finds the failures of all tools, also those that only an ErrorContent among the outputs shows.
+    """
+
+    def write(self, content: Any) -> dict[str, Any]:
+        block = super().write(content)
+        if content.error is None or content.is_error is False:
+            return block
+        inside = {**block.pop("content", {}), "is_error": True}
+        text = {"text_content": text} if (text := failure_text(content)) else {}
+        unset = {UNSET: False} if content.is_error is None else {}
+        return {**block, **text, "content": {**inside, **unset}}
+
+    def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        return {key: value for key, value in data.items() if key != UNSET}
+
+    def read(self, block: dict[str, Any], path: str, reading: Reading) -> Any:
+        result = self.read_outputs(super().read(block, path, reading), block, path, reading)
+        if result is None or not result.is_error or (block.get("content") or {}).get(UNSET) is not False:
+            return result
+        has_error = any(isinstance(output, ErrorContent) for output in result.outputs)
+        return msgspec.structs.replace(result, is_error=None) if has_error else result
+
+    def read_outputs(self, result: Any, block: dict[str, Any], path: str, reading: Reading) -> Any:
+        """Return the result with its outputs. Subclasses with outputs that are not the model's JSON override it."""
+        return result
+
+    def unread(self, written: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+        text = block.get("text_content")
+        return {"text_content": text} if text and text != written.get("text_content") else {}
+
+
+def failure_text(result: ToolResultContent) -> str:
+    """Return the text of a failed result: the message of its error, its other text, or the code of its error."""
+    error = result.error
+    return "" if error is None else error.message or result.text or error.code or ""
+
+
+class ToolResult(Result):
     """A result of the application's tool: `content` is text, or a list of blocks."""
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
@@ -300,13 +348,13 @@ class ToolResult(Shape):
         return {**inside, "content": [write_block(output) for output in content.outputs]}
 
     def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        data = super().read_inside(data, block, path, reading)
         outputs = data.pop("outputs", None)
         if outputs is None and isinstance(block.get("text_content"), str):
             outputs = block["text_content"]
         return data if outputs is None else {**data, "outputs": []}
 
-    def read(self, block: dict[str, Any], path: str, reading: Reading) -> Any:
-        result = super().read(block, path, reading)
+    def read_outputs(self, result: Any, block: dict[str, Any], path: str, reading: Reading) -> Any:
         if result is None:
             return None
         values = (block.get("content") or {}).get("content", block.get("text_content"))
@@ -366,7 +414,10 @@ REFERENCES = {
     "file": Shape("reference", HostedFileContent, {"file_id": "file"}),
     "item_id": Shape("reference", ReferenceContent),
 }
-PLAIN_SHAPES = {kind: Shape(str(kind.__struct_config__.tag), kind) for kind in CONTENT_TYPES}
+PLAIN_SHAPES = {
+    kind: (Result if issubclass(kind, ToolResultContent) else Shape)(str(kind.__struct_config__.tag), kind)
+    for kind in CONTENT_TYPES
+}
 WRITERS: dict[type[Any], Shape] = {
     **PLAIN_SHAPES,
     **{shape.model: shape for shape in (TEXT, THINKING, TOOL_USE, TOOL_RESULT)},
@@ -457,7 +508,9 @@ def read_block(block: Any, path: str, reading: Reading, sequence: int | None = N
     written = _written(content, form)
     if sequence is not None:
         written = {"sequence": sequence, **written}
-    return with_residue(content, {**form, **residue_of(written, block)})
+    shape = made_by(with_residue(content, form))
+    unread = shape.unread(written, block) if isinstance(shape, Shape) else {}
+    return with_residue(content, {**form, **residue_of(written, block), **unread})
 
 
 def _read_content(block: dict[str, Any], path: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
