@@ -15,16 +15,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from conftest import APIS, records
+from conftest import APIS, FEW, records
 from contentmodel import (
     ChatChoice,
     ChatMessage,
     ChatResponse,
+    DataContent,
     ErrorContent,
     FinishReason,
     FunctionCallContent,
+    FunctionResultContent,
     ReasoningContent,
     TextContent,
+)
+from contentmodel.content import (
+    CONTENT_TYPES,
+    ToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
 )
 from contentmodel.errors import StreamError, ToolArgumentsError
 from contentmodel.events import (
@@ -43,10 +51,14 @@ from contentmodel.events import (
     UsageDelta,
     WireEvent,
     fold,
+    growing_field,
 )
+from contentmodel.server.log import Log, Reader
+from contentmodel.streams import encode_stream
 from contentmodel.unfolding import unfold
 from contentmodel.usage import Usage
 from contentmodel_conformance import streams
+from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.transcripts import transcripts
 
 SIZES = st.sampled_from([None, 1, 2, 7])
@@ -118,6 +130,64 @@ def test_fold_gives_response_after_each_event() -> None:
     assert gathered.content(0) == TextContent(text="Good bye!")
     with pytest.raises(StreamError):
         gathered.content(1)
+
+
+RESULTS = [kind for kind in CONTENT_TYPES if issubclass(kind, ToolResultContent)]
+
+
+@pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
+@FEW
+@given(data=st.data(), size=SIZES)
+def test_fold_of_a_growing_result_is_the_same_wherever_the_events_are_cut(
+    kind: Any, data: st.DataObject, size: int | None
+) -> None:
+    last = data.draw(st.sampled_from([TextContent, ErrorContent]).flatmap(model.structs))
+    last = msgspec.structs.replace(last, **{growing_field(last): data.draw(st.text(min_size=1, max_size=9))})
+    others = data.draw(st.lists(model.structs(TextContent), max_size=2))
+    result = msgspec.structs.replace(data.draw(model.structs(kind)), outputs=[*others, last])
+    whole = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[result])])])
+    events = list(unfold(whole, size=size))
+    assert any(isinstance(event, TextDelta) for event in events)
+    assert fold(event for event in events if not isinstance(event, BlockStop)) == whole
+    for cut in range(2, len(events) + 1):
+        log, late = Log(), Fold()
+        for event in events[:cut]:
+            log.add(event)
+        sent = [piece.event for piece in Reader(log, after=10**6).take(10**6)]
+        for event in [*sent, *events[cut:]]:
+            late.feed(event)
+        assert late.response == whole
+        content: Any = log.state()[0]
+        assert result.text.startswith(content.text)
+        (caught,) = [event for event in sent if isinstance(event, BlockCatchUp)]
+        assert caught.is_complete == any(isinstance(event, BlockStop) for event in events[:cut])
+
+
+def test_more_text_of_a_result_extends_its_last_output_or_begins_one() -> None:
+    picture = DataContent(media_type="image/png", data="QQ==")
+    for outputs, expected in (
+        ([], [TextContent(text="ab")]),
+        ([TextContent(text="x")], [TextContent(text="xab")]),
+        ([picture], [picture, TextContent(text="ab")]),
+    ):
+        start = BlockStart(index=0, content=FunctionResultContent(call_id="c", outputs=outputs))
+        folded = fold([start, TextDelta(index=0, text="a"), TextDelta(index=0, text="b")])
+        assert folded.messages[0].contents == [FunctionResultContent(call_id="c", outputs=expected)]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_encoder_holds_a_growing_result_until_its_end(api: str) -> None:
+    grown = WebSearchToolResultContent(call_id="c", outputs=[TextContent(text="Sunny in Oslo.")])
+    call = WebSearchToolCallContent(call_id="c", arguments={"query": "Oslo"})
+    text = TextContent(text="Done.")
+    message = ChatMessage(role="assistant", contents=[call, grown, text])
+    whole = ChatResponse(id="r", model="m", choices=[ChatChoice(messages=[message])])
+    growing = list(unfold(whole, size=3))
+    at_once = [event for event in growing if not (isinstance(event, TextDelta) and event.index == 1)]
+    assert len(at_once) < len(growing)
+    start = next(event for event in at_once if isinstance(event, BlockStart) and event.index == 1)
+    at_once[at_once.index(start)] = msgspec.structs.replace(start, content=grown)
+    assert b"".join(encode_stream(growing, api)) == b"".join(encode_stream(at_once, api))
 
 
 # -- streams by hand ---------------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from conftest import FEW
 from contentmodel import ErrorContent, ReasoningContent, TextContent, UriContent, adapter, unfold
 from contentmodel.content.citations import Citation
 from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
     HostedToolCallContent,
     HostedToolResultContent,
     ToolApprovalRequestContent,
@@ -34,6 +36,7 @@ from contentmodel.interop.vercel_ui import VercelWriter, read_message, ui_chunks
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
+from contentmodel.server.log import Log, Reader
 from contentmodel_conformance.strategies.model import contents
 from scripted import answer
 
@@ -74,6 +77,22 @@ def test_front_end_that_joins_late_gets_the_same_blocks(late: bool) -> None:
         if isinstance(writer, RunWriter):
             for chunk in chunks:
                 EVENT.validate_python(chunk)
+
+
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_growing_result_is_sent_once_and_whole(cut: int) -> None:
+    result = FunctionResultContent(call_id="c1", outputs=[TextContent(text="Sunny in Oslo.")])
+    made = answer(FunctionCallContent(call_id="c1", name="weather", arguments={}), result, "Done.")
+    log = Log()
+    events = list(unfold(made, size=4))
+    for event in events[:cut]:
+        log.add(event)
+    snapshot = [piece.event for piece in Reader(log, after=10**6).take(10**6)]
+    for sent in (events, [*snapshot, *events[cut:]]):
+        vercel, ag_ui = VercelWriter("t", "m", "7"), RunWriter("t", "c", "r")
+        outputs = [chunk["output"] for event in sent for chunk in vercel.chunks(event) if "output" in chunk]
+        results = [chunk["content"] for event in sent for chunk in ag_ui.chunks(event) if "RESULT" in chunk["type"]]
+        assert outputs == results == ["Sunny in Oslo."]
 
 
 def test_hosted_tools_and_sources_are_marked() -> None:

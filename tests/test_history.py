@@ -866,6 +866,19 @@ def test_record_does_not_store_incomplete_blocks(store: TurnStore) -> None:
     assert [m.text for m in store.load("c").messages] == ["whole"]
 
 
+def test_record_stores_a_growing_result_at_its_end(store: TurnStore) -> None:
+    call = FunctionCallContent(call_id="c1", name="f", arguments={})
+    result = FunctionResultContent(call_id="c1", outputs=[text("Sunny in Oslo.")])
+    message = ChatMessage(role="assistant", contents=[call, result])
+    events = list(unfold(ChatResponse(choices=[ChatChoice(messages=[message])]), size=4))
+    end = next(n for n, event in enumerate(events) if isinstance(event, BlockStop) and event.index == 1)
+    for count in range(end - 3, end + 2):
+        turn = store.begin_turn(f"c{count}", "assistant")
+        list(record(events[:count], store, turn))
+        stored = [block.content for block in store.blocks(turn)]
+        assert stored == ([call, result] if count > end else [call])
+
+
 @pytest.mark.parametrize("stop_at", range(8))
 def test_record_interrupts_the_turn_if_its_reader_stops(store: TurnStore, stop_at: int) -> None:
     turn = store.begin_turn("c", "assistant")

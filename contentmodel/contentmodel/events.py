@@ -20,7 +20,7 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.errors import StreamError
 from contentmodel.interop import Model
 from contentmodel.literals import NoticeKind, Open
@@ -63,10 +63,10 @@ class BlockDelta(StreamEvent, frozen=True, kw_only=True):
 
 
 class TextDelta(BlockDelta, frozen=True, kw_only=True):
-    """More text of a text, a refusal, a transcript, or a summary of earlier turns."""
+    """More text of a text, a refusal, a transcript, a summary of earlier turns, or the outputs of a tool result."""
 
     text: str
-    """The text to append."""
+    """The text to append. In a result, append it to the last output; if that is not a text, to a new output."""
 
 
 class ReasoningDelta(BlockDelta, frozen=True, kw_only=True):
@@ -148,6 +148,8 @@ class BlockCatchUp(StreamEvent, frozen=True, kw_only=True):
     """The content that replaces the block."""
     choice: int = 0
     """The number of the choice that the block belongs to."""
+    is_complete: bool = True
+    """False if the block is still growing: deltas and a BlockStop may follow."""
 
 
 class UsageDelta(StreamEvent, frozen=True, kw_only=True):
@@ -439,14 +441,23 @@ def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:
         elif isinstance(delta, CitationDelta):
             changes.setdefault("annotations", list(content.annotations or ())).append(delta.citation)
     field = growing_field(content)
-    if texts and field is not None:
+    if texts and isinstance(content, ToolResultContent):
+        changes["outputs"] = _more_output(content.outputs, "".join(texts))
+    elif texts and field is not None:
         existing = getattr(content, field)
         changes[field] = "".join([existing if isinstance(existing, str) else "", *texts])
     return msgspec.structs.replace(content, **changes) if changes else content
 
 
+def _more_output(outputs: list[Content], text: str) -> list[Content]:
+    """Return the outputs of a tool result with more text in the last one, or in a new one if that is not a text."""
+    if not outputs or not isinstance(outputs[-1], TextContent | ErrorContent):
+        return [*outputs, TextContent(text=text)]
+    return [*outputs[:-1], grown(outputs[-1], [TextDelta(index=0, text=text)])]
+
+
 def growing_field(content: Any) -> str | None:
-    """Return the field of a content that deltas extend; None if there is none."""
+    """Return the text field of a content that deltas extend; None if there is none, as in a tool result."""
     if isinstance(content, TextContent | ReasoningContent):
         return "text"
     if isinstance(content, ToolCallContent):

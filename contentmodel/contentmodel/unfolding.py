@@ -11,7 +11,7 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import (
     ArgumentsDelta,
     BlockStart,
@@ -84,10 +84,18 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
 def blank(content: Any) -> tuple[Any, list[tuple[Any, str]]]:
     """Return the initial content of a block, and the classes and texts of the deltas that complete it."""
     field = growing_field(content)
+    if isinstance(content, ToolResultContent) and content.outputs:
+        output, deltas = blank(content.outputs[-1])
+        if deltas and deltas[0][0] is TextDelta:
+            outputs = [
+                *content.outputs[:-1],
+                msgspec.structs.replace(output, annotations=content.outputs[-1].annotations),
+            ]
+            return msgspec.structs.replace(content, outputs=outputs, annotations=content.annotations and None), deltas
     if field is None or isinstance(content, DataContent):
         return content, []
     text = content.arguments_text if field == "arguments" and content.arguments else getattr(content, field)
     if field == "arguments" and content.arguments is None:
         return content, []
-    start = msgspec.structs.replace(content, **{field: "", "annotations": None})
+    start = msgspec.structs.replace(content, **{field: "", "annotations": content.annotations and None})
     return start, [(next(delta for kind, delta in _KINDS if isinstance(content, kind)), text or "")]

@@ -106,7 +106,7 @@ class Taking:
             return self._describe(event)
         if isinstance(event, BlockStart | BlockCatchUp) and event.index not in self._stored:
             self._unstored.add(event.index)
-        if isinstance(event, BlockCatchUp) or (isinstance(event, BlockStop) and event.is_complete):
+        if isinstance(event, BlockCatchUp | BlockStop) and event.is_complete:
             return self._put(event.index)
         if isinstance(event, BlockDelta) and event.index in self._stored:
             # A citation may follow the BlockStop of its block.

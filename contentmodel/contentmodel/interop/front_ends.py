@@ -92,7 +92,7 @@ class BlockWriter(ABC):
             yield from self._end(event.index, event.content)
         elif isinstance(event, BlockCatchUp):
             yield from self._begin(event.index, event.content)
-            if not grows(event.content):
+            if event.is_complete and not grows(event.content):
                 yield from self._end(event.index, event.content)
         elif isinstance(event, TurnStart):
             self._origin = event.response.origin
@@ -132,7 +132,8 @@ class BlockWriter(ABC):
 
     def _grow(self, index: int, text: str) -> Chunks:
         block = self._open.get(index)
-        if block is None or not text:
+        if block is None or not text or not grows(block.content):
+            # A content that is sent whole may grow: its end has all of it.
             return ()
         block.sent += text
         return self.grown(block, text)

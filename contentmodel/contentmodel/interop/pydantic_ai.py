@@ -21,7 +21,7 @@ from contentmodel.client import AsyncChatClient, AsyncChatStream, ClientError
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent
+from contentmodel.content.tools import FunctionCallContent, ToolResultContent
 from contentmodel.events import (
     ArgumentsDelta,
     BlockStart,
@@ -242,6 +242,8 @@ class _Streamed(StreamedResponse):
     name: str
     provider: str
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    results: set[int] = field(default_factory=set)
+    """The blocks of results: they are sent whole, at their end."""
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
         growing: set[int] = set()
@@ -259,13 +261,15 @@ class _Streamed(StreamedResponse):
         parts = self._parts_manager
         if isinstance(event, BlockStart) and event.choice == 0:
             content = event.content
+            if isinstance(content, ToolResultContent):
+                self.results.add(event.index)
             if isinstance(content, FunctionCallContent) and content.name:
                 yield from parts.handle_tool_call_delta_events(
                     vendor_part_id=event.index, tool_name=content.name, tool_call_id=content.call_id
                 )
             elif isinstance(content, TextContent | ReasoningContent) and content.text:
                 yield from self._grow(event.index, content, content.text, growing)
-        elif isinstance(event, TextDelta):
+        elif isinstance(event, TextDelta) and event.index not in self.results:
             yield from self._grow(event.index, TextContent(text=""), event.text, growing)
         elif isinstance(event, ReasoningDelta):
             yield from self._grow(event.index, ReasoningContent(), event.text, growing)

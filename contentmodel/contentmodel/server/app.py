@@ -39,9 +39,11 @@ from contentmodel.server.replies import answer, log_page, refuse, refuse_early, 
 from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.sent import Rules
 from contentmodel.server.signals import stopping_on_signals
+from contentmodel.server.sse import frames
 from contentmodel.server.stored_replay import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
+from contentmodel.server.turn_blocks import row_frames
 from contentmodel.server.turn_service import StartedTurn, TurnService
 
 
@@ -241,6 +243,7 @@ class Front:
 
     async def post_turn(self, request: Request) -> Response:
         conversation = await self.conversation_of(request)
+        queries.vocabulary_of(request)
         data = await request.body()
         turn_request = await request_models.decoded(request_models.turn_request_of, data, self.rules)
         await self._access.check_files(request, conversation, turn_request)
@@ -257,6 +260,7 @@ class Front:
 
     async def post_approvals(self, request: Request) -> Response:
         turn = await self._turn(request)
+        queries.vocabulary_of(request)
         data = await request_models.short_body_of(request, self.limits.answer_bytes)
         turn_request = TurnRequest(request_models.answers_of(data, self.rules), turn.id)
         begun, _ = await self.conversing.ask(turn.conversation, turn_request, self._choose(request, turn.conversation))
@@ -273,8 +277,10 @@ class Front:
     async def _begun(self, request: Request, begun: StartedTurn, status: int) -> Response:
         headers = {"location": request.url_for("turn", turn=begun.turn).path}
         if "text/event-stream" in request.headers.get("accept", "").lower():
-            return await self._stream(begun.turn, queries.after_of(request), status, headers)
+            return await self._stream(request, begun.turn, status, headers)
         events = request.url_for("events", turn=begun.turn).path
+        if "vocabulary" in request.query_params:
+            events += f"?vocabulary={queries.vocabulary_of(request)}"
         return answer({**msgspec.to_builtins(begun), "events": events}, status, headers)
 
     async def get_turn(self, request: Request) -> Response:
@@ -290,12 +296,14 @@ class Front:
         if live is not None and live.has_sent_all(after):
             # EventSource reconnects after every end of a stream. Status 204 makes it stop.
             return Response(status_code=204)
-        return await self._stream(turn.id, after)
+        return await self._stream(request, turn.id)
 
     async def _stream(
-        self, turn: str, after: int, status: int = 200, headers: Mapping[str, str] | None = None
+        self, request: Request, turn: str, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> Response:
-        return EventStream(await self.batches(turn, after), status, headers)
+        after, vocabulary = queries.after_of(request), queries.vocabulary_of(request)
+        encode = row_frames if vocabulary == "turn-blocks" else frames
+        return EventStream(await self.batches(turn, after), status, headers, encode)
 
     async def batches(self, turn: str, after: int = 0) -> AsyncGenerator[list[EncodedEvent], None]:
         """Return the events of a turn after number `after`, in batches: of this process, or from the store."""

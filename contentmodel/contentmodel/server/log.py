@@ -17,6 +17,7 @@ from contentmodel.errors import StreamError
 from contentmodel.events import (
     BlockCatchUp,
     BlockStart,
+    BlockStop,
     Fold,
     Notice,
     StreamEvent,
@@ -61,6 +62,7 @@ class Log:
         self._size = 0
         self._fold = Fold()
         self._choices: dict[int, int] = {}
+        self._growing: set[int] = set()
         self._start = ChatResponse()
         self._notices: list[tuple[int, Notice]] = []
         self._end: TurnComplete | TurnError | None = None
@@ -100,6 +102,10 @@ class Log:
             self._start = msgspec.structs.replace(self._start, usage=event.usage)
         elif isinstance(event, BlockStart | BlockCatchUp):
             self._choices[event.index] = event.choice
+            is_growing = isinstance(event, BlockStart) or not event.is_complete
+            (self._growing.add if is_growing else self._growing.discard)(event.index)
+        elif isinstance(event, BlockStop):
+            self._growing.discard(event.index)
         elif isinstance(event, Notice):
             self._notices.append((self.last + 1, event))
         elif isinstance(event, TurnComplete | TurnError):
@@ -136,7 +142,11 @@ class Log:
         events: list[StreamEvent] = [TurnStart(response=self._start)]
         for index, content in state.items():
             if known.get(index) is not content:
-                events.append(BlockCatchUp(index=index, content=content, choice=self._choices[index]))
+                is_complete = index not in self._growing
+                catch_up = BlockCatchUp(
+                    index=index, content=content, choice=self._choices[index], is_complete=is_complete
+                )
+                events.append(catch_up)
         events += [notice for place, notice in self._notices if place > number]
         return [*events, self._end] if self._end is not None else events
 

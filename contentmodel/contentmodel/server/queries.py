@@ -75,6 +75,18 @@ def flag_of(request: Request, name: str) -> bool:
     return text == "true"
 
 
+VOCABULARIES = ("content", "turn-blocks")
+"""The vocabularies of the events: those of the content model, and the rows of turns."""
+
+
+def vocabulary_of(request: Request) -> str:
+    """Return the vocabulary that a client wants events in. Raise HTTPException (400) if it is unknown."""
+    vocabulary = request.query_params.get("vocabulary", VOCABULARIES[0])
+    if vocabulary not in VOCABULARIES:
+        raise wrong("vocabulary", f"one of {', '.join(VOCABULARIES)}", vocabulary)
+    return str(vocabulary)
+
+
 def wrong(name: str, expected: str, text: str) -> HTTPException:
     """Return the error for an invalid query parameter."""
     return HTTPException(400, f"{name}: expected {expected}, got {text[:100]!r}")

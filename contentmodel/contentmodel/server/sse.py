@@ -44,10 +44,14 @@ def name_of(event: StreamEvent) -> str:
     return next(name for kind, name in NAMES.items() if isinstance(event, kind))
 
 
+def numbered(encoded: EncodedEvent) -> bytes:
+    """Return the line with the number of an event, if it has one."""
+    return b"" if encoded.id is None else b"id: %d\n" % encoded.id
+
+
 def frame(encoded: EncodedEvent) -> bytes:
     """Encode one event."""
-    number = b"" if encoded.id is None else b"id: %d\n" % encoded.id
-    return number + write_sse(encoded.data, name_of(encoded.event))
+    return numbered(encoded) + write_sse(encoded.data, name_of(encoded.event))
 
 
 def frames(batch: Iterable[EncodedEvent]) -> bytes:

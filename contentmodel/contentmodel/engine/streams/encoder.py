@@ -239,10 +239,14 @@ class StreamEncoder:
             self._write_delta(block, delta)
 
     def _may_change(self, content: AIContent) -> bool:
-        """Return whether a content may change after its start: a hosted call of another API.
+        """Return whether a content may change after its start: a result, or a hosted call of another API.
+
+        No API sends the outputs of a result piece by piece.
 
         In Responses, the call id of a tool search may change between its start and its end (seen 2026-11-22).
         """
+        if isinstance(content, ToolResultContent):
+            return True
         if self.is_native or not isinstance(content, ToolCallContent):
             return False
         return not isinstance(content, FunctionCallContent | CustomToolCallContent)
@@ -335,7 +339,11 @@ class StreamEncoder:
             if event.index not in self._blocks:
                 check_choice(event)
                 self._start(OutgoingBlock(event.index, event.content, event.choice))
-            self._stop(BlockStop(index=event.index, content=event.content))
+            elif not event.is_complete:
+                # What is written cannot be replaced. The end of the block has its content.
+                return
+            if event.is_complete:
+                self._stop(BlockStop(index=event.index, content=event.content))
 
     def _amend(self) -> None:
         amended, self._amended = self._amended, []
