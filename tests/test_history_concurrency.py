@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import socket
 import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ from contentmodel.events import TurnComplete
 from contentmodel.history import AsyncTurnStore, ConflictError, HistoryError, Turn, TurnStore
 from contentmodel.history.engines import url_of
 from contentmodel.server import EventReader
+from scripted import AsyncScripted, answer
+from services.postgresql import NotInstalledError, cluster, stopped
+from test_server_app import serving
 
 BOUND = 120
 """A test fails if it takes more seconds. No assertion depends on how long anything takes."""
@@ -151,6 +155,69 @@ def test_turns_of_several_tasks_begin_after_the_connections_broke(database: str)
                 await assert_complete(store, names)
 
     bounded(run())
+
+
+@pytest.mark.slow
+def test_store_works_again_after_a_restart_of_the_database() -> None:
+    """The test has a cluster of its own: other tests use the shared one at the same time."""
+
+    async def run(url: str) -> None:
+        async with await AsyncTurnStore.open(url) as store, await AsyncTurnStore.open(url) as other:
+            done, opened = await write_turn(store, "before"), await store.begin_turn("open", "assistant")
+            await store.put_block(opened, 0, text("open"))
+            with stopped(url):
+                for call in (store.load("before"), store.put_block(opened, 1, text("lost")), write_turn(store, "down")):
+                    with pytest.raises(HistoryError, match="database"):
+                        await call
+            # Nothing that was acknowledged is lost, and nothing else is there.
+            assert [turn.id for turn in await store.turns("before")] == [done.id]
+            assert [block.content for block in await store.blocks(opened)] == [text("open")]
+            assert [found.id for found in await store.conversations()] == ["before", "open"]
+            names = [f"after {number}" for number in range(10)]
+            turns = await asyncio.gather(*(write_turn(store, name) for name in names))
+            assert {turn.status for turn in turns} == {"complete"}
+            await assert_complete(store, names)
+            # The new lock also protects the turn that was open: no other store may take it.
+            assert await other.recover() == 0
+            await store.put_block(opened, 1, text(" end"))
+            assert (await store.end_turn(opened)).status == "complete"
+            assert [message.text for message in (await other.load("open")).messages] == ["open end"]
+            assert (await write_turn(other, "other")).status == "complete"
+
+    with own_cluster() as url:
+        bounded(run(url))
+
+
+@pytest.mark.slow
+def test_server_works_again_after_a_restart_of_the_database() -> None:
+    async def run(url: str) -> None:
+        model = AsyncScripted(itertools.repeat(answer("One.", "Two three.")))
+        async with serving(url, model, poll=0.05) as front:
+            assert await ask(front.http, "before") == ["One.Two three."]
+            with stopped(url):
+                refused = await front.http.post("/conversations/down/turns", json={"content": "down"})
+                assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unavailable")
+            names = [f"after {number}" for number in range(10)]
+            assert await asyncio.gather(*(ask(front.http, name) for name in names)) == [["One.Two three."]] * 10
+            for name in ("before", *names):
+                texts = [message.text for message in (await front.store.load(name)).messages]
+                assert texts == [name, "One.Two three."]
+                assert [turn.status for turn in await front.store.turns(name)] == ["complete", "complete"]
+            assert len(await front.store.conversations()) == 11
+
+    with own_cluster() as url:
+        bounded(run(url))
+
+
+@contextmanager
+def own_cluster() -> Iterator[str]:
+    """Start a cluster. Skip the test if PostgreSQL is not installed."""
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(cluster())
+        except NotInstalledError as error:
+            pytest.skip(str(error))
+        yield url
 
 
 def test_open_turn_moves_to_the_new_lock_if_the_connection_of_the_old_one_broke(database: str) -> None:

@@ -247,7 +247,7 @@ def test_reader_that_lags_too_far_gets_the_state() -> None:
     for event in HELLO[2:4]:
         log.add(event)
     state = rest(reader)
-    assert events_of(state) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello"))]
+    assert events_of(state) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello"), is_complete=False)]
     # Only the last event of the state has an id: a client has the state when it has all its events.
     assert [one.id for one in state] == [None, 4]
     log.add(HELLO[4])

@@ -95,6 +95,19 @@ def cluster(*, durable: bool = False) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def stopped(url: str) -> Iterator[None]:
+    """Stop the server of a cluster as an administrator does, and start it again on exit, with the same settings."""
+    folder = Path(url.rpartition("host=")[2])
+    pg_ctl: list[str | Path] = [binaries() / "pg_ctl", "-D", folder / "data", "-w", "-t", "60"]
+    settings = f"-k {folder} -c listen_addresses='' -c max_connections=100 {CARELESS}"
+    _run([*pg_ctl, "-m", "fast", "stop"], folder, _owner())
+    try:
+        yield
+    finally:
+        _run([*pg_ctl, "-l", folder / "log", "-o", settings, "start"], folder, _owner())
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description="Start a throw-away PostgreSQL cluster, print its URL, and stop and remove it at Ctrl-C."
