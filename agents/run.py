@@ -2,6 +2,7 @@
 
     python agents/run.py                                   all agents, to each of the other APIs
     python agents/run.py --agent codex --to openai-chat    one agent, to one API
+    python agents/run.py --agent codex --hosts             one agent, to a model of each host of Chat Completions
     python agents/run.py --scenario faults                 only the runs with errors and broken streams
     python agents/run.py --keep runs                       keep the files of all runs in a folder
 
@@ -34,7 +35,7 @@ from model import PROMPT, Model, image, task
 from programs import PROGRAMS, Place, Program, environment
 from servers import gateway, recorder, refusing_proxy, reports_of, run
 from verify import Run, check, violations
-from wire import MODELS
+from wire import HOSTS, MODELS
 
 from contentmodel_conformance.server import Fault, LoopbackServer, Turn
 
@@ -103,16 +104,20 @@ def turns(model: Model, scenario: str) -> list[Any]:
     return [model, *(Turn(model, fault) for fault in faults), *[model] * 20]
 
 
-def config_of(api: str, base_url: str, scenario: str) -> str:
-    """Return the configuration of the gateway. Errors of the upstream reach the agent at once."""
+def config_of(api: str, base_url: str, scenario: str, host: str | None = None) -> str:
+    """Return the configuration of the gateway, for the API's own model or that of a host.
+
+    Errors of the upstream reach the agent at once.
+    """
     retries = "retries = 0\n" if scenario == "faults" else ""
+    model = MODELS[api] if host is None else HOSTS[host]
     return (
         f'[upstreams.up]\napi = "{api}"\nbase_url = "{base_url}"\nkey = "none"\n{retries}\n'
-        f'[[routes]]\nto = "up"\nmodel = "{MODELS[api]}"\n'
+        f'[[routes]]\nto = "up"\nmodel = "{model}"\n'
     )
 
 
-def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float) -> Run:
+def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float, host: str | None = None) -> Run:
     """Run an agent, and verify the run."""
     home, project = folder / "home", folder / "project"
     for made in (home, project, folder / "tmp"):
@@ -121,7 +126,7 @@ def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float
     model = Model(to, task(program, project, short=scenario == "faults"))
     config, log = folder / "gateway.toml", folder / "gateway.log"
     with LoopbackServer(turns(model, scenario), repeat=scenario == "task") as upstream:
-        config.write_text(config_of(to, upstream.base_url(to), scenario))
+        config.write_text(config_of(to, upstream.base_url(to), scenario, host))
         with gateway(config, log) as inner, recorder(inner) as (url, exchanges), refusing_proxy() as (proxy, hosts):
             place = Place(home, project, url)
             command, own = program.start(place, PROMPT)
@@ -135,6 +140,7 @@ def run_one(program: Program, to: str, scenario: str, folder: Path, limit: float
         done = Run(
             program, to, scenario, project, ended, model, list(exchanges), list(upstream.requests), reports, hosts
         )
+        done.host = host
     save(done, folder)
     done.faults = [*check(done), *violations(done)]
     return done
@@ -171,7 +177,7 @@ def row_of(done: Run) -> tuple[str, ...]:
     return (
         done.program.name,
         version_of(done.program.package) or "?",
-        done.to,
+        done.to if done.host is None else f"{done.to} ({done.host})",
         done.scenario,
         str(len(done.records)),
         str(done.tried),
@@ -201,6 +207,9 @@ def main() -> int:
         help=f"an upstream's API: {', '.join(MODELS)}; repeatable. Default: all but the agent's own",
     )
     parser.add_argument(
+        "--hosts", action="store_true", help="only a model of each host of Chat Completions, not the APIs' own models"
+    )
+    parser.add_argument(
         "--scenario",
         action="append",
         choices=SCENARIOS,
@@ -220,15 +229,18 @@ def main() -> int:
     rows, failed = [], False
     for name in chosen.agent or PROGRAMS:
         program = PROGRAMS[name]
-        for to in chosen.to or MODELS:
+        upstreams: list[tuple[str, str | None]] = [(to, None) for to in chosen.to or MODELS]
+        if chosen.hosts:
+            upstreams = [("openai-chat", host) for host in HOSTS]
+        for to, host in upstreams:
             if to == program.api and not chosen.to:
                 continue
             for scenario in chosen.scenario or SCENARIOS:
-                with folder_of(chosen.keep, f"{name}-{to}-{scenario}") as folder:
-                    done = run_one(program, to, scenario, folder, chosen.limit)
+                with folder_of(chosen.keep, f"{name}-{host or to}-{scenario}") as folder:
+                    done = run_one(program, to, scenario, folder, chosen.limit, host)
                 rows.append(row_of(done))
                 failed = failed or bool(done.faults)
-                print(f"{name} -> {to}, {scenario}: {rows[-1][-1]}", file=sys.stderr)
+                print(f"{name} -> {host or to}, {scenario}: {rows[-1][-1]}", file=sys.stderr)
                 for fault in dict.fromkeys(done.faults):
                     print(f"  {fault}", file=sys.stderr)
                 if done.hosts:

@@ -46,6 +46,8 @@ class Run:
     reports: dict[str, dict[str, Any]]
     hosts: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    host: str | None = None
+    """The host of Chat Completions that the model belongs to; None for the API's own."""
 
     @property
     def tried(self) -> int:
@@ -72,6 +74,8 @@ def losses_of(report: dict[str, Any], *sides: str) -> list[Loss]:
 def violations(run: Run) -> list[str]:
     """Return what the upstream's API would refuse or ignore in the requests, and what its SDK's types do not have."""
     found = [f"{v.severity} {v.rule} at {v.path}" for record in run.records for v in record.check()]
+    if run.host is not None:
+        return found  # A host has fields and values that the types of OpenAI's SDK lack.
     if run.to == run.program.api:
         return found  # The agent's own requests may have fields that the SDK's types lack.
     checker = judge(run.to, "request")

@@ -190,6 +190,18 @@ CALL_IDS = {
 }
 """The form of the ids of calls, by API."""
 
+HOSTS = {
+    "deepseek": "deepseek-v4-pro",
+    "moonshot": "kimi-k2.6",
+    "zai": "glm-5.3",
+    "alibaba": "qwen3.6-plus",
+    "minimax": "MiniMax-M2.7",
+    "xai": "grok-4.6",
+    "groq": "groq/openai/gpt-oss-120b",
+    "google": "gemini-3-pro-preview",
+}
+"""A model of each host of Chat Completions. The name of a model selects the rules of its host."""
+
 MODELS = {
     "openai-chat": "gpt-5.2",
     "openai-responses": "gpt-5.2",
