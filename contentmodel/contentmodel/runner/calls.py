@@ -17,11 +17,12 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.errors import ToolArgumentsError
 from contentmodel.runner.jobs import OUT_OF_TIME, Cancelled, Job, Outcome, OutOfTime, cut
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallOutcome, CallRecord
 from contentmodel.tools.definition import Tool
-from contentmodel.tools.faults import ToolInputError
+from contentmodel.tools.faults import InputFault, ToolInputError, shown
 from contentmodel.tools.input import is_cut_short, is_slow, validate_input
 from contentmodel.tools.outcome import ToolOutcome, error_of, result_of
 from contentmodel.tools.sets import ToolSet
@@ -167,7 +168,7 @@ class Triage:
         if is_cut or is_cut_short(call):
             return self.refused(call, "cut_short", CUT_SHORT)
         if not isinstance(call, FunctionCallContent) or (tool is None and call.name in self._tools):
-            return Task(call)
+            return self._handed_back(call)
         if tool is None:
             names = ", ".join(self._tools.names) or "none"
             return self.refused(call, "unknown", f"there is no tool named {call.name}; the tools: {names}")
@@ -185,10 +186,17 @@ class Triage:
             reason = f": {answer.reason}" if answer.reason else ""
             return self.refused(call, "refused", f"the user did not allow this call{reason}")
         if needs_approval and answer is None:
-            return Task(call, request=_question(call))
+            return Task(call, request=_question(self._tools.without_supplied(call)))
         # Format the use before the tool runs: the tool may change its arguments.
         use = _shown(lambda: tool.format_use(args), f"{call.name}({call.arguments_text})")
         return Task(call, job=self._job(tool, call, args), use=use)
+
+    def _handed_back(self, call: ToolCallContent) -> Task:
+        try:
+            return Task(self._tools.handed_back(call))
+        except ToolArgumentsError:
+            fault = InputFault("$", "a JSON object", shown(call.arguments))
+            return self.recorded(Task(call, verdict="invalid"), ToolInputError(call.name or "", [fault]))
 
     def refused(self, call: ToolCallContent, verdict: CallOutcome, why: str) -> Task:
         """Return a task for a call that does not run. Its result gives the model the reason."""

@@ -126,7 +126,7 @@ class Loop:
         self._request = msgspec.structs.replace(request, tools=list(declared.definitions))
         self._server_keeps = server_keeps and (options.conversation_id or options.previous_response_id) is not None
         self._history = with_distinct_calls(without_resolved_approvals(with_every_id(request.messages)))
-        self.ids = Ids(self._history, server_keeps=self._server_keeps)
+        self.ids = Ids(self._history, server_keeps=self._server_keeps, tools=declared)
         self._answers: list[ChatResponse] = []
         self._messages: list[ChatMessage] = []
         self._records: list[CallRecord] = []

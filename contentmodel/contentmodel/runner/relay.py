@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from contentmodel.content import result_type
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.content.tools import FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.events import (
+    ArgumentsDelta,
     BlockCatchUp,
     BlockDelta,
     BlockStart,
@@ -51,6 +52,8 @@ class Relay:
         self._new_ids: dict[tuple[int, str | None], str | None] = {}
         self._foreign: set[int] = set()
         self._of_task: dict[Task, int] = {}
+        # The blocks of this answer whose arguments are sent when they are complete.
+        self._held: set[int] = set()
 
     @property
     def has_begun(self) -> bool:
@@ -77,8 +80,10 @@ class Relay:
 
     def feed(self, event: StreamEvent) -> Iterator[StreamEvent]:
         """Convert an event of an answer to events of the run."""
+        if isinstance(event, ArgumentsDelta) and event.index in self._held:
+            return
         if isinstance(event, BlockStart | BlockStop | BlockCatchUp):
-            event = self._distinct(event)
+            event = self._distinct(self._visible(event))
         self._answer.feed(event)
         if isinstance(event, TurnComplete | TurnError):
             return
@@ -98,6 +103,20 @@ class Relay:
             yield event
         elif usage is not None:
             yield UsageDelta(usage=usage if self._usage is None else self._usage + usage)
+
+    def _visible(self, event: BlockStart | BlockStop | BlockCatchUp) -> BlockStart | BlockStop | BlockCatchUp:
+        """Remove the model's values for arguments that the caller supplies from a call that is handed back.
+
+        The arguments are sent when they are complete: those of a growing text cannot be told apart.
+        """
+        content: Any = event.content
+        tools = self._every_id.tools
+        if not isinstance(content, FunctionCallContent) or not tools.hides_arguments(content.name):
+            return event
+        if not isinstance(event, BlockStop) and isinstance(content.arguments, str):
+            content = msgspec.structs.replace(content, arguments="")
+        self._held.add(event.index)
+        return msgspec.structs.replace(event, content=tools.without_supplied(content))
 
     def _distinct(self, event: BlockStart | BlockStop | BlockCatchUp) -> StreamEvent:
         """Replace the call id of a block by its unique id. Blocks of other choices are not changed."""
@@ -122,7 +141,7 @@ class Relay:
         self._next += self._answer.count
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
-        self._answer, self._new_ids, self._foreign = Fold(), {}, set()
+        self._answer, self._new_ids, self._foreign, self._held = Fold(), {}, set(), set()
         self._ids = self._every_id.next_answer()
         return response
 

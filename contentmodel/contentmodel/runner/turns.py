@@ -12,6 +12,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import (
+    FunctionCallContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     ToolCallContent,
@@ -178,10 +179,14 @@ class Ids:
     """Make the call ids of a run unique: a call whose id was used before gets a new one.
 
     If a server keeps the conversation, it identifies calls by its own ids. So ids are then unique only within one
-    answer.
+    answer. An answer also loses the model's values for the parameters of `tools` that the caller supplies, if the
+    application runs the tool itself: what its code, its clients and its store get has none of them.
     """
 
-    def __init__(self, messages: Iterable[ChatMessage], *, server_keeps: bool = False) -> None:
+    def __init__(
+        self, messages: Iterable[ChatMessage], *, server_keeps: bool = False, tools: ToolSet | None = None
+    ) -> None:
+        self.tools = tools or ToolSet()
         self._taken: set[str | None] = set()
         self._counts: Counter[str] = Counter()
         self._server_keeps = server_keeps
@@ -235,6 +240,8 @@ class AnswerIds:
 
     def of_content(self, content: Any) -> Any:
         """Return a content of the answer. A client call or its result gets the new id; other contents are unchanged."""
+        if isinstance(content, FunctionCallContent) and self._ids.tools.hides_arguments(content.name):
+            content = self._ids.tools.without_supplied(content)
         place, self._count = (self._count, 0), self._count + 1
         self._index.add([content], "assistant")
         if isinstance(content, ToolCallContent):

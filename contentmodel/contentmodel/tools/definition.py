@@ -48,6 +48,8 @@ class Tool:
     """The time limit of one run in seconds; None leaves it to the runner."""
     concurrent: bool = True
     """True if the tool may run at the same time as other tools."""
+    supplied: frozenset[str] = frozenset()
+    """Names of arguments that the caller supplies, and not the model. Tools of a tool file set it."""
 
     def run(self, *args: Any, **named: Any) -> Any:
         """Do the tool's work, sync or async: `run(self, args)` or `run(self, args, context)`.

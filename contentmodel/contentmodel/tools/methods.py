@@ -44,6 +44,7 @@ class Method(msgspec.Struct, frozen=True):
                 return function(args) if self.context is None else function(args, context)
             return function(args, **{self.context: context})
         named = {name: value for name, value in values_of(args).items() if self.names is None or name in self.names}
+        named.pop(self.context or "", None)
         return function(**named, **({self.context: context} if self.context else {}))
 
 

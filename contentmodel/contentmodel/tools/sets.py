@@ -10,6 +10,7 @@ import msgspec
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.schema import ToolDefinitionError
+from contentmodel.tools.supplied import Call, HandedBackTool, without_supplied
 
 Definition = FunctionTool | CustomTool | HostedTool | ToolGroup
 MODES = ("auto", "none", "required")
@@ -44,7 +45,9 @@ class ToolSet:
         if duplicates:
             raise ToolDefinitionError("tools", duplicates)
         self._names = tuple(counts)
-        self._tools = {entry.name: entry for entry in self._entries if isinstance(entry, Tool)}
+        own = [entry for entry in self._entries if isinstance(entry, Tool)]
+        self._tools = {entry.name: entry for entry in own if not isinstance(entry, HandedBackTool)}
+        self._handed_back = {entry.name: entry for entry in own if isinstance(entry, HandedBackTool)}
         self._hosted = [definition for definition in self.definitions if isinstance(definition, HostedTool)]
 
     @property
@@ -55,6 +58,23 @@ class ToolSet:
     def get(self, name: str | None) -> Tool | None:
         """Return the tool with this name if the application runs it, else None."""
         return self._tools.get(name or "")
+
+    def handed_back(self, call: Call) -> Call:
+        """Return a call of a tool that the application runs itself, with the values that the caller supplies.
+
+        They replace the model's values. Raise ToolArgumentsError if the arguments are not an object.
+        """
+        tool = self._handed_back.get(call.name or "")
+        return call if tool is None else tool.with_values(call)
+
+    def hides_arguments(self, name: str | None) -> bool:
+        """Return whether the application runs the tool itself, and supplies some of its arguments."""
+        return (name or "") in self._handed_back
+
+    def without_supplied(self, call: Call) -> Call:
+        """Return a call without the model's values for the parameters that the caller supplies."""
+        tool = self._tools.get(call.name or "") or self._handed_back.get(call.name or "")
+        return call if tool is None else without_supplied(call, tool.supplied)
 
     def __getitem__(self, name: str) -> Tool:
         try:

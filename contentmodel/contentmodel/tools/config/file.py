@@ -17,6 +17,7 @@ from contentmodel.tools.config.operations import context_needed, operation_of, u
 from contentmodel.tools.config.schemas import context_parameters, shown_parameters
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import InputFault, InvalidArguments
+from contentmodel.tools.supplied import HandedBackTool
 from contentmodel.tools.validation import SchemaValidator
 
 
@@ -55,11 +56,11 @@ class ToolFile:
         return result
 
     def tools(self, context: Mapping[str, Any] | None = None) -> list[Tool | FunctionTool]:
-        """Return the tools for one caller, for `ToolSet` and `bind`. `client` and `function` tools are declarations.
+        """Return the tools for one caller, for `ToolSet` and `bind`. `client` and `function` tools are only declared.
 
         `context` has JSON values for the fields that the caller supplies; other fields are ignored. The model does not
-        see these fields, and values that it sends for them are ignored. Only calls of `client` and `function` tools are
-        returned exactly as the model wrote them.
+        see these fields, and values that it sends for them are ignored. A runner hands calls of `client` and `function`
+        tools back with the caller's values; `ToolSet.handed_back` does the same without a runner.
 
         Raise ToolContextError for missing or invalid values, and ToolFileError for missing executors or functions.
         """
@@ -98,7 +99,8 @@ class ToolFile:
             return ApiCall(entry.function, context, operation_of(entry), self._executors[entry.api.name])
         if isinstance(entry, LocalTool):
             return LocalCall(entry.function, context, self._functions[entry.function.name])
-        return _definition(entry)
+        definition = _definition(entry)
+        return HandedBackTool(definition, context) if context else definition
 
     def _internal(self, entry: ApiTool, values: Mapping[str, Any]) -> Internal:
         fields = entry.context or list(values)

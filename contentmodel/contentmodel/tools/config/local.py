@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from contentmodel.engine.json import write
 from contentmodel.errors import Fault
+from contentmodel.tools.arguments import Arguments, SchemaArguments, arguments_of
 from contentmodel.tools.config.executors import Executor
 from contentmodel.tools.config.format import Function, Operation
 from contentmodel.tools.config.schemas import shown_parameters
 from contentmodel.tools.definition import CallableTool, Tool
 from contentmodel.tools.faults import InvalidArguments, ToolInputError
 from contentmodel.tools.outcome import ToolOutcome
+
+
+class _VisibleArguments(SchemaArguments):
+    """Arguments without those in `supplied`: a schema that allows further arguments allows these, too."""
+
+    def __init__(self, schema: dict[str, Any], supplied: frozenset[str]) -> None:
+        super().__init__(schema)
+        self._supplied = supplied
+
+    def read(self, text: bytes, value: dict[str, Any]) -> Any:
+        read = super().read(text, value)
+        return {name: value for name, value in read.items() if name not in self._supplied}
 
 
 class _Configured(Tool):
@@ -23,7 +37,14 @@ class _Configured(Tool):
         self.description = function.description
         self.strict = function.strict
         self.args_schema = shown_parameters(function.parameters, context)
+        self.supplied = frozenset(context)
         self._context = dict(context)
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """The parameters that the model sees. Values that a model sends for the others are left out."""
+        arguments_of(self.name, self.args_schema)
+        return _VisibleArguments(self.args_schema, self.supplied)
 
     def _all(self, args: Mapping[str, Any]) -> dict[str, Any]:
         return {**args, **self._context}
