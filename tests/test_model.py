@@ -40,6 +40,7 @@ from contentmodel import (
 )
 from contentmodel.content import MediaContent, WebSearchToolCallContent, WebSearchToolResultContent
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.pairs import TranscriptIndex
 from contentmodel.serialize import to_builtins
 from contentmodel_conformance.strategies import model as strategies
 
@@ -362,6 +363,23 @@ def test_message_helpers_set_roles_and_contents() -> None:
     assert made == ChatMessage(role="tool", contents=[result])
     result = FunctionResultContent(call_id="1", outputs=["a", "b"])
     assert contentmodel.tool_result("1", "a", "b") == ChatMessage(role="tool", contents=[result])
+    named = FunctionResultContent(call_id="1", name="weather", outputs=["a"])
+    assert contentmodel.tool_result("1", "a", name="weather") == ChatMessage(role="tool", contents=[named])
+    with pytest.raises(TypeError, match="pass name="):
+        contentmodel.tool_result()
+
+
+@pytest.mark.parametrize("call_ids", [("a", "b", "c"), (None, None, None)])
+def test_tool_result_of_a_name_pairs_with_the_calls_of_that_name_in_order(call_ids: tuple[str | None, ...]) -> None:
+    names = ("weather", "time", "weather")
+    calls = [FunctionCallContent(call_id=i, name=n, arguments={}) for i, n in zip(call_ids, names, strict=True)]
+    texts = [("time", "9:00"), ("weather", "rain"), ("weather", "sun")]
+    messages = [contentmodel.assistant(*calls), *(contentmodel.tool_result(None, t, name=n) for n, t in texts)]
+    assert TranscriptIndex(messages).call_of == {(1, 0): (0, 1), (2, 0): (0, 0), (3, 0): (0, 2)}
+    chat = contentmodel.adapter("openai-chat")
+    sent: Any = chat.encode_request(ChatRequest(messages=[contentmodel.user("Go."), *messages])).payload["messages"]
+    answered = dict(zip([call["id"] for call in sent[1]["tool_calls"]], names, strict=True))
+    assert [(answered[m["tool_call_id"]], m["content"]) for m in sent[2:]] == texts
 
 
 @given(strategies.contents())

@@ -139,15 +139,24 @@ def assistant(*contents: AIContent | str) -> ChatMessage:
     return ChatMessage(role="assistant", contents=as_contents(contents, "contents"))
 
 
-def tool_result(call: ToolCallContent | str, *outputs: AIContent | str, is_error: bool | None = None) -> ChatMessage:
+def tool_result(
+    call: ToolCallContent | str | None = None,
+    *outputs: AIContent | str,
+    name: str | None = None,
+    is_error: bool | None = None,
+) -> ChatMessage:
     """Return a message of the role "tool" with the result of a call.
 
-    `call` is the call, or the id of a function call. The type of the result is that of the call (`result_type`). Each
-    text of `outputs` becomes a TextContent.
+    `call` is the call, or the id of a function call. If it is None, `name` is needed: the result pairs with the first
+    call of the function `name` that has no result. The type of the result is that of the call (`result_type`). Each
+    text of `outputs` becomes a TextContent. Raise TypeError without a call and a name.
     """
-    if isinstance(call, str):
-        result: Any = FunctionResultContent(call_id=call, outputs=as_contents(outputs, "outputs"), is_error=is_error)
+    if call is None and name is None:
+        raise TypeError("tool_result needs the call or its id; or pass name=, the name of the tool")
+    if isinstance(call, ToolCallContent):
+        kind: Any = result_type(call)
+        call_id, name = call.call_id, call.name if name is None else name
     else:
-        kind = result_type(call)
-        result = kind(call_id=call.call_id, name=call.name, outputs=as_contents(outputs, "outputs"), is_error=is_error)
-    return ChatMessage(role="tool", contents=[result])
+        kind, call_id = FunctionResultContent, call
+    made = as_contents(outputs, "outputs")
+    return ChatMessage(role="tool", contents=[kind(call_id=call_id, name=name, outputs=made, is_error=is_error)])
