@@ -15,7 +15,9 @@ from contentmodel import (
     DataContent,
     FunctionCallContent,
     FunctionResultContent,
+    Loss,
     TextContent,
+    user,
 )
 from contentmodel.client import ServerError
 from contentmodel.runner import AsyncToolRunner, RunInterrupted, RunResult, ToolRunner, answered
@@ -230,3 +232,72 @@ def test_runner_with_a_store_refuses_a_conversation_of_the_server(file: ToolFile
     request = ChatRequest(options=ChatOptions(conversation_id="conv_1"))
     with pytest.raises(ValueError, match="the server stores that conversation"):
         run("run", [], request, file, log_of(file))
+
+
+class LoadsOnly:
+    def load(self) -> list[ChatMessage]:
+        return []
+
+
+class SavesOnly:
+    def save(self, message: ChatMessage) -> tuple[Loss, ...]:
+        return ()
+
+
+class Both(LoadsOnly, SavesOnly):
+    pass
+
+
+class Unset(Both):
+    save = None  # type: ignore[assignment]
+
+
+class Later(Both):
+    async def load(self) -> list[ChatMessage]:  # type: ignore[override]
+        return []
+
+
+@pytest.mark.parametrize("runner", [ToolRunner, AsyncToolRunner])
+@pytest.mark.parametrize(
+    ("store", "message"),
+    [
+        (LoadsOnly(), r"the save function is missing: LoadsOnly has no save\(message\); pass messages= an object with"),
+        (
+            SavesOnly(),
+            r"the load function is missing: SavesOnly has no load\(\); pass messages= an object with load\(\)",
+        ),
+        (Unset(), "the save function is missing"),
+        (object(), "the load function is missing"),
+        (Later(), "the load function of Later is async"),
+    ],
+)
+def test_runner_names_the_function_that_a_store_lacks(runner: Any, store: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        runner(Scripted([]), messages=store)
+
+
+@pytest.mark.parametrize("missing", ["InternalSaveChatMessage", "InternalGetChatMessages"])
+def test_runner_names_the_tool_that_a_file_lacks(missing: str) -> None:
+    queries = {
+        "InternalSaveChatMessage": "INSERT INTO m VALUES (:role, :content, :name, :function_call)",
+        "InternalGetChatMessages": "SELECT role, content, name, function_call FROM m",
+    }
+    del queries[missing]
+    entries = [{"type": "api", "function": {"name": n}, "api": {"query": q}} for n, q in queries.items()]
+    log = load_tools(entries, executors={"default": SqlExecutor("sqlite://")}).messages()
+    assert log is not None
+    use = "save" if "Save" in missing else "load"
+    with pytest.raises(MessageStoreError, match=f"the {use} function is missing: the file has no tool {missing}"):
+        ToolRunner(Scripted([]), messages=log)
+    with pytest.raises(MessageStoreError, match=f"the {use} function is missing"):
+        log.save(user("Hi.")) if use == "save" else log.load()
+
+
+def test_store_may_return_nothing_for_no_losses() -> None:
+    class Silent(LoadsOnly):
+        def save(self, message: ChatMessage) -> None:
+            saved.append(message.role)
+
+    saved: list[str] = []
+    assert ToolRunner(Scripted([answer("Hi.")]), messages=Silent()).run("Hello.").losses == []
+    assert saved == ["user", "assistant"]

@@ -19,7 +19,7 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.runner.calls import Settings, Task
 from contentmodel.runner.jobs import Finished, Started
-from contentmodel.runner.keeping import Keeping, MessageStore
+from contentmodel.runner.keeping import Keeping, MessageStore, check_store
 from contentmodel.runner.loop import TIME_LIMIT, Ask, Execute, Loop, Step, following
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.relay import Relay
@@ -62,6 +62,8 @@ class BaseRunner:
         input_limits: InputLimits | None = None,
         messages: MessageStore | None = None,
     ) -> None:
+        if messages is not None:
+            check_store(messages)
         self.client = client
         self.messages = messages
         self.tools = tools if isinstance(tools, ToolSet) else ToolSet(tools)

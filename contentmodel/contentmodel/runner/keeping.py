@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -24,9 +25,30 @@ class MessageStore(Protocol):
         """Return the messages, the oldest first."""
         ...
 
-    def save(self, message: ChatMessage) -> Iterable[Loss]:
-        """Save a message, and return the losses of what could not be saved."""
+    def save(self, message: ChatMessage) -> Iterable[Loss] | None:
+        """Save a message, and return the losses of what could not be saved, if any."""
         ...
+
+
+FUNCTIONS = {"load": "load()", "save": "save(message)"}
+"""The functions of a store, as they are called."""
+
+
+def check_store(store: Any) -> None:
+    """Raise TypeError if a store has no function to load or to save messages, or an async one.
+
+    A store may have a method `check`, which raises an error of its own if it cannot load or save.
+    """
+    for name, call in FUNCTIONS.items():
+        function = getattr(store, name, None)
+        if not callable(function):
+            fix = f"pass messages= an object with {' and '.join(FUNCTIONS.values())}"
+            raise TypeError(f"the {name} function is missing: {type(store).__name__} has no {call}; {fix}")
+        if inspect.iscoroutinefunction(function):
+            raise TypeError(f"the {name} function of {type(store).__name__} is async: make {call} a sync function")
+    check = getattr(store, "check", None)
+    if callable(check):
+        check()
 
 
 class Keeping:
@@ -104,7 +126,7 @@ class Keeping:
             return self._unsaved(result)
         losses: list[Loss] = []
         for message in (*self._new, *result.messages):
-            losses += store.save(message)
+            losses += store.save(message) or ()
             self._saved += 1
         return msgspec.structs.replace(self._with(result, []), losses=losses)
 

@@ -75,6 +75,11 @@ class MessageLog:
         self._newest_first, self._on_loss = newest_first, on_loss
         self._pairing = Pairing()
 
+    def check(self) -> None:
+        """Raise MessageStoreError if the file declares no tool to save messages, or none to load them."""
+        _needed(self._saving, "save", SAVE)
+        _needed(self._loading, "load", LOAD)
+
     def save(self, message: ChatMessage) -> tuple[Loss, ...]:
         """Save a message. Return the losses, with their paths in the message.
 
@@ -84,15 +89,14 @@ class MessageLog:
 
         Raise MessageStoreError if a row cannot be saved; the rows before it are saved.
         """
-        if self._saving is None:
-            raise MessageStoreError(f"messages cannot be saved: the file has no tool {SAVE}")
+        saver = _needed(self._saving, "save", SAVE)
         losses: list[Loss] = []
         rows = list(rows_of(message, self._pairing, losses))
-        saved = [fields for row in rows if (fields := self._fields(row, losses)) is not None]
+        saved = [fields for row in rows if (fields := self._fields(saver, row, losses)) is not None]
         if losses and self._on_loss == "raise":
             raise LossError(SAVE, tuple(losses))
         for fields in saved:
-            self._saving.run(fields)
+            saver.run(fields)
         self._pairing.remember(rows)
         return tuple(losses)
 
@@ -105,20 +109,18 @@ class MessageLog:
 
         Raise MessageStoreError if loading fails, if rows are missing, or if rows are no messages.
         """
-        if self._loading is None:
-            raise MessageStoreError(f"messages cannot be loaded: the file has no tool {LOAD}")
+        loader = _needed(self._loading, "load", LOAD)
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be at least 1, not {limit}")
-        rows = _rows(self._loading.run({} if limit is None else {"limit": limit}))
+        rows = _rows(loader.run({} if limit is None else {"limit": limit}))
         if limit is not None:
             # A call that has no argument for a limit returns all rows.
             rows = rows[:limit] if self._newest_first else rows[-limit:]
         return messages_of(rows[::-1] if self._newest_first else rows)
 
-    def _fields(self, row: Row, losses: list[Loss]) -> dict[str, Any] | None:
+    def _fields(self, saver: Internal, row: Row, losses: list[Loss]) -> dict[str, Any] | None:
         """Return the arguments for a row; None if it would be empty."""
-        assert self._saving is not None
-        taken = self._saving.taken
+        taken = saver.taken
         fields: dict[str, Any] = {"role": row.role, "content": row.content}
         if row.name is not None:
             fields["name"] = row.name
@@ -130,6 +132,13 @@ class MessageLog:
             losses.append(loss_of(reasons.ROW_NO_CALL, row.path, "a function call", family="tools", tool=SAVE))
             return fields if row.content else None
         return {**fields, **dict.fromkeys(_CALL_FIELDS, call_text(row.call))}
+
+
+def _needed(internal: Internal | None, use: str, tool: str) -> Internal:
+    if internal is None:
+        message = f"the {use} function is missing: the file has no tool {tool}"
+        raise MessageStoreError(f"{message}; declare it, or look at the faults of the file")
+    return internal
 
 
 def _rows(contents: list[Any]) -> list[dict[str, Any]]:
