@@ -90,6 +90,33 @@ def test_log_has_the_notices_of_a_turn_after_a_restart(url: str) -> None:
     run(go())
 
 
+@tool(format_result=lambda outcome: f"Result: {outcome.text}")
+def both(city: str) -> ToolOutcome:
+    """Displays another text than its result."""
+    return ToolOutcome(f"{city}: 21", display=f"Looked up {city}.")
+
+
+@tool
+def usual(city: str) -> ToolOutcome:
+    """Displays a text, and formats its result as usual."""
+    return ToolOutcome(f"{city}: 21", display=f"Looked up {city}.")
+
+
+@pytest.mark.parametrize(("made", "result"), [(both, "Result: Oslo: 21"), (usual, "Oslo: 21")])
+def test_log_has_what_a_tool_displays_and_its_result(path: str, made: Any, result: str) -> None:
+    async def go() -> None:
+        script = [answer(call(made.name, "c1", city="Oslo")), answer("Mild.")]
+        async with serving(path, AsyncToolRunner(Paced(script), [made])) as front:
+            begun = await front.ask("How is Oslo?")
+            await front.ended(begun["turn"])
+            assert shown(await front.get(LOG))[1:] == [
+                ("tool_result", result, "c1"),
+                ("display", "Looked up Oslo.", "c1"),
+            ]
+
+    run(go())
+
+
 def test_log_has_the_reason_why_a_turn_waits(path: str) -> None:
     async def go() -> None:
         model = Paced([answer(call("book", "c1", city="Oslo")), answer("Done.")])

@@ -485,7 +485,7 @@ def test_call_record_display_describes_every_content_type(results: Any, expected
         return results
 
     (record,) = ToolRunner(Scripted([answer(call_of("draw", "a")), answer("Done.")]), [draw]).run("Go.").report.calls
-    assert record.display == expected
+    assert (record.display, record.result) == (expected, expected)
 
 
 def test_tool_receives_context_and_definition_excludes_it() -> None:

@@ -177,5 +177,5 @@ SpanUnit: TypeAlias = TextUnit | Literal["char", "page", "block"]
 ToolAction: TypeAlias = Literal["add", "remove"]
 """The change that a message makes to the available tools."""
 
-NoticeKind: TypeAlias = Literal["tool_use", "tool_result"]
+NoticeKind: TypeAlias = Literal["tool_use", "display", "tool_result"]
 """The kind of a notice."""

@@ -44,7 +44,7 @@ _JSON = "json"
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A record of something that the user was shown, or that happened outside the turns of the conversation.
 
-    `kind` is any text ("tool_use", "tool_result", "title", ...). `text` is the displayed text. `content` is a JSON
+    `kind` is any text ("tool_use", "display", "title", ...). `text` is the displayed text. `content` is a JSON
     value or a value of the model. `turn` is the id of the turn that the entry belongs to. `parent` is the id of the
     enclosing entry. `number` counts the entries of the conversation in the order in which they are added. Times are in
     UTC.

@@ -238,12 +238,13 @@ class Triage:
         outputs, left_out = cut(result.outputs, self._settings.max_result_characters)
         task.result = msgspec.structs.replace(result, outputs=outputs)
         error = task.result.error
-        tool = None if task.job is None else task.job.tool
+        formatted = _result_text(task, outcome)
         task.record = msgspec.structs.replace(
             task.record or record_of(task),
             outcome=task.verdict,
             error=None if error is None else error.message,
-            display=outcome.shown if tool is None else _shown(lambda: tool.format_result(outcome), outcome.shown),
+            display=formatted if outcome.display is None else outcome.display,
+            result=formatted,
             left_out=left_out,
         )
         return task
@@ -272,6 +273,15 @@ def verdict_of(outcome: Outcome) -> CallOutcome:
 def record_of(task: Task) -> CallRecord:
     """Return the record of a call that has not started."""
     return CallRecord(call_id=task.call.call_id or "", name=task.call.name or "", iteration=0, outcome=task.verdict)
+
+
+def _result_text(task: Task, outcome: ToolOutcome) -> str:
+    """Return the text of `format_result`. If the tool only repeats what it displays, return the text of the results."""
+    if task.job is None:
+        return outcome.shown
+    tool = task.job.tool
+    text = _shown(lambda: tool.format_result(outcome), outcome.shown)
+    return outcome.shown if text == outcome.display else text
 
 
 def _question(call: FunctionCallContent) -> ToolApprovalRequestContent:

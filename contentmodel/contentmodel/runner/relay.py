@@ -179,11 +179,15 @@ class Relay:
             yield Notice(kind="tool_use", text=task.record.use, call_id=task.call.call_id)
 
     def close(self, task: Task) -> Iterator[StreamEvent]:
-        """Emit the result of a call."""
+        """Emit the result of a call, and the notices about it: its text, and the text that the tool displays."""
         assert task.result is not None
         yield BlockStop(index=self._of_task[task], content=task.result)
-        if task.record is not None and task.record.display is not None:
-            yield Notice(kind="tool_result", text=task.record.display, call_id=task.call.call_id)
+        record, call_id = task.record, task.call.call_id
+        if record is None or record.result is None:
+            return
+        yield Notice(kind="tool_result", text=record.result, call_id=call_id)
+        if record.display != record.result and record.display is not None:
+            yield Notice(kind="display", text=record.display, call_id=call_id)
 
     def end(self, result: RunResult) -> Iterator[StreamEvent]:
         """Emit the end of the run."""

@@ -78,8 +78,10 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `iteration` is the number of the model's answer, from 1 (0: the call was in the transcript that the run began with).
     `outcome` is one of OUTCOMES. `started` is in seconds since the run began, None if the call never ran; `seconds` is
-    its duration. `use` and `display` are shown to users. `error` is the error text for the model. `left_out` is the
-    number of characters that were cut from a result that was too long.
+    its duration. `use` and `display` are the texts for users: of the use of the tool, and of what it displays. `result`
+    is the text of the result, by the tool's `format_result`; a tool that displays nothing else displays this text.
+    `error` is the error text for the model. `left_out` is the number of characters that were cut from a result that was
+    too long.
     """
 
     call_id: str
@@ -90,6 +92,7 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     use: str | None = None
     display: str | None = None
+    result: str | None = None
     error: str | None = None
     left_out: int = 0
 
