@@ -49,6 +49,8 @@ ROWS: list[Row] = [
     ("contentmodel/contentmodel/datasets/engines.py", "ray", "ray",
      "from contentmodel.datasets.engines import run_with_ray; next(run_with_ray(None, [], None, None))"),
     ("contentmodel/contentmodel/langchain.py", "langchain_core", "langchain", "import contentmodel.langchain"),
+    ("contentmodel/contentmodel/interop/langchain_tools.py", "langchain_core", "langchain",
+     "import contentmodel.interop.langchain_tools"),
     ("contentmodel/contentmodel/html/page.py", "jinja2", "html", "from contentmodel.html import page; page([])"),
     ("contentmodel/contentmodel/html/markup.py", "markdown_it", "html",
      "from contentmodel.html.markup import markup; markup('*a*', [])"),

@@ -1,4 +1,4 @@
-"""A tool never gets the model's value for an argument that the caller supplies, whoever runs the tool."""
+"""A tool never gets the model's value for an argument that the caller supplies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PARAMETERS = {
 
 
 class Seen:
-    """What the runs of the tools got, as text."""
+    """The arguments that the tools got, as text."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

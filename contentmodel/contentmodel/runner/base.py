@@ -26,6 +26,7 @@ from contentmodel.runner.relay import Relay
 from contentmodel.runner.report import RunInterrupted, RunResult
 from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.definition import Tool
+from contentmodel.tools.foreign import ForeignTool
 from contentmodel.tools.sets import Definition, ToolSet
 from contentmodel.tools.validation import InputLimits
 
@@ -45,7 +46,7 @@ class BaseRunner:
     def __init__(
         self,
         client: Any,
-        tools: ToolSet | Iterable[Tool | Definition] = (),
+        tools: ToolSet | Iterable[Tool | Definition | ForeignTool] = (),
         *,
         max_iterations: int = 5,
         timeout: float | None = 30.0,

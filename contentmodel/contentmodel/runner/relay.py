@@ -107,7 +107,7 @@ class Relay:
     def _visible(self, event: BlockStart | BlockStop | BlockCatchUp) -> BlockStart | BlockStop | BlockCatchUp:
         """Remove the model's values for arguments that the caller supplies from a call that is handed back.
 
-        The arguments are sent when they are complete: those of a growing text cannot be told apart.
+        The arguments are sent when they are complete: a growing text cannot be separated into its values.
         """
         content: Any = event.content
         tools = self._every_id.tools

@@ -133,6 +133,18 @@ class SchemaArguments:
         return SchemaValidator(self.schema)
 
 
+class VisibleArguments(SchemaArguments):
+    """Arguments without those in `supplied`: a schema that allows further arguments allows these, too."""
+
+    def __init__(self, schema: dict[str, Any], supplied: frozenset[str]) -> None:
+        super().__init__(schema)
+        self._supplied = supplied
+
+    def read(self, text: bytes, value: dict[str, Any]) -> Any:
+        read = super().read(text, value)
+        return {name: value for name, value in read.items() if name not in self._supplied}
+
+
 # pydantic's faults ----------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.tools.definition import Tool
+from contentmodel.tools.foreign import ForeignTool, as_tool
 from contentmodel.tools.schema import ToolDefinitionError
 from contentmodel.tools.supplied import Call, HandedBackTool, without_supplied
 
@@ -24,11 +25,13 @@ class ToolSet:
     """Tools with unique names, in order.
 
     Besides `Tool`s it takes tools that are only declared to the model: hosted tools, groups, and functions that run
-    elsewhere. Raise ToolDefinitionError for duplicate names, and for a Tool that cannot run.
+    elsewhere. A `BaseTool` of LangChain becomes a `Tool`.
+
+    Raise ToolDefinitionError for duplicate names, and for a Tool that cannot run.
     """
 
-    def __init__(self, tools: Iterable[Tool | Definition] = ()) -> None:
-        self._entries = tuple(tools)
+    def __init__(self, tools: Iterable[Tool | Definition | ForeignTool] = ()) -> None:
+        self._entries: tuple[Tool | Definition, ...] = tuple(map(as_tool, tools))
         strange = [repr(entry) for entry in self._entries if not isinstance(entry, Tool | Definition)]
         if strange:
             raise ToolDefinitionError(
@@ -121,7 +124,7 @@ class ToolSet:
 
 def bind(
     request: ChatRequest,
-    tools: ToolSet | Iterable[Tool | Definition],
+    tools: ToolSet | Iterable[Tool | Definition | ForeignTool],
     choice: str | Iterable[str] | ToolChoice | None = None,
     parallel: bool | None = None,
 ) -> ChatRequest:

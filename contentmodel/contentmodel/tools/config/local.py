@@ -8,25 +8,14 @@ from typing import Any
 
 from contentmodel.engine.json import write
 from contentmodel.errors import Fault
-from contentmodel.tools.arguments import Arguments, SchemaArguments, arguments_of
+from contentmodel.tools.arguments import Arguments, VisibleArguments, arguments_of
 from contentmodel.tools.config.executors import Executor
 from contentmodel.tools.config.format import Function, Operation
 from contentmodel.tools.config.schemas import shown_parameters
 from contentmodel.tools.definition import CallableTool, Tool
 from contentmodel.tools.faults import InvalidArguments, ToolInputError
+from contentmodel.tools.foreign import as_tool
 from contentmodel.tools.outcome import ToolOutcome
-
-
-class _VisibleArguments(SchemaArguments):
-    """Arguments without those in `supplied`: a schema that allows further arguments allows these, too."""
-
-    def __init__(self, schema: dict[str, Any], supplied: frozenset[str]) -> None:
-        super().__init__(schema)
-        self._supplied = supplied
-
-    def read(self, text: bytes, value: dict[str, Any]) -> Any:
-        read = super().read(text, value)
-        return {name: value for name, value in read.items() if name not in self._supplied}
 
 
 class _Configured(Tool):
@@ -44,7 +33,7 @@ class _Configured(Tool):
     def arguments(self) -> Arguments:
         """The parameters that the model sees. Values that a model sends for the others are left out."""
         arguments_of(self.name, self.args_schema)
-        return _VisibleArguments(self.args_schema, self.supplied)
+        return VisibleArguments(self.args_schema, self.supplied)
 
     def _all(self, args: Mapping[str, Any]) -> dict[str, Any]:
         return {**args, **self._context}
@@ -105,7 +94,8 @@ class LocalCall(_Configured):
 
 def function_tool(name: str, function: Callable[..., Any] | Tool) -> Tool:
     """Return a registered function as a tool. Raise ToolDefinitionError if its signature is not usable."""
-    return function if isinstance(function, Tool) else CallableTool(function, name=name)
+    known = as_tool(function)
+    return known if isinstance(known, Tool) else CallableTool(known, name=name)
 
 
 def function_faults(inner: Tool, names: Iterable[str]) -> Iterator[Fault]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.engine.table.hints import wire_fields
 from contentmodel.tools.definition import Tool
+from contentmodel.tools.foreign import ForeignTool
 from contentmodel.tools.input import is_slow, validate_input
 from contentmodel.tools.mcp.results import McpResult, result_to_mcp, with_structured
 from contentmodel.tools.outcome import result_of
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 def serve(
-    tools: ToolSet | Iterable[Tool | Definition],
+    tools: ToolSet | Iterable[Tool | Definition | ForeignTool],
     *,
     name: str = "contentmodel",
     version: str = "",
