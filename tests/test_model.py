@@ -253,7 +253,7 @@ def test_media_type_comparison_ignores_case_and_data_stays_unchanged() -> None:
         (lambda: ChatMessage(role="user", contents=5), "contents: expected a list of contents or a text, got int"),
         (lambda: ChatMessage(role="user", contents=["a", 5]), r"contents\[1\]: expected a content or a text, got int"),
         (lambda: ChatRequest(instructions=None), "instructions: expected a list of contents or a text, got NoneType"),
-        (lambda: FunctionResultContent(call_id="1", outputs=None), "outputs: expected a list of contents or a text"),
+        (lambda: FunctionResultContent(call_id="1", outputs=5), "outputs: expected a list of contents or a text"),
         (lambda: DocumentContent(parts={"a": 1}), "parts: expected a list of contents or a text, got dict"),
     ],
 )

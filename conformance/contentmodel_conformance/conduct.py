@@ -90,7 +90,7 @@ def contents_of(value: Any) -> list[Any]:
     messages = [m for choice in choices for m in choice.messages] if choices else getattr(value, "messages", [])
     contents = [*getattr(value, "instructions", []), *(c for message in messages for c in message.contents)]
     for content in contents:
-        contents.extend(getattr(content, "outputs", ()))
+        contents.extend(getattr(content, "output_list", ()))
     return contents
 
 

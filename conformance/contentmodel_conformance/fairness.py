@@ -168,7 +168,7 @@ class _Marks:
             return replace(content, arguments={**content.arguments, "mark": mark})
         if content.__class__ is not FunctionResultContent:
             return content
-        outputs = [TextContent(text=self._mark(f"{path}.outputs[0].text")), *content.outputs]
+        outputs = [TextContent(text=self._mark(f"{path}.output_list[0].text")), *content.output_list]
         open_calls = self._calls.get(content.call_id or "")
         if self._is_own and len({name for _, name in open_calls or ()}) > 1:
             self._unclear = {*self._unclear, content.call_id or ""}

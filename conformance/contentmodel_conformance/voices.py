@@ -120,7 +120,7 @@ def _tag_of(arguments: Any) -> str:
 def _outputs(
     result: FunctionResultContent | CustomToolResultContent, path: str, role: str, call: str
 ) -> Iterator[Voice]:
-    for index, output in enumerate(result.outputs):
+    for index, output in enumerate(result.output_list):
         for voice in _plain(output, f"{path}.outputs[{index}]", role):
             yield Voice(voice.path, role, voice.kind, voice.content, call, bool(result.is_error))
 

@@ -47,10 +47,10 @@ from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessag
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
-from contentmodel.engine.pipeline.json_values import as_text_content
 from contentmodel.engine.pipeline.lacking_hosts import without_hosted
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap
+from contentmodel.engine.pipeline.normalizing import as_text_content, normalized_request
 from contentmodel.engine.pipeline.origins import is_native, stays
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
 from contentmodel.engine.pipeline.same_fields import with_fields_of
@@ -395,6 +395,7 @@ __all__ = [
     "message_pass",
     "minted_id",
     "needs_error_mark",
+    "normalized_request",
     "number_of",
     "object_at",
     "object_of",

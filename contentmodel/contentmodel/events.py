@@ -442,7 +442,7 @@ def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:
             changes.setdefault("annotations", list(content.annotations or ())).append(delta.citation)
     field = growing_field(content)
     if texts and isinstance(content, ToolResultContent):
-        changes["outputs"] = _more_output(content.outputs, "".join(texts))
+        changes["outputs"] = _more_output(content.output_list, "".join(texts))
     elif texts and field is not None:
         existing = getattr(content, field)
         changes[field] = "".join([existing if isinstance(existing, str) else "", *texts])

@@ -1,7 +1,8 @@
 """Serialize values of the model to versioned JSON, and describe the format by a JSON Schema.
 
 A document is `{"contentmodel": 2, "kind": "request", "value": {...}}`. A reader keeps content types and fields of newer
-versions: they become UnknownContent and unmapped fields of the API "contentmodel", and are written back unchanged. If a
+versions: they become UnknownContent and unmapped fields of the API "contentmodel", and are written back unchanged. A
+content of a registered type (`contentmodel.content.register`) becomes an instance of its class. If a
 type has no `extra`, its newer fields are kept in the `extra` of the nearest enclosing type, by their path ("$.span").
 If no enclosing type has `extra`, as in a stream event, the reader raises DecodeError.
 """
@@ -21,6 +22,7 @@ import msgspec
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.registering import REGISTERED, registered_type
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.engine.json import child_path, parse, write
 from contentmodel.errors import DecodeError, EncodeError, Fault
@@ -207,6 +209,9 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
 
     Raise DecodeError with the path, below `path`, of an invalid value.
     """
+    own = registered_type(value)
+    if own is not None and any(isinstance(option, type) and issubclass(own, option) for option in _bases_of(kind)):
+        kind = own
     try:
         return msgspec.convert(value, kind)
     except RecursionError:
@@ -215,13 +220,34 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
         pass
     try:
         wrapped = _wrap(value, kind, _Room(path))
-        return msgspec.convert(wrapped, kind)
+        converted = msgspec.convert(wrapped, kind)
+        return _with_registered(converted) if REGISTERED else converted
     except RecursionError:
         raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
     except msgspec.ValidationError as error:
         raise _misfit(error, path) from None
     except UnicodeEncodeError:
         raise _misfit_of_halves(wrapped, kind, path) from None
+
+
+def _bases_of(kind: Any) -> tuple[Any, ...]:
+    """Return the types of which a registered type may be a subclass, where a value of the type `kind` is expected."""
+    options = options_of(kind)
+    return (AIContent,) if UnknownContent in options and len(options) > 1 else options
+
+
+def _with_registered(value: Any) -> Any:
+    """Return a value that was just converted, with the contents of registered types in place of their wrappers."""
+    if isinstance(value, UnknownContent) and isinstance(value.block, AIContent):
+        return value.block
+    if isinstance(value, list):
+        value[:] = map(_with_registered, value)
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            item = getattr(value, name)
+            if isinstance(item, list | msgspec.Struct):
+                msgspec.structs.force_setattr(value, name, _with_registered(item))
+    return value
 
 
 def _misfit(error: msgspec.ValidationError, path: str) -> DecodeError:
@@ -247,9 +273,16 @@ def _without_halves(value: Any) -> Any:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of the documents that `dumps` writes, and of those of earlier versions."""
-    names = list(_KINDS)
-    values, components = msgspec.json.schema_components([_KINDS[name] for name in names], ref_template="#/$defs/{name}")
+    """Return the JSON Schema (2020-12) of the documents that `dumps` writes, and of those of earlier versions.
+
+    It has the registered types, too.
+    """
+    names, own = list(_KINDS), list(REGISTERED.values())
+    types = [*(_KINDS[name] for name in names), *own]
+    described, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    values, added = described[: len(names)], dict(zip(REGISTERED, described[len(names) :], strict=True))
+    if added:
+        _add_types(added, [*values, *components.values()])
     choices = [
         {"properties": {"kind": {"const": name}, "value": value}} for name, value in zip(names, values, strict=True)
     ]
@@ -267,6 +300,21 @@ def schema() -> dict[str, Any]:
         "oneOf": choices,
         "$defs": components,
     }
+
+
+def _add_types(added: dict[str, dict[str, Any]], schemas: list[Any]) -> None:
+    """Add types, by tag, to each union of all contents in the schemas."""
+    stack = schemas
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack += item
+        elif isinstance(item, dict):
+            stack += item.values()
+            mapping = item.get("discriminator", {}).get("mapping", {}) if "anyOf" in item else {}
+            if "unknown" in mapping and "text" in mapping:
+                item["anyOf"] += added.values()
+                mapping.update({tag: reference["$ref"] for tag, reference in added.items()})
 
 
 def _kind_of(value: Any) -> str:
@@ -409,14 +457,18 @@ def _wrap(value: Any, kind: Any, room: _Room) -> Any:
     struct = _struct_for(value, kind)
     if struct is not None:
         return _wrap_fields(value, struct, room)
+    own = registered_type(value)
+    if own is not None and AIContent in _bases_of(kind):
+        # `_with_registered` takes it out again: the union of all contents does not have the type.
+        return {"type": "unknown", "api": NEWER, "block": convert_value(value, own, room.path)}
     takes_newer = _OPEN & set(options_of(kind)) and _is_newer(value)
-    return _wrap_newer_content(value) if takes_newer else value
+    return _wrap_newer_content(value, room.path) if takes_newer else value
 
 
 def _is_newer(value: Any) -> bool:
-    """Return whether `value` is a content of a type that this version does not define."""
+    """Return whether `value` is a content of a type that neither this version nor the application defines."""
     tag = value.get("type") if isinstance(value, dict) else None
-    return isinstance(tag, str) and tag not in _TAGS
+    return isinstance(tag, str) and tag not in _TAGS and tag not in REGISTERED
 
 
 def _is_kept(block: Any) -> bool:
@@ -434,12 +486,12 @@ def _base_of(tag: Any) -> Any:
     return next((base for ending, base in _BASES.items() if isinstance(tag, str) and tag.endswith(ending)), None)
 
 
-def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
+def _wrap_newer_content(value: dict[str, Any], path: str = "$") -> dict[str, Any]:
     """Convert a content of an unknown type to a hosted call or result if its tag and fields match, else to unknown."""
     tag = value.get("type")
     base = _base_of(tag)
     if base is not None:
-        wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base, _Room("$"), {"type": tag})
+        wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base, _Room(path), {"type": tag})
         if _fits(wrapped, base):
             return wrapped
     return {"type": "unknown", "api": NEWER, "block": value}

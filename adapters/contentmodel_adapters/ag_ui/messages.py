@@ -272,8 +272,8 @@ def _split(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]
 
 def _results(result: ToolResultContent, context: EncodeContext) -> list[dict[str, Any]]:
     """Return the message of a result. An output that was decoded from the field `error` is written there."""
-    signs = [output for output in result.outputs if hints.FAILURE.of(output, API) == "sign"]
-    outputs = [output for output in result.outputs if not any(output is sign for sign in signs)]
+    signs = [output for output in result.output_list if hints.FAILURE.of(output, API) == "sign"]
+    outputs = [output for output in result.output_list if not any(output is sign for sign in signs)]
     if signs:
         result = context.replace(result, outputs=outputs)
     elif result.error is not None and not result.is_error:

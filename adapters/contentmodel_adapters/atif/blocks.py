@@ -245,7 +245,7 @@ def _encode_plain(message: ChatMessage, context: EncodeContext) -> Any:
 def _observation(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """Return the observation with the results of a tool message."""
     for result in message.contents:
-        report_citations(getattr(result, "outputs", ()), context)
+        report_citations(getattr(result, "output_list", ()), context)
     contents = [with_error_mark(content, context) for content in message.contents]
     return OBSERVATION.encode(context.with_contents(message, contents), context)
 

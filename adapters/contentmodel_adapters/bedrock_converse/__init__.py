@@ -167,8 +167,8 @@ class _Names:
     def named(self, content: Any) -> Any:
         """Return a content with a name that the service accepts, if it is a document; and so for those in a result."""
         if isinstance(content, FunctionResultContent):
-            outputs = [self.named(output) for output in content.outputs]
-            is_same = all(new is old for new, old in zip(outputs, content.outputs, strict=True))
+            outputs = [self.named(output) for output in content.output_list]
+            is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
             return content if is_same else self._context.replace(content, outputs=outputs)
         field = "title" if isinstance(content, DocumentContent) else "name"
         if not _is_document(content):

@@ -162,8 +162,8 @@ def _with_fitting_outputs(content: Any, context: EncodeContext) -> Any:
     if content.is_error and not content.outputs:
         context.report_loss(content, "outputs", EMPTY_RESULT)
         return context.replace(content, outputs=[TextContent(text=NO_CONTENT)])
-    outputs = [as_text_content(output, context) if _is_refused(output) else output for output in content.outputs]
-    return context.replace(content, outputs=outputs) if any(map(_is_refused, content.outputs)) else content
+    outputs = [as_text_content(output, context) if _is_refused(output) else output for output in content.output_list]
+    return context.replace(content, outputs=outputs) if any(map(_is_refused, content.output_list)) else content
 
 
 def _is_refused(output: object) -> TypeGuard[JsonContent]:

@@ -137,10 +137,10 @@ def _with_streamed_outputs(content: Any, context: EncodeContext) -> Any:
     """Return a result with the outputs that a stream can have: texts and JSON values."""
     if not isinstance(content, ToolResultContent):
         return content
-    kept = [output for output in content.outputs if isinstance(output, TextContent | JsonContent)]
-    if len(kept) == len(content.outputs):
+    kept = [output for output in content.output_list if isinstance(output, TextContent | JsonContent)]
+    if len(kept) == len(content.output_list):
         return content
-    for output in content.outputs:
+    for output in content.output_list:
         if not any(output is other for other in kept):
             context.report_loss(output, None, NOT_STREAMED)
     return context.replace(content, outputs=kept)

@@ -316,9 +316,9 @@ def _is_sent_as_text(output: Any) -> bool:
 def _failed(content: Any, context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent or not content.is_error:
         return content
-    if any(map(_is_sent_as_text, content.outputs)):
+    if any(map(_is_sent_as_text, content.output_list)):
         return content
-    outputs = [TextContent(text=""), *content.outputs]
+    outputs = [TextContent(text=""), *content.output_list]
     return context.replace(content, outputs=outputs)
 
 

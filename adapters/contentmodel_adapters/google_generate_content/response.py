@@ -340,7 +340,7 @@ def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: E
             if content.outputs:
                 grounding["groundingChunks"] = CHUNKS.encode_list(content.outputs, context)
         elif isinstance(content, UrlContextToolResultContent):
-            wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.outputs, context)}
+            wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.output_list, context)}
     chunks = Chunks(list_of(grounding, "groundingChunks"))
     supports = [s for index, content in citations for s in _supports(index, content, chunks, context)]
     if chunks.items:

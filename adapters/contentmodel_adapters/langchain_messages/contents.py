@@ -443,7 +443,7 @@ def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     if content.__class__ is CodeInterpreterToolResultContent and api == GOOGLE:
         return _of_gemini(content, context)
     if content.__class__ is CodeInterpreterToolResultContent:
-        return context.replace(content, outputs=[_as_logs(output, context) for output in content.outputs])
+        return context.replace(content, outputs=[_as_logs(output, context) for output in content.output_list])
     return content
 
 

@@ -418,9 +418,9 @@ def _with_json_outputs_as_text(content: AIContent, context: EncodeContext) -> AI
         return content
     outputs = [
         as_text_content(one, context) if one.__class__ is JsonContent and hints.ROW.of(one, API) is None else one
-        for one in content.outputs
+        for one in content.output_list
     ]
-    same = all(map(is_, outputs, content.outputs))
+    same = all(map(is_, outputs, content.output_list))
     return content if same else context.replace(content, outputs=outputs)
 
 

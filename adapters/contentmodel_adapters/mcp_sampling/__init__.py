@@ -72,12 +72,12 @@ def with_names_of_links(content: Any, context: EncodeContext) -> Any:
     if not isinstance(content, FunctionResultContent):
         return content
     outputs: list[Any] = []
-    for output in content.outputs:
+    for output in content.output_list:
         if isinstance(output, UriContent) and output.name is None:
             context.report_loss(output, "name", reasons.MCP_LINK_NAME)
             output = context.replace(output, name=output.title or output.uri)
         outputs.append(output)
-    is_same = all(new is old for new, old in zip(outputs, content.outputs, strict=True))
+    is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
     return content if is_same else context.replace(content, outputs=outputs)
 
 

@@ -351,7 +351,7 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
             results.append(_as_function_result(content, context))
     wires = RESULTS.encode_list(results, context)
     for result in results:
-        _report_citations(getattr(result, "outputs", ()), context)
+        _report_citations(getattr(result, "output_list", ()), context)
     if not is_native(message, context) or is_own_answer(message, context):
         # The name is on the call. Keep it here only when round-tripping a message that had it.
         wires = [_without_name(wire) if "name" in wire else wire for wire in wires]

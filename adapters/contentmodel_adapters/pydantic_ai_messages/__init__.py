@@ -80,8 +80,10 @@ def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) ->
     of_others = {item_id for content, item_id in pairs if content.protected and content.protected.issuer != "openai"}
     for content, own_id in pairs:
         item_id = None if own_id in of_others else own_id
-        if isinstance(content, ToolResultContent) and any(isinstance(o, HostedFileContent) for o in content.outputs):
-            content = context.replace(content, outputs=list(_provided(content.outputs, issuer, context)))
+        if isinstance(content, ToolResultContent) and any(
+            isinstance(o, HostedFileContent) for o in content.output_list
+        ):
+            content = context.replace(content, outputs=list(_provided(content.output_list, issuer, context)))
         content = with_standard_base64(content, context)
         fields = provider_fields(content, item_id)
         if isinstance(content, HostedFileContent):

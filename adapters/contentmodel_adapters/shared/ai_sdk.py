@@ -402,10 +402,10 @@ MEDIA: tuple[type, ...] = (DataContent, UriContent, *hosted_tools.RESULTS.values
 
 def with_media_type(content: Any, context: EncodeContext) -> Any:
     """Return a link of another API with a media type, or the kind image, audio or video; a result with typed data."""
-    if content.__class__ is ImageGenerationToolResultContent and is_made_image(content.outputs):
+    if content.__class__ is ImageGenerationToolResultContent and is_made_image(content.output_list):
         return content
     if isinstance(content, ToolResultContent):
-        outputs = [_with_type_of_data(output, context) for output in content.outputs]
+        outputs = [_with_type_of_data(output, context) for output in content.output_list]
         return content if outputs == content.outputs else context.replace(content, outputs=outputs)
     if content.__class__ is not UriContent or content.media_type is not None or content.kind in KINDS:
         return content

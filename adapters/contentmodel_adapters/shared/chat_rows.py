@@ -102,7 +102,7 @@ class ChatRows(ChatMessages):
             report_citations(message.contents, context)
         else:
             for result in message.contents:
-                report_citations(getattr(result, "outputs", ()), context)
+                report_citations(getattr(result, "output_list", ()), context)
         return super().encode_message(message, context)
 
 

@@ -32,8 +32,8 @@ def with_cited_documents(messages: list[ChatMessage], context: EncodeContext) ->
 
 def _moved(content: Any, context: EncodeContext) -> Any:
     if isinstance(content, FunctionResultContent):
-        outputs = [_moved(output, context) for output in content.outputs]
-        is_same = all(new is old for new, old in zip(outputs, content.outputs, strict=True))
+        outputs = [_moved(output, context) for output in content.output_list]
+        is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
         return content if is_same else context.replace(content, outputs=outputs)
     source = CLAUDE if context.api == CONVERSE else CONVERSE
     extra = content.extra or {}
@@ -120,7 +120,7 @@ def _row_of(citation: Citation, api: str) -> str | None:
 
 def _documents(message: ChatMessage) -> list[Any]:
     results = [content for content in message.contents if isinstance(content, FunctionResultContent)]
-    outputs = [output for result in results for output in result.outputs]
+    outputs = [output for result in results for output in result.output_list]
     return [content for content in (*message.contents, *outputs) if isinstance(content, _MEDIA)]
 
 

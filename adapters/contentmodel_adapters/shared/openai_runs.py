@@ -90,7 +90,7 @@ class _Runs:
     def _pair(self, call: FunctionCallContent, api: str, result: FunctionResultContent) -> None:
         item_id = _item_id(call, api)
         tool = OF_PREFIX.get(str(item_id).partition("_")[0], PROGRAM)
-        only: Any = result.outputs[0] if len(result.outputs) == 1 else None
+        only: Any = result.output_list[0] if len(result.output_list) == 1 else None
         value = json_of(getattr(only, "value", getattr(only, "text", None)))
         if tool == PROGRAM or result.is_error or call.call_id is None:
             return

@@ -232,8 +232,10 @@ def with_standard_base64(content: AIContent, context: EncodeContext) -> AIConten
         if data is not None and data != content.data:
             context.report_loss(content, "data", reasons.BASE64_SPELLING)
             content = context.replace(content, data=data)
-    elif isinstance(content, ToolResultContent) and any(isinstance(output, DataContent) for output in content.outputs):
-        outputs = [with_standard_base64(output, context) for output in content.outputs]
-        if any(made is not output for made, output in zip(outputs, content.outputs, strict=True)):
+    elif isinstance(content, ToolResultContent) and any(
+        isinstance(output, DataContent) for output in content.output_list
+    ):
+        outputs = [with_standard_base64(output, context) for output in content.output_list]
+        if any(made is not output for made, output in zip(outputs, content.output_list, strict=True)):
             content = context.replace(content, outputs=outputs)
     return content

@@ -344,8 +344,8 @@ class Reader:
         if isinstance(content, UnknownContent) and is_odd(content.block):
             read = replace(content, api=self._api)
         elif isinstance(content, ToolResultContent):
-            outputs = [self._with_odd_apart(output, trace) for output in content.outputs]
-            if any(new is not old for new, old in zip(outputs, content.outputs, strict=True)):
+            outputs = [self._with_odd_apart(output, trace) for output in content.output_list]
+            if any(new is not old for new, old in zip(outputs, content.output_list, strict=True)):
                 read = replace(content, outputs=outputs)
         if read is not content:
             trace.replaced(content, read)

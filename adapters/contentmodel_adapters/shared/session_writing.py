@@ -205,8 +205,8 @@ class Writer:
         if isinstance(content, UnknownContent) and content.api == self._format.api and is_odd(content.block):
             changed = replace(content, api=self._format.inner)
         elif isinstance(content, ToolResultContent):
-            outputs = [self._with_odd_inside(output) for output in content.outputs]
-            if any(new is not old for new, old in zip(outputs, content.outputs, strict=True)):
+            outputs = [self._with_odd_inside(output) for output in content.output_list]
+            if any(new is not old for new, old in zip(outputs, content.output_list, strict=True)):
                 changed = replace(content, outputs=outputs)
         return content if changed is content else self._context.replaced(content, changed)
 
@@ -225,7 +225,7 @@ class Writer:
         If the inner API has no such hosted tool, the result becomes one of a function. Only data stay media in it.
         """
         is_hosted = not isinstance(result, _OF_APPLICATION)
-        outputs = list(result.outputs)
+        outputs = list(result.output_list)
         for at, output in enumerate(outputs):
             if isinstance(output, DataContent if is_hosted else MediaContent):
                 if output.extra and BEHIND.of(output, self._format.inner):

@@ -28,6 +28,7 @@ from contentmodel.authoring import (
     Violation,
     escaped,
     may_hold_content,
+    normalized_request,
     reasons,
     strings_in,
     texts_in,
@@ -205,6 +206,7 @@ class SessionAdapter(RequestsOnly):
         require_valid_parts(request, ChatRequest)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         context.model = model
+        source, request = request, normalized_request(request, context, takes_json=True)
         writer = Writer(self, request, context)
         parts = [writer.part(None, request.messages)]
         if context.native:
@@ -213,7 +215,7 @@ class SessionAdapter(RequestsOnly):
             context.report_loss(request, "branches", reasons.NO_BRANCHES)
         self._report_rest(request, context)
         again = partial(self.encode_request, policies=policies, model=model)
-        return Encoded(self.write(request, parts, context), request, context, again, "lines")
+        return Encoded(self.write(request, parts, context), source, context, again, "lines")
 
     def _report_rest(self, request: ChatRequest, context: EncodeContext) -> None:
         """Report the values of a request that a session file does not contain."""

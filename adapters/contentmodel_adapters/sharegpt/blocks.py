@@ -331,7 +331,7 @@ def _runs(contents: Iterable[AIContent]) -> Iterator[tuple[bool, list[AIContent]
 
 
 def _encoded_result(content: AIContent, context: EncodeContext) -> list[dict[str, Any]]:
-    report_citations(getattr(content, "outputs", ()), context)
+    report_citations(getattr(content, "output_list", ()), context)
     content = with_error_mark(content, context)
     name = FROM.of(content, API)
     name = name if name in RESULTS else RESULT

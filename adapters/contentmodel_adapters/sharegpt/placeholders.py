@@ -156,7 +156,7 @@ def with_plain_placeholders(request: ChatRequest, context: EncodeContext) -> Cha
 
 
 def _leaves(message: ChatMessage) -> list[AIContent]:
-    outputs = [content.outputs for content in message.contents if isinstance(content, ToolResultContent)]
+    outputs = [content.output_list for content in message.contents if isinstance(content, ToolResultContent)]
     return [*message.contents, *(output for group in outputs for output in group)]
 
 
@@ -166,8 +166,8 @@ def _kind_of(content: AIContent) -> str | None:
 
 def _plain(content: AIContent, kinds: set[Any], context: EncodeContext) -> AIContent:
     if isinstance(content, ToolResultContent):
-        outputs = [_plain(output, kinds, context) for output in content.outputs]
-        same = all(new is old for new, old in zip(outputs, content.outputs, strict=True))
+        outputs = [_plain(output, kinds, context) for output in content.output_list]
+        same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
         changed: AIContent = content if same else context.replace(content, outputs=outputs)
         return changed
     if content.__class__ is not TextContent or kinds.isdisjoint(PLACEHOLDER.findall(content.text)):

@@ -25,6 +25,7 @@ from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, ReferenceContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.registering import REGISTERED
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
@@ -318,7 +319,7 @@ class Result(Shape):
         result = self.read_outputs(super().read(block, path, reading), block, path, reading)
         if result is None or not result.is_error or (block.get("content") or {}).get(UNSET) is not False:
             return result
-        has_error = any(isinstance(output, ErrorContent) for output in result.outputs)
+        has_error = any(isinstance(output, ErrorContent) for output in result.output_list)
         return msgspec.structs.replace(result, is_error=None) if has_error else result
 
     def read_outputs(self, result: Any, block: dict[str, Any], path: str, reading: Reading) -> Any:
@@ -337,11 +338,11 @@ def failure_text(result: ToolResultContent) -> str:
 
 
 class ToolResult(Result):
-    """A result of the application's tool: `content` is text, or a list of blocks."""
+    """A result of the application's tool: `content` is text, a list of blocks, or null if the outputs are None."""
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
         if not content.outputs:
-            return inside
+            return inside if content.outputs is not None else {**inside, "content": None}
         only = content.outputs[0]
         if len(content.outputs) == 1 and only == TextContent(text=getattr(only, "text", None) or ""):
             return {**inside, "content": only.text}
@@ -357,13 +358,16 @@ class ToolResult(Result):
     def read_outputs(self, result: Any, block: dict[str, Any], path: str, reading: Reading) -> Any:
         if result is None:
             return None
-        values = (block.get("content") or {}).get("content", block.get("text_content"))
+        inside = block.get("content") or {}
+        values = inside.get("content", block.get("text_content"))
         outputs_path = f"{path}.content.content"
         if isinstance(values, str):
             return msgspec.structs.replace(result, outputs=[TextContent(text=values)])
         if values is not None and not isinstance(values, list):
             reading.expected(outputs_path, "text or a list of blocks", values)
             return None
+        if values is None and "content" in inside:
+            return msgspec.structs.replace(result, outputs=None)
         outputs = [read_block(item, f"{outputs_path}[{index}]", reading) for index, item in enumerate(values or [])]
         return msgspec.structs.replace(result, outputs=[output for output in outputs if output is not None])
 
@@ -371,7 +375,7 @@ class ToolResult(Result):
         inside = wire.get("content")
         items = inside.get("content") if isinstance(inside, dict) else None
         for index, (output, inner) in enumerate(
-            zip(value.outputs, items if isinstance(items, list) else (), strict=False)
+            zip(value.output_list, items if isinstance(items, list) else (), strict=False)
         ):
             yield output, f"{path}.content.content[{index}]", inner, shape_of(output)
         yield from super().places(value, wire, path)
@@ -433,8 +437,16 @@ CHOSEN = {"image": IMAGES, "reference": REFERENCES}
 
 def model_of(kind: Any) -> type[Any] | None:
     """Return the content type of a block type, or of a `type` of the model; None if it is unknown or ambiguous."""
-    shape = READERS.get(kind) if isinstance(kind, str) else None
-    return None if shape is None else shape.model
+    if not isinstance(kind, str):
+        return None
+    shape = READERS.get(kind)
+    return REGISTERED.get(kind) if shape is None else shape.model
+
+
+def _shape_of_type(kind: type[Any]) -> Shape | None:
+    """Return the shape of a type of the model, or of a type that the application registered; None for other types."""
+    tag = str(kind.__struct_config__.tag)
+    return WRITERS.get(kind) or (Shape(tag, kind) if REGISTERED.get(tag) is kind else None)
 
 
 def shape_of(content: Any) -> Shape:
@@ -446,7 +458,9 @@ def shape_of(content: Any) -> Shape:
         return IMAGES["url"] if content.is_media_type(ANY_IMAGE) else REFERENCES["uri"]
     if kind is HostedFileContent:
         return IMAGES["file"] if content.is_media_type(ANY_IMAGE) else REFERENCES["file"]
-    return WRITERS[kind]
+    shape = _shape_of_type(kind)
+    assert shape is not None
+    return shape
 
 
 def made_by(content: Any) -> Any:
@@ -470,8 +484,9 @@ def write_block(content: Any, sequence: int | None = None) -> dict[str, Any]:
 
 
 def _as_known(content: Any) -> Any:
-    """Return a content of an application's own type as its JSON would be read: no row has its type."""
-    return content if content.__class__ in WRITERS else convert_value(json_of(content), Content)
+    """Return a content of an application's own type as its JSON would be read: its type may not be registered."""
+    kind = content.__class__
+    return content if kind in WRITERS or _shape_of_type(kind) else convert_value(json_of(content), Content)
 
 
 def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
@@ -494,7 +509,7 @@ def _other_fields(content: Any) -> dict[str, Any]:
 
 def _is_unknown(block: dict[str, Any]) -> bool:
     kind = block.get("block_type")
-    return isinstance(kind, str) and kind not in READERS and kind not in CHOSEN
+    return isinstance(kind, str) and kind not in READERS and kind not in CHOSEN and kind not in REGISTERED
 
 
 def read_block(block: Any, path: str, reading: Reading, sequence: int | None = None) -> Any:
@@ -528,7 +543,10 @@ def _read_content(block: dict[str, Any], path: str, reading: Reading) -> tuple[A
     if _is_unknown(block):
         rest = {key: value for key, value in block.items() if key != "sequence"}
         return UnknownContent(api=API, block=rest), {}
-    shape = READERS[kind] if kind not in CHOSEN else _chosen(block, CHOSEN[kind], path, reading)
+    if kind in CHOSEN:
+        shape = _chosen(block, CHOSEN[kind], path, reading)
+    else:
+        shape = READERS.get(kind) or Shape(kind, REGISTERED[kind])
     return (None if shape is None else shape.read(block, path, reading)), {}
 
 

@@ -290,7 +290,7 @@ def _usual_result(content: Any, rows: list[Row]) -> Row:
         form = "execution-denied"
     elif only.__class__ is JsonContent:
         form = "error-json" if content.is_error else "json"
-    elif content.__class__ is ImageGenerationToolResultContent and is_made_image(content.outputs):
+    elif content.__class__ is ImageGenerationToolResultContent and is_made_image(content.output_list):
         form = "json"
     elif content.is_error:
         form = "error-text"

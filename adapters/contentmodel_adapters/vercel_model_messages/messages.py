@@ -133,7 +133,7 @@ class _Reading:
         if read is result:
             return result
         if read.is_error:
-            form = "content" if any(isinstance(output, MediaContent) for output in result.outputs) else "text"
+            form = "content" if any(isinstance(output, MediaContent) for output in result.output_list) else "text"
             read = hints.ROW.on(read, API, f"{KIND_OF.get(result.__class__, 'Function')}.{form}")
         return self._context.replaced(result, read)
 
@@ -157,7 +157,7 @@ class _Reading:
 def _with_issuer(message: ChatMessage) -> ChatMessage:
     """Return a message with the provider of its stored files as issuer: their ids are valid for it only."""
     for content in message.contents:
-        for file in (content, *getattr(content, "outputs", ())):
+        for file in (content, *getattr(content, "output_list", ())):
             issuer = (hints.ROW.of(file, API) or "").rpartition(".")[2] if isinstance(file, HostedFileContent) else ""
             if issuer in STORES:
                 return msgspec.structs.replace(message, origin=Origin(api=API, issuer=issuer))

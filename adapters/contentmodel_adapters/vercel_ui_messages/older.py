@@ -274,7 +274,7 @@ def was_invocation(part: ToolPart, context: EncodeContext) -> str | None:
     result = part.result
     if result is None:
         return row
-    fits = result.__class__ is FunctionResultContent and len(result.outputs) < 2 and not result.is_error
+    fits = result.__class__ is FunctionResultContent and len(result.output_list) < 2 and not result.is_error
     outputs_fit = all(output.__class__ in (TextContent, JsonContent) for output in result.outputs)
     return row if fits and outputs_fit and result.outcome is None else None
 

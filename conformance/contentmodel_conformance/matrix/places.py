@@ -205,7 +205,7 @@ def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
     for message in value.messages:
         for content in message.contents:
             if isinstance(content, ToolResultContent) and content.call_id == _SCAFFOLD:
-                yield from (("tool", output) for output in content.outputs)
+                yield from (("tool", output) for output in content.output_list)
             else:
                 yield message.role, content
     error = getattr(value, "error", None)

@@ -73,7 +73,7 @@ def _has(kind: type[Any], test: Callable[[Any], bool] = lambda content: True) ->
 
     def search(value: Value) -> bool:
         contents = [content for message in value.messages for content in message.contents]
-        contents += [output for content in contents for output in getattr(content, "outputs", ())]
+        contents += [output for content in contents for output in getattr(content, "output_list", ())]
         return any(isinstance(content, kind) and test(content) for content in contents)
 
     return search

@@ -78,7 +78,7 @@ class HidesFailures(Broken):
 def _without_error(content: Any) -> Any:
     if not isinstance(content, HostedToolResultContent):
         return content
-    return replace(content, outputs=[output for output in content.outputs if not isinstance(output, ErrorContent)])
+    return replace(content, outputs=[output for output in content.output_list if not isinstance(output, ErrorContent)])
 
 
 @mutant("openai-responses", "handmade/listed")

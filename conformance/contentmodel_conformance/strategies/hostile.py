@@ -146,7 +146,7 @@ class _Hand:
             return [replace(content, call_id=self._ids[content.call_id], arguments=arguments)]
         if isinstance(content, FunctionResultContent | CustomToolResultContent):
             call_id = self._ids.get(content.call_id, content.call_id)
-            return [replace(content, call_id=call_id, outputs=[self._output(output) for output in content.outputs])]
+            return [replace(content, call_id=call_id, outputs=[self._output(output) for output in content.output_list])]
         return [content]
 
     def exchange(self) -> Iterator[ChatMessage]:

@@ -267,7 +267,7 @@ def draw_outcome(content: ToolResultContent, page: Page, name: str) -> Parts:
 
 
 def _outputs(content: ToolResultContent, page: Page) -> Parts:
-    for output in content.outputs:
+    for output in content.output_list:
         yield from draw(output, page)
     if isinstance(content, McpListToolsToolResultContent | ToolSearchToolResultContent) and content.tools:
         yield joined("tools:", page.text(", ".join(map(tool_label, content.tools)), limit=_BRIEF))

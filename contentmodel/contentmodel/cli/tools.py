@@ -327,13 +327,13 @@ def _print_result(result: FunctionResultContent, as_json: bool) -> int:
         print_json(result.outputs)
         return CALL_FAILED if result.error else 0
     with open_output(None) as write_out:
-        for output in result.outputs:
+        for output in result.output_list:
             if isinstance(output, TextContent | JsonContent):
                 write_out(output.text.encode("utf-8", "surrogatepass") + b"\n")
             elif isinstance(output, DataContent):
                 note = f"{output.media_type}, {count_of(len(output.to_bytes()), 'byte')}: --json prints them"
                 err().print(visible(note), soft_wrap=True)
-    for output in result.outputs:
+    for output in result.output_list:
         if isinstance(output, ErrorContent):
             print_problem(Problem(output.message))
     return CALL_FAILED if result.error else 0

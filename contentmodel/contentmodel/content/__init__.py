@@ -73,6 +73,7 @@ from contentmodel.content.outcomes import (
     UsageContent,
 )
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.registering import REGISTERED, register
 from contentmodel.content.text import JsonContent, TextContent, convert_span, join_texts, splice_text
 from contentmodel.content.tools import (
     Caller,
@@ -113,9 +114,16 @@ _RESULTS = {kind.__name__: kind for kind in CONTENT_TYPES if issubclass(kind, to
 def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
     """Return the type of the result of a call: `WebSearchToolResultContent` for a `WebSearchToolCallContent`.
 
-    Return `FunctionResultContent` if there is no such type.
+    For a type of an application, return the registered type with the matching name, or the type for its nearest base
+    class. Return `FunctionResultContent` if there is no such type.
     """
-    return _RESULTS.get(type(call).__name__.replace("CallContent", "ResultContent"), tools.FunctionResultContent)
+    known = {kind.__name__: kind for kind in REGISTERED.values() if issubclass(kind, tools.ToolResultContent)}
+    for base in type(call).__mro__:
+        name = base.__name__.replace("CallContent", "ResultContent")
+        kind = _RESULTS.get(name) or known.get(name)
+        if kind is not None:
+            return kind
+    return tools.FunctionResultContent
 
 
 if TYPE_CHECKING:
@@ -207,6 +215,7 @@ __all__ = [
     "convert_span",
     "join_texts",
     "media_type_matches",
+    "register",
     "result_type",
     "splice_text",
 ]

@@ -86,8 +86,11 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     """The id of the call that this is the result of."""
     name: str | None = None
     """The name of the tool."""
-    outputs: list[Content] = []
-    """The outputs as contents. A text becomes a `TextContent`. A failure is an `ErrorContent` among them."""
+    outputs: list[Content] | None = []
+    """The outputs as contents. A text becomes a `TextContent`. A failure is an `ErrorContent` among them.
+
+    None means that the source does not say what the outputs are. Encoders send it as an empty list.
+    """
     is_error: bool | None = None
     """True if the call failed, for APIs with such a flag. The property `error` covers this flag and the outputs."""
     outcome: Open[Outcome | None] = None
@@ -102,13 +105,18 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     """`client` if the application runs the tool, or `provider`."""
 
     def __post_init__(self) -> None:
-        if not are_contents(self.outputs):
+        if self.outputs is not None and not are_contents(self.outputs):
             msgspec.structs.force_setattr(self, "outputs", as_contents(self.outputs, "outputs"))
+
+    @property
+    def output_list(self) -> list[Content]:
+        """The outputs; an empty list if they are None."""
+        return [] if self.outputs is None else self.outputs
 
     @property
     def error(self) -> ErrorContent | None:
         """The first ErrorContent of the outputs, or an ErrorContent with the text if `is_error` is true; else None."""
-        for output in self.outputs:
+        for output in self.output_list:
             if isinstance(output, ErrorContent):
                 return output
         return ErrorContent(message=self.text) if self.is_error else None
@@ -116,7 +124,7 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The concatenated text outputs. A JSON value is compact JSON text."""
-        return "".join(output.text for output in self.outputs if isinstance(output, TextContent | JsonContent))
+        return "".join(output.text for output in self.output_list if isinstance(output, TextContent | JsonContent))
 
 
 class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):

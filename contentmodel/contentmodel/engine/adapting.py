@@ -19,8 +19,8 @@ from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.objects import is_error_in_list
 from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
-from contentmodel.engine.pipeline.json_values import contents_with_json_as_text, with_json_as_text
 from contentmodel.engine.pipeline.names import SchemaMap
+from contentmodel.engine.pipeline.normalizing import normalized, normalized_contents, normalized_request
 from contentmodel.engine.pipeline.passes import APPROVALS, with_fitting_finish
 from contentmodel.engine.pipeline.prefill import with_continuation, without_continuation
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
@@ -167,8 +167,11 @@ class TableAdapter:
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
-        messages = with_json_as_text(choice.messages, context, takes_json=self.takes_json)
-        messages = fitted(messages, self.answer_passes, context)
+        messages = fitted(choice.messages, self.answer_passes, context)
+        return choice if messages is choice.messages else context.replace(choice, messages=messages)
+
+    def _normalized_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+        messages = normalized(choice.messages, context, takes_json=self.takes_json)
         return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
@@ -185,8 +188,8 @@ class TableAdapter:
         for content in contents if context.has_no_origin else ():
             require_valid(content)
         self._aim(context, None if context.origin is None else context.origin.model)
+        contents = normalized_contents(contents, context, takes_json=self.takes_json)
         report_result_records(contents, self.records, context)
-        contents = contents_with_json_as_text(contents, context, takes_json=self.takes_json)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         return self.encode_messages(fitted([message], self.answer_passes, context), context)
 
@@ -319,11 +322,8 @@ class TableAdapter:
         self._aim(context, request.model)
         if model is None and not context.native:
             self._report_foreign_model(request, context)
+        request = normalized_request(request, context, takes_json=self.takes_json)
         report_request_records(request, self.records, context)
-        messages = with_json_as_text(request.messages, context, takes_json=self.takes_json)
-        instructions = contents_with_json_as_text(request.instructions, context, takes_json=self.takes_json)
-        if messages is not request.messages or instructions is not request.instructions:
-            request = context.replace(request, messages=messages, instructions=instructions)
         request = with_continuation(
             prepared(without_continuation(request, context), self.request_passes, context), context
         )
@@ -413,9 +413,12 @@ class TableAdapter:
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.answer_id, context.is_unfinished = response.id, is_unfinished
         self._aim(context, response.model or _own_model(response.origin, context))
-        for choice in response.choices:
+        choices = [self._normalized_choice(choice, context) for choice in response.choices]
+        is_same = all(new is old for new, old in zip(choices, response.choices, strict=True))
+        answer = response if is_same else context.replace(response, choices=choices)
+        for choice in choices:
             report_records(choice.messages, self.records, context)
-        answer = with_failure(response, context, keeps_content=self.has_failed_answers)
+        answer = with_failure(answer, context, keeps_content=self.has_failed_answers)
         answer = answer if self.has_failed_answers else as_error_body(answer, context)
         payload: Json = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_passes:

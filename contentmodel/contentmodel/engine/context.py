@@ -332,7 +332,7 @@ class EncodeContext:
 
     def placeholder(self, value: _V) -> _V:
         """Record a value that the target requires, and that the source does not have. Return it."""
-        self.placeholders += [value, *getattr(value, "outputs", ())]
+        self.placeholders += [value, *getattr(value, "output_list", ())]
         return value
 
     def with_fields(self, owner: _T, fields: JsonObject) -> _T:

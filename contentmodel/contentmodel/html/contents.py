@@ -244,7 +244,7 @@ def draw_result(content: ToolResultContent, page: Page) -> Nodes:
 def outcome(content: ToolResultContent, page: Page, name: str) -> Box:
     """Return a box for a result with the heading `name`."""
     failed = content.error is not None
-    parts = [part for output in content.outputs for part in page.draw(output)]
+    parts = [part for output in content.output_list for part in page.draw(output)]
     tools = getattr(content, "tools", None)
     if tools:
         parts.append(fold(count_of(len(tools), "tool"), [json_node(tools)]))

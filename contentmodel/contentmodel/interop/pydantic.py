@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
+from contentmodel.content.registering import REGISTERED
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import EVENT_TYPES
 from contentmodel.serialize import convert_value, require_valid_as, to_builtins
@@ -35,39 +36,47 @@ def validator(kind: type[Any]) -> Schema:
     If `kind` is a base class, accept all its types, distinguished by `type`. If any content is accepted, an unknown
     `type` becomes UnknownContent, or a hosted call or result.
     """
-    types = members(kind)
-    expected_type: Any = Content if kind is AIContent else reduce(or_, types)
-    tags = {member.__struct_config__.tag for member in types}
+    has_tag = all(member.__struct_config__.tag is not None for member in members(kind))
 
     def validate(value: Any) -> Any:
         if isinstance(value, kind):
             return value
         try:
-            if None not in tags and isinstance(value, dict) and "type" not in value:
+            if has_tag and isinstance(value, dict) and "type" not in value:
                 raise DecodeError("contentmodel", [Fault("$", "object has no `type`")])
-            return convert_value(value, expected_type)
+            return convert_value(value, _expected(kind))
         except DecodeError as error:
             raise PydanticCustomError("contentmodel", "{fault}", {"fault": str(error)}) from None
 
     def written(value: Any) -> Any:
-        require_valid_as(value, expected_type)
+        require_valid_as(value, _expected(kind))
         return to_builtins(value)
 
     return core_schema.no_info_plain_validator_function(
         validate,
-        ref=_ref(kind, types),
+        ref=_ref(kind, members(kind)),
         serialization=core_schema.plain_serializer_function_ser_schema(written, when_used="always"),
     )
 
 
 def members(kind: type[Any]) -> tuple[type[Any], ...]:
     """Return the types that a value of `kind` can have in JSON."""
-    return tuple(member for member in _TAGGED if issubclass(member, kind)) or (kind,)
+    return tuple(member for member in (*_TAGGED, *REGISTERED.values()) if issubclass(member, kind)) or (kind,)
+
+
+def _expected(kind: type[Any]) -> Any:
+    """Return the type to convert to: the union of the types of `kind`, with those that are registered by now."""
+    return Content if kind is AIContent else reduce(or_, members(kind))
+
+
+def shape(kind: Any) -> Schema:
+    """Return a core schema whose JSON Schema describes `kind`. It is not used for validation."""
+    return _shape(kind, tuple(REGISTERED.values()))
 
 
 @cache
-def shape(kind: type[Any]) -> Schema:
-    """Return a core schema whose JSON Schema describes `kind`. It is not used for validation."""
+def _shape(kind: Any, registered: Any) -> Schema:
+    """Do the same as `shape`, for the types that are `registered` now."""
     definitions: Definitions = {}
     types = members(kind)
     top = _object(types, definitions) if types == (kind,) else _choice(kind, definitions)

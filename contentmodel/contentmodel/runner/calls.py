@@ -235,7 +235,7 @@ class Triage:
         elif isinstance(outcome, BaseException):
             outcome = ToolOutcome([error_of(outcome, details=self._settings.details)])
         result = result_of(task.call, outcome)
-        outputs, left_out = cut(result.outputs, self._settings.max_result_characters)
+        outputs, left_out = cut(result.output_list, self._settings.max_result_characters)
         task.result = msgspec.structs.replace(result, outputs=outputs)
         error = task.result.error
         formatted = _result_text(task, outcome)

@@ -15,11 +15,11 @@ from contentmodel.engine.pipeline import (
     detached_media,
     instructions,
     json_schemas,
-    json_values,
     lacking_hosts,
     lowering,
     media,
     names,
+    normalizing,
     origins,
     pairing,
     passes,
@@ -40,7 +40,7 @@ replace = msgspec.structs.replace
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-@change(json_values, "as_text_content", CHAT, "section/stored")
+@change(normalizing, "as_text_content", CHAT, "section/stored")
 def writes_no_json(original: Any, content: Any, context: Any) -> Any:
     """Send an empty text instead of a JSON value."""
     return replace(original(content, context), text="")

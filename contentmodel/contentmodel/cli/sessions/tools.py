@@ -164,7 +164,7 @@ def _command(value: Any) -> Any:
 
 
 def _is_image(result: ToolResultContent | None) -> bool:
-    outputs = [] if result is None else result.outputs
+    outputs = [] if result is None else result.output_list
     return any(isinstance(output, DataContent) and (output.media_type or "").startswith("image/") for output in outputs)
 
 
@@ -196,8 +196,8 @@ class Flattening:
         self._report(result, "name", "is_error", "outputs")
         report_result_records([result], (), self._context)
         failed = " (failed)" if result.error is not None else ""
-        media = [output for output in result.outputs if isinstance(output, DataContent)]
-        texts = [text_of(output, self._context) for output in result.outputs if not isinstance(output, DataContent)]
+        media = [output for output in result.output_list if isinstance(output, DataContent)]
+        texts = [text_of(output, self._context) for output in result.output_list if not isinstance(output, DataContent)]
         text = f"[Result of {name}{failed}:]\n" + "\n".join(texts)
         yield self._context.replaced(result, TextContent(text=text))
         yield from media

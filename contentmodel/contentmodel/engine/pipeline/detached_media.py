@@ -132,7 +132,7 @@ def with_detached_media(messages: list[ChatMessage], api: str) -> list[ChatMessa
 def _has_detached_media(messages: list[ChatMessage], api: str) -> bool:
     for message in messages:
         for content in message.contents if message.role == "tool" else ():
-            outputs = getattr(content, "outputs", ())
+            outputs = getattr(content, "output_list", ())
             if any(map(_EXTRA, outputs)) and any(_is_detached(output, api) for output in outputs):
                 return True
     return False
@@ -149,10 +149,10 @@ def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
     """Return a result without its detached media, and these media after their label."""
     if not isinstance(content, ToolResultContent):
         return content, []
-    media = [output for output in content.outputs if _is_detached(output, api)]
+    media = [output for output in content.output_list if _is_detached(output, api)]
     if not media:
         return content, []
-    others = [output for output in content.outputs if not _is_detached(output, api)]
+    others = [output for output in content.output_list if not _is_detached(output, api)]
     if is_announced(media, api):
         _, others = announcing(others, content.call_id, media)
     label = TextContent(text=APART.write(content.call_id or ""))

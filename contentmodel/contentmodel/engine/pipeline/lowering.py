@@ -233,7 +233,7 @@ def as_function_result(content: ToolResultContent, context: EncodeContext) -> li
         return []
     context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
     is_error = content.is_error or (True if content.error is not None else None)
-    outputs = [_output(output, context) for output in without_settings(content.outputs, context)] + _listed(content)
+    outputs = [_output(output, context) for output in without_settings(content.output_list, context)] + _listed(content)
     extra = token_of(content.extra, context.api)
     made = FunctionResultContent(
         call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error, extra=extra

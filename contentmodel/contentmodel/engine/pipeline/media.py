@@ -91,7 +91,7 @@ _RESULTS = (FunctionResultContent, CustomToolResultContent)
 def _has_media(message: ChatMessage) -> bool:
     for content in message.contents:
         if isinstance(content, _RESULTS):
-            if not is_one_text(content) and any(map(_is_media, content.outputs)):
+            if not is_one_text(content) and any(map(_is_media, content.output_list)):
                 return True
         elif _is_media(content):
             return True
@@ -118,7 +118,7 @@ def _readable_message(message: ChatMessage, context: EncodeContext, reads: Media
 
 def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
     if isinstance(content, _RESULTS) and not is_one_text(content):
-        outputs = [o for output in content.outputs for o in _readable(output, context, reads)]
+        outputs = [o for output in content.output_list for o in _readable(output, context, reads)]
         return (context.replace(content, outputs=outputs),)
     if isinstance(content, DocumentContent):
         if reads.in_documents or not _is_media(content):

@@ -71,7 +71,7 @@ def pair_calls(
 
 
 def _has_more_than_text(result: ToolResultContent) -> bool:
-    outputs = result.outputs
+    outputs = result.output_list
     if len(outputs) == 1:
         return isinstance(outputs[0], _MORE_THAN_TEXT)
     return any(isinstance(output, _MORE_THAN_TEXT) for output in outputs)
@@ -345,8 +345,9 @@ class _Pairing:
 
     def _as_user_text(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.UNMATCHED_RESULT, "call_id", "outputs")
-        media = [output for output in result.outputs if isinstance(output, MediaContent)]
-        texts = [text_of(output, self._context) for output in result.outputs if not isinstance(output, MediaContent)]
+        outputs = result.output_list
+        media = [output for output in outputs if isinstance(output, MediaContent)]
+        texts = [text_of(output, self._context) for output in outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, texts)])
         return [self._context.replaced(result, TextContent(text=text)), *media]
 
@@ -373,10 +374,10 @@ class _Pairing:
         return self._without_media(self._without_documents(content) if self._detach_media == "errors" else content)
 
     def _without_documents(self, result: ToolResultContent) -> ToolResultContent:
-        if not any(isinstance(output, DocumentContent) for output in result.outputs):
+        if not any(isinstance(output, DocumentContent) for output in result.output_list):
             return result
         outputs: list[AIContent] = []
-        for output in result.outputs:
+        for output in result.output_list:
             made = as_texts(output, self._context) if isinstance(output, DocumentContent) else [output]
             if not made:
                 self._context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
@@ -384,13 +385,13 @@ class _Pairing:
         return self._context.replace(result, outputs=outputs)
 
     def _without_media(self, result: ToolResultContent) -> ToolResultContent:
-        media = [output for output in result.outputs if isinstance(output, MediaContent)]
+        media = [output for output in result.output_list if isinstance(output, MediaContent)]
         if not media:
             return result
         for output in media:
             self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
         self._deferred += [TextContent(text=APART.write(result.call_id or "")), *media]
-        others = [output for output in result.outputs if not isinstance(output, MediaContent)]
+        others = [output for output in result.output_list if not isinstance(output, MediaContent)]
         if is_announced(media, self._context.api):
             last, others = announcing(others, result.call_id, media)
             if last is not None:

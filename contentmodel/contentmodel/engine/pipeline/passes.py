@@ -373,11 +373,11 @@ def normalized_message(
 
 def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
     """Return a result with its errors as texts and the error flag set. No API has another field for them."""
-    errors = [output for output in result.outputs if isinstance(output, ErrorContent)]
+    errors = [output for output in result.output_list if isinstance(output, ErrorContent)]
     if not errors:
         return result
     outputs: list[AIContent] = []
-    for output in result.outputs:
+    for output in result.output_list:
         if isinstance(output, ErrorContent):
             context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
             output = context.replaced(output, TextContent(text=lowering.as_text(output)))
@@ -420,7 +420,7 @@ def _without_state(
     if is_one_text(result):
         return result
     outputs: list[AIContent] = []
-    for output in lowering.without_settings(result.outputs, context):
+    for output in lowering.without_settings(result.output_list, context):
         if _is_elsewhere(output, _STORED, message, context):
             context.report_loss(output, None, reasons.STORED_ELSEWHERE)
         elif _is_elsewhere(output, (ReferenceContent,), message, context):
@@ -428,7 +428,7 @@ def _without_state(
             outputs += lowering.as_texts(output, context)
         else:
             outputs.append(output)
-    is_same = len(outputs) == len(result.outputs) and all(map(is_, outputs, result.outputs))
+    is_same = len(outputs) == len(result.output_list) and all(map(is_, outputs, result.output_list))
     return result if is_same else context.replace(result, outputs=outputs)
 
 
@@ -479,11 +479,11 @@ def _hosted(
             return lowering.as_function_call(content, context)
         return lowering.as_function_result(content, context)
     if policy == "text" and isinstance(content, ToolResultContent):
-        text = "\n".join(lowering.as_text(output) for output in content.outputs)
+        text = "\n".join(lowering.as_text(output) for output in content.output_list)
         if text:
             context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
             return (TextContent(text=text),)
-    outputs = content.outputs if isinstance(content, ToolResultContent) else []
+    outputs = content.output_list if isinstance(content, ToolResultContent) else []
     if not cited or not any(_source_of(output) in cited for output in outputs):
         context.report_loss(content, None, reasons.FOREIGN_HOSTED_TOOL)
         return ()

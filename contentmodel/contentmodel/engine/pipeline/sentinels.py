@@ -18,7 +18,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.engine.json import Json, parse, write
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.json_values import contents_with_json_as_text
+from contentmodel.engine.pipeline.normalizing import normalized_contents
 from contentmodel.errors import DecodeError, ToolArgumentsError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def with_error_mark(result: _V, context: EncodeContext) -> _V:
         return result
     if result.is_error and not context.native:
         context.report_loss(result, "is_error", reasons.NO_ERROR_FLAG)
-    outputs = list(contents_with_json_as_text(result.outputs, context) if context.completes else result.outputs)
+    outputs = list(normalized_contents(result.output_list, context) if context.completes else result.output_list)
     first = _first_text(outputs)
     flag = "true" if result.is_error else "false"
     if first is None:
@@ -126,7 +126,7 @@ def with_error_read(result: _V) -> _V:
     """Return a result with the flag instead of a sealed mark in its first text: the inverse of `with_error_mark`."""
     if not isinstance(result, ToolResultContent):
         return result
-    first = _first_text(result.outputs)
+    first = _first_text(result.output_list)
     if first is None:
         return result
     index, text = first
@@ -136,11 +136,11 @@ def with_error_read(result: _V) -> _V:
     failed, unmarked_text = mark
     if not failed and (unmarked_text is None or _read_error_mark(unmarked_text, result.call_id) is None):
         return result
-    if unmarked_text is None and _first_text(result.outputs[index + 1 :]) is not None:
+    if unmarked_text is None and _first_text(result.output_list[index + 1 :]) is not None:
         # A mark is alone only if there is no text.
         return result
     texts = [] if unmarked_text is None else [msgspec.structs.replace(text, text=unmarked_text)]
-    outputs = [*result.outputs[:index], *texts, *result.outputs[index + 1 :]]
+    outputs = [*result.output_list[:index], *texts, *result.output_list[index + 1 :]]
     return msgspec.structs.replace(result, outputs=outputs, is_error=True if failed else result.is_error)
 
 
@@ -186,12 +186,12 @@ def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
     """Return the outputs of a result without its announcement, and the announced seals: the inverse of `announcing`."""
     last = result.outputs[-1] if result.outputs else None
     if not isinstance(last, TextContent):
-        return result.outputs, []
+        return result.output_list, []
     at = last.text.rfind(_ANNOUNCES)
     match = _ANNOUNCED.fullmatch(last.text, max(at - 1, 0)) if at >= 0 else None
     if match is None:
-        return result.outputs, []
-    outputs = result.outputs[:-1]
+        return result.output_list, []
+    outputs = result.output_list[:-1]
     if match[1]:
         outputs.append(msgspec.structs.replace(last, text=last.text[: match.start()]))
     return outputs, match[2].replace("#", "").split()

@@ -24,6 +24,7 @@ from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, 
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import reason_of_new_id
 from contentmodel.engine.pipeline.failed_answers import failure_of, has_failed
+from contentmodel.engine.pipeline.normalizing import is_known, with_known_types
 from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text
 from contentmodel.engine.streams.endings import with_ends, without_ends
 from contentmodel.engine.streams.formats import stream_format_of
@@ -184,7 +185,7 @@ class StreamEncoder:
             if event.index in self._blocks or event.index in self._written:
                 raise StreamError(f"BlockStart for block {event.index}, which has started already")
             check_choice(event)
-            self._start(OutgoingBlock(event.index, event.content, event.choice))
+            self._start(event)
         elif isinstance(event, BlockStop):
             block = self._blocks.get(event.index)
             if block is not None and block.is_stopped:
@@ -203,9 +204,11 @@ class StreamEncoder:
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def _start(self, block: OutgoingBlock) -> None:
+    def _start(self, event: BlockStart | BlockCatchUp) -> None:
         if not self._has_begun:
             self._begin(ChatResponse(origin=self._origin))
+        content = self._as_known((event.choice, event.index), event.content)
+        block = OutgoingBlock(event.index, content, event.choice)
         self._blocks[block.index] = block
         if block.choice and not self.choices:
             return
@@ -224,6 +227,19 @@ class StreamEncoder:
         if made is not content:
             self.report_loss((choice, index), content, reason_of_new_id(content.call_id), field="call_id")
         return made
+
+    def _as_known(self, place: Place, content: AIContent) -> AIContent:
+        """Return a content as its nearest type of the model. Fields that the type lacks are reported as lost."""
+        if is_known(content):
+            return content
+        encoded = self._known([content])
+        self.record([place], encoded)
+        known: AIContent = encoded.payload[0]
+        return known
+
+    def _known(self, contents: list[AIContent]) -> EncodedContents:
+        context = self.new_context()
+        return EncodedContents([with_known_types(c, context) for c in contents], contents, context, self._known)
 
     def _open(self, block: OutgoingBlock) -> None:
         """Start to write a block that need not wait for another one."""
@@ -288,7 +304,8 @@ class StreamEncoder:
         if block is None:
             when = "stopped already" if event.index in self._written else "not started"
             raise StreamError(f"BlockStop for block {event.index}, which has {when}")
-        block.stop(event.content, is_complete=event.is_complete, as_text=self.argument_texts)
+        content = self._as_known((block.choice, block.index), event.content)
+        block.stop(content, is_complete=event.is_complete, as_text=self.argument_texts)
         if block.choice and not self.choices:
             del self._blocks[block.index]
             return
@@ -332,13 +349,14 @@ class StreamEncoder:
             del self._written[event.index]
         written = self._written.get(event.index)
         if written is not None:
-            self._amended.append((event.index, self._with_id(event.index, written.choice, event.content)))
+            content = self._as_known((written.choice, event.index), event.content)
+            self._amended.append((event.index, self._with_id(event.index, written.choice, content)))
             if self.concurrent or not self._queues.get(written.choice):
                 self._amend()
         else:
             if event.index not in self._blocks:
                 check_choice(event)
-                self._start(OutgoingBlock(event.index, event.content, event.choice))
+                self._start(event)
             elif not event.is_complete:
                 # What is written cannot be replaced. The end of the block has its content.
                 return

@@ -83,9 +83,11 @@ class Failure:
     def read(self, result: ToolResultContent, wire: JsonObject, api: str) -> ToolResultContent:
         """Return a decoded result. If its wire object reports a failure, add the error to the outputs."""
         errors = self.errors(wire, api)
-        if not errors or any(output.__class__ is ErrorContent for output in result.outputs):
+        if not errors or any(output.__class__ is ErrorContent for output in result.output_list):
             return result
-        outputs = [_as_error(output, api) for output in result.outputs] if self._texts_are_errors else result.outputs
+        outputs = (
+            [_as_error(output, api) for output in result.output_list] if self._texts_are_errors else result.output_list
+        )
         if outputs and any(output.__class__ is ErrorContent for output in outputs):
             errors = []
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
@@ -99,16 +101,16 @@ class Failure:
 
     def places(self, result: object, wire: Mapping[str, object], path: str, api: str) -> Iterator[Place]:
         """Yield each error of a decoded result that was made from a sign, with the origin in that sign."""
-        for output in getattr(result, "outputs", ()):
+        for output in getattr(result, "output_list", ()):
             place = self.place_of(output, wire, path, api)
             if place is not None:
                 yield output, *place, None
 
     def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
         """Return a result without errors that were made from signs. Errors that were texts become texts again."""
-        if not any(output.__class__ is ErrorContent for output in result.outputs):
+        if not any(output.__class__ is ErrorContent for output in result.output_list):
             return result
-        outputs = [made for output in result.outputs for made in self._before(output, context)]
+        outputs = [made for output in result.output_list for made in self._before(output, context)]
         plain = msgspec.structs.replace(result, outputs=outputs)
         return context.replaced(result, plain)
 
@@ -126,7 +128,7 @@ class Failure:
         If a successful result has a sign, report the effect on decoding: it adds an error, or reads texts as errors.
         """
         is_reported = bool(self.errors(wire, context.api))
-        if any(output.__class__ is ErrorContent for output in result.outputs):
+        if any(output.__class__ is ErrorContent for output in result.output_list):
             if self._only_signs and not is_reported:
                 container, key = container_of(wire, self.signs[0].path)
                 container[key] = self.signs[0].failed
@@ -135,7 +137,9 @@ class Failure:
 
     def _report(self, result: ToolResultContent, context: EncodeContext) -> None:
         texts = (
-            [output for output in result.outputs if output.__class__ is TextContent] if self._texts_are_errors else []
+            [output for output in result.output_list if output.__class__ is TextContent]
+            if self._texts_are_errors
+            else []
         )
         for text in texts:
             context.report_loss(text, None, reasons.TEXT_AS_ERROR)
@@ -160,7 +164,7 @@ class Failure:
 
 def has_explicit_error(result: ToolResultContent) -> bool:
     """Return whether a result has an error that no decoder made from a sign or a text."""
-    errors = (output for output in result.outputs if output.__class__ is ErrorContent)
+    errors = (output for output in result.output_list if output.__class__ is ErrorContent)
     return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)
 
 

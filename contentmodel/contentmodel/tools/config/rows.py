@@ -115,7 +115,7 @@ def _result_rows(
 
 def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -> str:
     texts = []
-    for index, output in enumerate(result.outputs):
+    for index, output in enumerate(result.output_list):
         output_path = f"{path}.outputs[{index}]"
         if isinstance(output, TextContent | JsonContent):
             texts.append(output.text)
@@ -125,7 +125,7 @@ def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -
             losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, output_path, "an error", family="tools"))
         else:
             losses.append(loss_of(reasons.ROW_NO_OUTPUT, output_path, f"a {type(output).__name__}"))
-    if result.is_error and not any(isinstance(output, ErrorContent) for output in result.outputs):
+    if result.is_error and not any(isinstance(output, ErrorContent) for output in result.output_list):
         losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, path, "an error", family="tools"))
     return "\n".join(texts)
 

@@ -110,7 +110,7 @@ def result_to_mcp(result: Any) -> McpResult:
     from mcp.types import CallToolResult
 
     root = result if isinstance(result, FunctionResultContent) else contents_of(result)
-    outputs = list(root.outputs) if isinstance(root, FunctionResultContent) else root.contents
+    outputs = list(root.output_list) if isinstance(root, FunctionResultContent) else root.contents
     context = EncodeContext(API, API, "result")
     context.report_lost_attributes(root, ("annotations", "protected", "display"))
     fields = _fields_of_result(outputs)
