@@ -102,6 +102,17 @@ def _corpus() -> Path | None:
     return Path(folder) if folder else None
 
 
+@pytest.fixture(autouse=True)
+def registered_types() -> Iterator[None]:
+    """Forget the content types that a test registers."""
+    from contentmodel.content.registering import REGISTERED
+
+    before = dict(REGISTERED)
+    yield
+    REGISTERED.clear()
+    REGISTERED.update(before)
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The folder of recorded traffic. If it is not set, tests that use it are skipped."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from base64 import b64encode
 from typing import Any
 
@@ -30,7 +29,6 @@ from contentmodel import (
 from contentmodel.content import JsonContent, Protected, Span, UnknownContent
 from contentmodel.content.hosted import McpServerToolCallContent, McpServerToolResultContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolApprovalResponseContent
-from contentmodel.engine.pipeline.sentinels import LEFT_OUT
 from contentmodel_conformance.strategies.transcripts import transcripts
 from extensions_ai import CALL, CHAT, CONTENTS, FIELDS, RESPONSE, refusals
 
@@ -372,10 +370,11 @@ def test_other_inputs_of_the_interpreter_are_kept(inputs: Any) -> None:
 
 
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic-messages", "mistral-chat", "inspect-eval-log"])
-def test_answer_to_an_unknown_approval_becomes_a_placeholder(target: str) -> None:
+def test_answer_to_an_unknown_approval_is_left_out(target: str) -> None:
     answer = {"$type": "toolApprovalResponse", "requestId": "r", "approved": True, "toolCall": FUNCTION_CALL}
-    document = [{"role": "user", "contents": [answer]}]
+    hello = {"role": "user", "contents": [{"$type": "text", "text": "Hello"}]}
+    document = [{"role": "user", "contents": [answer]}, hello]
     made = convert(document, source=MEAI, target=target)
-    assert LEFT_OUT in json.dumps(made.payload)
-    assert [loss.path for loss in made.losses if loss.kind == "dropped"][:1] == ["$[0].contents[0]"]
+    assert made.payload == convert([hello], source=MEAI, target=target).payload
+    assert [loss.path for loss in made.losses if loss.kind == "dropped"][:1] == ["$[0]"]
     assert audit(document, made) == []

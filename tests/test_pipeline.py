@@ -34,12 +34,13 @@ ORDER = {
         *report_url *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini
         normalize_foreign join_results join_assistant without_citations with_readable_media _with_fitting_calls
-        with_fitting_schemas with_names_of_results with_failures with_begun with_a_turn with_signed_parts
-        _with_signed_calls; without_choice_of_no_functions with_invocations""",
+        with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_failures with_begun with_a_turn
+        with_signed_parts _with_signed_calls; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
         *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
-        _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas with_names_of_results;
+        _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas
+        *with_mode_of_strict_tools with_names_of_results;
         with_model""",
     "openai-chat": """
         with_settings_of_platform with_fields_of_mistral *with_fitting_settings *with_tools_of_host *place_instructions

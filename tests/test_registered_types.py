@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from contentmodel.content import (
     register,
     result_type,
 )
-from contentmodel.content.registering import REGISTERED
 from contentmodel.errors import DecodeError
 from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnStart
 from contentmodel.message import Origin
@@ -52,13 +50,9 @@ class NoteContent(TextContent, frozen=True, kw_only=True):
 
 
 @pytest.fixture
-def registered() -> Iterator[None]:
-    before = dict(REGISTERED)
+def registered() -> None:
     for kind in (QuantumToolCallContent, QuantumToolResultContent, NoteContent):
         register(kind)
-    yield
-    REGISTERED.clear()
-    REGISTERED.update(before)
 
 
 CALL = QuantumToolCallContent(call_id="q1", name="quantum", arguments={"a": 1}, qubits=3)

@@ -95,7 +95,7 @@ from contentmodel.engine.streams.outgoing import (
     is_incomplete_call,
 )
 from contentmodel.engine.streams.places import Place as BlockPlace
-from contentmodel.engine.table import hints
+from contentmodel.engine.table import hints, tool_choices
 from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import (
     LIST,
@@ -428,6 +428,7 @@ __all__ = [
     "strings_in",
     "text_of",
     "texts_in",
+    "tool_choices",
     "translated",
     "weighed",
     "what_of",

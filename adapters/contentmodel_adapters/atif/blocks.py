@@ -49,6 +49,7 @@ from contentmodel_adapters.shared.usage import UsageRecord
 API = "atif"
 TABLE = Table(API)
 OBSERVED = Hint[bool](API, "observed", "whether the message is a result of no call, in the step before it")
+UNKNOWN_RESULT = Hint[bool](API, "unknown_result", "whether the only content is a whole result of an unknown form")
 
 
 def _medium(kind: str) -> Row:
@@ -232,12 +233,12 @@ def _decode_plain(results: list[Any], at: int, context: DecodeContext) -> ChatMe
         return message
     unknown = UnknownContent(api=API, block=result)
     context.trace(None, [unknown], results, at, spread=False)
-    return ChatMessage(role="user", contents=[unknown], origin=context.origin)
+    return UNKNOWN_RESULT.on(ChatMessage(role="user", contents=[unknown], origin=context.origin), API, True)
 
 
 def _encode_plain(message: ChatMessage, context: EncodeContext) -> Any:
     only = message.contents[0] if len(message.contents) == 1 else None
-    if isinstance(only, UnknownContent) and only.api == API and context.native:
+    if isinstance(only, UnknownContent) and UNKNOWN_RESULT.of(message, API) and context.native:
         return only.block
     return PLAIN_RESULT.encode(message, context)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from contentmodel.authoring import DecodeContext, EncodeContext, reasons
-from contentmodel.engine.table.tool_choices import RAW, WHOLE, leaves
+from contentmodel.authoring import DecodeContext, EncodeContext, reasons, tool_choices
 from contentmodel.request import ChatRequest, FunctionTool, ToolChoice
 
 ALL_OR_NONE = reasons.dropped("strict-of-some-tools", "{target} enforces the schemas of all functions, or of none")
@@ -20,7 +19,7 @@ BY_CHOICE = reasons.insignificant("strict-by-choice", "the tool choice of {targe
 
 def are_strict(tools: Iterable[Any]) -> bool:
     """Return whether there are functions, and all of them are strict."""
-    functions = [tool for tool in leaves(tools) if isinstance(tool, FunctionTool)]
+    functions = [tool for tool in tool_choices.leaves(tools) if isinstance(tool, FunctionTool)]
     return bool(functions) and all(tool.strict for tool in functions)
 
 
@@ -33,20 +32,20 @@ def is_validated(raw: Any) -> bool:
 def with_strict_tools(request: ChatRequest, context: DecodeContext) -> ChatRequest:
     """Return a decoded request whose functions are strict if its tool choice is only the mode "validated"."""
     choice = request.options.tool_choice
-    raw = None if choice is None else RAW.of(choice, context.api)
+    raw = None if choice is None else tool_choices.RAW.of(choice, context.api)
     has_functions = any(isinstance(tool, FunctionTool) for tool in request.tools)
     if choice is None or raw is None or not has_functions or not is_validated(raw):
         return request
     tools = [context.replace(tool, strict=True) if isinstance(tool, FunctionTool) else tool for tool in request.tools]
     is_whole = isinstance(raw, str) or raw == {"mode": raw["mode"]}
-    whole = context.replaced(choice, WHOLE.on(choice, context.api, True)) if is_whole else choice
+    whole = context.replaced(choice, tool_choices.WHOLE.on(choice, context.api, True)) if is_whole else choice
     options = context.replace(request.options, tool_choice=whole)
     return context.replace(request, tools=tools, options=options)
 
 
 def with_mode_of_strict_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with a tool choice for its strict functions. Report what the mode cannot express."""
-    functions = [tool for tool in leaves(request.tools) if isinstance(tool, FunctionTool)]
+    functions = [tool for tool in tool_choices.leaves(request.tools) if isinstance(tool, FunctionTool)]
     choice, are_all = request.options.tool_choice, are_strict(functions)
     mode = "auto" if choice is None else choice.mode
     for tool in functions:
@@ -57,7 +56,7 @@ def with_mode_of_strict_tools(request: ChatRequest, context: EncodeContext) -> C
                 context.report_loss(tool, "strict", said if is_said else ALL_OR_NONE)
     if choice is None and are_all:
         return _with_choice(request, ToolChoice(mode="auto"), context)
-    if choice is not None and not are_all and is_validated(RAW.of(choice, context.api)) and functions:
+    if choice is not None and not are_all and is_validated(tool_choices.RAW.of(choice, context.api)) and functions:
         # The functions were changed: the mode of the payload no longer applies.
         return _with_choice(request, context.replace(choice, extra=None), context)
     return request

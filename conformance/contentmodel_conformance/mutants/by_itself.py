@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 from unittest import mock
 
-from contentmodel_conformance.mutants.broken import CHAT, GOOGLE, Broken, mutant
+from contentmodel_conformance.mutants.broken import Broken, mutant
 
 GEMINI_CLI, CLAUDE_CODE, CODEX = "gemini-cli-session", "claude-code-session", "codex-rollout"
 
@@ -63,29 +63,3 @@ class CountsAllAttachmentsAsStates(_Changed):
     def change(self, *arguments: Any) -> Any:
         _, session = arguments
         session.kept.setdefault("attachment", []).extend(session.kept.pop("context", []))
-
-
-class _ReadsAllEntriesOrNone(Broken):
-    """A broken adapter that reads a list of an answer only if each of its entries is an object."""
-
-    field = ""
-
-    def read(self, kind: str, payload: Any) -> Any:
-        entries = payload.get(self.field) if isinstance(payload, dict) else None
-        if not isinstance(entries, list) or all(isinstance(entry, dict) for entry in entries):
-            return payload
-        return {key: value for key, value in payload.items() if key != self.field}
-
-
-@mutant(CHAT, "each-by-itself/anywhere")
-class ReadsAllChoicesOrNone(_ReadsAllEntriesOrNone):
-    """Leave all choices of a Chat answer in the residue if one of them is no object."""
-
-    field = "choices"
-
-
-@mutant(GOOGLE, "each-by-itself/anywhere")
-class ReadsAllCandidatesOrNone(_ReadsAllEntriesOrNone):
-    """Leave all candidates of an answer of generateContent in the residue if one of them is no object."""
-
-    field = "candidates"

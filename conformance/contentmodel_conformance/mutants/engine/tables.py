@@ -14,6 +14,7 @@ from contentmodel.engine.table.finish_reasons import FinishReasons
 from contentmodel.engine.table.inlined import Inlined
 from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.nested import CachePoints, Outputs, TextOrBlocks
+from contentmodel.engine.table.object_lists import ObjectList
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import PairRow, Row
 from contentmodel.engine.table.shapes import Shape
@@ -190,6 +191,12 @@ def writes_no_inlined_fields(original: Any, self: Any, value: Any, wire: Any, co
 def skips_the_last_message(original: Any, self: Any, value: Any, context: Any) -> Any:
     """Decode all messages of a list but the last."""
     return original(self, value[:-1], context)
+
+
+@change(ObjectList, "holds", GOOGLE, "each-by-itself/anywhere")
+def reads_all_entries_or_none(original: Any, self: Any, value: Any) -> bool:
+    """Leave a list of candidates in the residue if one of them is no object."""
+    return original(self, value) and all(isinstance(entry, dict) for entry in value)
 
 
 @change(Choice, "encode", CHAT, "identity/sdk")
