@@ -32,10 +32,11 @@ from contentmodel_conformance import laws, streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
 
-ANTHROPIC, RESPONSES, GOOGLE, CHAT, BEDROCK = (
+ANTHROPIC, RESPONSES, GOOGLE, INTERACTIONS, CHAT, BEDROCK = (
     "anthropic-messages",
     "openai-responses",
     "google-generate-content",
+    "google-interactions",
     "openai-chat",
     "bedrock-converse",
 )
@@ -99,6 +100,48 @@ UNKNOWN: dict[str, tuple[str, list[dict[str, Any]]]] = {
             {"toolResponse": {"id": "t1", "toolType": "quantum", "response": {"output": "done"}}},
         ],
     ),
+    "Responses, a result": (
+        RESPONSES,
+        [
+            {"type": "quantum_call", "id": "i1", "call_id": "t1", "arguments": '{"a":1}'},
+            {"type": "quantum_result", "id": "o1", "call_id": "t1", "output": "done", "score": 2},
+        ],
+    ),
+    "Responses, an output": (
+        RESPONSES,
+        [
+            {"type": "quantum_call", "id": "i1", "call_id": "t1", "arguments": '{"a":1}'},
+            {"type": "quantum_output", "call_id": "t1", "content": [{"type": "output_text", "text": "done"}]},
+        ],
+    ),
+    "Gemini, parts with keys of their own": (
+        GOOGLE,
+        [
+            {"quantumCall": {"id": "t1", "args": {"a": 1}}, "thoughtSignature": "c2lnbg=="},
+            {"quantumResult": {"id": "t1", "output": "done", "score": 2}},
+        ],
+    ),
+    "Gemini, parts with keys in snake case": (
+        GOOGLE,
+        [
+            {"quantum_call": {"id": "t1", "args": {"a": 1}}},
+            {"quantum_response": {"id": "t1", "response": {"output": "done"}}, "thought_signature": "c2lnbg=="},
+        ],
+    ),
+    "Interactions": (
+        INTERACTIONS,
+        [
+            {"type": "quantum_call", "id": "t1", "arguments": {"a": 1}, "signature": "AAAA"},
+            {"type": "quantum_result", "call_id": "t1", "result": "done"},
+        ],
+    ),
+    "Interactions, an output": (
+        INTERACTIONS,
+        [
+            {"type": "quantum_call", "id": "t1", "arguments": {"a": 1}},
+            {"type": "quantum_output", "id": "t1", "output": [{"type": "text", "text": "done"}]},
+        ],
+    ),
 }
 
 
@@ -139,18 +182,22 @@ def test_unknown_hosted_tool_converts_to_function_call(case: str, target: str) -
 
 
 INVALID_BLOCKS = {
-    "a number as the id of a result": (ANTHROPIC, {"type": "quantum_tool_result", "tool_use_id": 5, "content": []}),
-    "a result without an id": (ANTHROPIC, {"type": "quantum_tool_result", "content": "x"}),
     "a text that is a number": (
         ANTHROPIC,
         {"type": "quantum_tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": 5}]},
     ),
-    "a number as the id of an item": (RESPONSES, {"type": "quantum_call", "id": 5, "output": "x"}),
+    "a number as the id of a call": (RESPONSES, {"type": "quantum_result", "call_id": 5, "output": "x"}),
     "a part whose text is a number": (
         RESPONSES,
         {"type": "quantum_call", "id": "i", "output": [{"type": "input_text", "text": 5}]},
     ),
     "a call without an id": (CHAT, {"type": "quantum", "quantum": {}}),
+    "a type that is only an ending": (RESPONSES, {"type": "_result", "id": "i", "output": "x"}),
+    "a key that is only an ending": (GOOGLE, {"Result": {"id": "i", "output": "x"}}),
+    "a part that is no object": (GOOGLE, {"quantumResult": "x"}),
+    "two unknown keys": (GOOGLE, {"quantumResult": {"output": "x"}, "other": {}}),
+    "a known part that is no object": (GOOGLE, {"codeExecutionResult": "x"}),
+    "the second spelling of a known part": (GOOGLE, {"toolCall": 5, "tool_call": {"id": "i"}}),
 }
 
 
@@ -160,6 +207,52 @@ def test_unknown_block_with_fields_of_wrong_types_decodes_to_unknown_content(cas
     for kind in KINDS:
         value = decoded(api, kind, payload_of(api, kind, [block]))
         assert [c.block for c in contents_of(value) if isinstance(c, UnknownContent)] == [block]
+
+
+WITHOUT_IDS = {
+    "Anthropic, a call": (ANTHROPIC, {"type": "quantum_tool_use", "name": "quantum", "input": {}}),
+    "Anthropic, a result": (ANTHROPIC, {"type": "quantum_tool_result", "content": "x"}),
+    "Anthropic, a number": (ANTHROPIC, {"type": "quantum_tool_result", "tool_use_id": 5, "content": []}),
+    "Responses, a call": (RESPONSES, {"type": "quantum_call", "query": "x"}),
+    "Responses, a null": (RESPONSES, {"type": "quantum_call", "id": None, "call_id": None, "query": "x"}),
+    "Responses, a number": (RESPONSES, {"type": "quantum_call", "id": 5, "output": "x"}),
+    "Responses, a result": (RESPONSES, {"type": "quantum_result", "output": "x"}),
+    "Gemini, a call": (GOOGLE, {"quantumCall": {"query": "x"}}),
+    "Gemini, a result": (GOOGLE, {"quantumResult": {"score": 2}, "videoMetadata": {"fps": 1}}),
+    "Interactions, a call": (INTERACTIONS, {"type": "quantum_call"}),
+    "Interactions, a result": (INTERACTIONS, {"type": "quantum_result", "result": {"score": 2}}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", sorted(WITHOUT_IDS))
+def test_block_of_unknown_tool_without_an_id_is_hosted(case: str, kind: str) -> None:
+    api, block = WITHOUT_IDS[case]
+    payload = payload_of(api, kind, [block])
+    hosted = hosted_of(decoded(api, kind, payload))
+    assert {content.name for content in hosted} == {"quantum"}
+    for target in {ANTHROPIC, RESPONSES, GOOGLE, INTERACTIONS, CHAT} - {api}:
+        assert not audit(payload, convert(payload, source=api, target=target, kind=kind))
+
+
+def test_edited_outputs_of_unknown_part_are_encoded() -> None:
+    adapter = contentmodel.adapter(GOOGLE)
+    block = {"quantumResult": {"id": "t1", "output": "old", "score": 2}}
+    response = adapter.decode_response(payload_of(GOOGLE, "response", [block]))
+    (result,) = hosted_of(response)
+    result.outputs[0] = contentmodel.TextContent(text="new", extra=result.outputs[0].extra)
+    (part,) = adapter.encode_response(response).payload["candidates"][0]["content"]["parts"]
+    assert part == {"quantumResult": {"id": "t1", "output": "new", "score": 2}}
+
+
+def test_hint_of_unknown_part_does_not_change_the_kind_of_a_content() -> None:
+    """Stored documents can have any hint."""
+    adapter = contentmodel.adapter(GOOGLE)
+    response = adapter.decode_response(payload_of(GOOGLE, "response", [{"quantumCall": {"id": "t1"}}]))
+    (call,) = hosted_of(response)
+    response.messages[0].contents[:] = [HostedToolResultContent(call_id="t1", name="quantum", extra=call.extra)]
+    (part,) = adapter.encode_response(response).payload["candidates"][0]["content"]["parts"]
+    assert list(part) == ["toolResponse"]
 
 
 @pytest.mark.parametrize(

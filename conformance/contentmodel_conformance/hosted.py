@@ -9,6 +9,7 @@ from contentmodel import (
     ChatMessage,
     ChatRequest,
     ChatResponse,
+    ErrorContent,
     HostedToolCallContent,
     HostedToolResultContent,
     TextContent,
@@ -46,14 +47,15 @@ def hosted(adapter: Any, kind: str, blocks: list[dict[str, Any]]) -> None:
 
 
 def hosted_failures(adapter: Any, kind: str, blocks: list[dict[str, Any]], *, failed: bool = True) -> None:
-    """The result of a failed hosted tool has an error, in every form of its API. Other results have none."""
+    """The outputs of a failed hosted tool have an error, in every form of its API. Those of others have none."""
     payload = payload_of(adapter.api, kind, blocks)
     value = laws.decode(adapter, kind, payload)
     results = [content for content in _contents(value) if isinstance(content, HostedToolResultContent)]
     if not results:
         raise LawBroken("hosted failures", "$", "no hosted result was decoded", blocks[-1], _contents(value))
-    if (results[-1].error is not None) is not failed:
-        why = "the failure is missing" if failed else "the result has an error without a failure"
+    has_error = any(isinstance(output, ErrorContent) for output in results[-1].output_list)
+    if has_error is not failed or (results[-1].error is not None) is not failed:
+        why = "no output is the failure" if failed else "the result has an error without a failure"
         raise LawBroken("hosted failures", "$", why, blocks[-1], results[-1])
     laws.identity(adapter, kind, payload)
 

@@ -431,7 +431,7 @@ HOSTED_RESULTS = [
         },
         Columns("outputs", output_columns(GIVEN_BACK, "content")),
         Silent("status"),
-        shape=Shape(("_tool_result",), {"tool_use_id": str}),
+        shape=Shape(("_tool_result",)),
         select=("type", ("hosted_tool_result",)),
         failure=Failure(
             Sign("error"), Sign("content.error"), IS_ERROR, *EXIT_CODE.signs, STATUS, texts_are_errors=True
@@ -492,7 +492,7 @@ CALLS = [
         for model, names in SERVER_TOOLS
     ),
     row("server_tool_use", HostedToolCallContent, CALL, Silent("status"), Filled(NO_INPUT)),
-    Row("other_tool_use", HostedToolCallContent, CALL, Silent("status"), shape=Shape(("_tool_use",), {"id": str})),
+    Row("other_tool_use", HostedToolCallContent, CALL, Silent("status"), shape=Shape(("_tool_use",))),
     row(
         "mcp_tool_use",
         McpServerToolCallContent,

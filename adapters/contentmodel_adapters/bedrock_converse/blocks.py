@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     EnumString,
+    Failure,
     Filled,
     Implied,
     MappedEnum,
@@ -27,6 +28,7 @@ from contentmodel.authoring import (
     Opaque,
     Pair,
     Row,
+    Sign,
     Silent,
     Spec,
     Table,
@@ -355,9 +357,26 @@ _NO_CONTENT: dict[str, Any] = {"toolResult.content": []}
 _UNSAID = (CACHED, "name", "status")
 
 
-def _result_row(name: str, model: type[Any], fields: dict[str, Spec], constants: dict[str, str]) -> Row:
+# Bedrock runs these tools. Only the status reports a failure (docs.aws.amazon.com/nova, "Using built-in tools", and
+# botocore 1.43, ToolResultBlock; seen 2026-11-29).
+_ON_SERVER_FAILURE = Failure(Sign("toolResult.status", ("error",), failed="error"), texts_are_errors=True)
+
+
+def _result_row(
+    name: str,
+    model: type[Any],
+    fields: dict[str, Spec],
+    constants: dict[str, str],
+    failure: Failure | None = _ON_SERVER_FAILURE,
+) -> Row:
     return Row(
-        name, model, {**RESULT, **fields}, Silent(*_UNSAID), Filled(_NO_CONTENT, changed=True), constants=constants
+        name,
+        model,
+        {**RESULT, **fields},
+        Silent(*_UNSAID),
+        Filled(_NO_CONTENT, changed=True),
+        constants=constants,
+        failure=failure,
     )
 
 
@@ -382,7 +401,7 @@ class HostedId(Codec[str]):
 
 
 RESULTS = [
-    _result_row("toolResult", FunctionResultContent, {}, {}),
+    _result_row("toolResult", FunctionResultContent, {}, {}, failure=None),
     *(
         _result_row(f"toolResult.{name}", result, {}, {"toolResult.type": f"{name}_result"})
         for name, (_, result) in HOSTED.items()

@@ -7,6 +7,7 @@ signature, a video's cut) may be beside it. Requests spell names with underscore
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Literal
 
 from contentmodel.authoring import (
@@ -32,6 +33,8 @@ from contentmodel.authoring import (
     Spec,
     Table,
     TextField,
+    camel_name,
+    dotted_key,
     hints,
     parse,
     reasons,
@@ -93,7 +96,7 @@ class ResponseObject(Codec[list[AIContent]]):
     The API takes objects only. A text or another value is read nevertheless, because stored conversations have it.
     """
 
-    classes = (dict,)
+    classes: tuple[type, ...] = (dict,)
     identity = False
 
     def holds(self, value: Any) -> bool:
@@ -161,6 +164,12 @@ class ResponseObject(Codec[list[AIContent]]):
             return content
         context.degrade(content, reasons.AS_TEXT, "value")
         return context.replaced(content, TextContent(text=content.text))
+
+
+class AnyResponse(ResponseObject):
+    """The result of an unknown tool, whose form no SDK states: any JSON value."""
+
+    classes = (dict, list, str, bool, int, float)
 
 
 _OUTPUTS = ("output", "error", "result")
@@ -266,10 +275,8 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
 # The key "error" has the failure, as in the response of a function (types.FunctionResponse.response).
 RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), texts_are_errors=True)
 # Enums are strings, or numbers if the caller requested integers (types.Outcome, types.UrlRetrievalStatus).
-OUTCOME = Failure(
-    Sign("codeExecutionResult.outcome", ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3), failed="OUTCOME_FAILED"),
-    only_signs=True,
-)
+_FAILED_OUTCOMES = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3)
+OUTCOME = Failure(Sign("codeExecutionResult.outcome", _FAILED_OUTCOMES, failed="OUTCOME_FAILED"), only_signs=True)
 UNREAD = {f"URL_RETRIEVAL_STATUS_{status}" for status in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
 
 
@@ -299,6 +306,7 @@ MODIFIERS = (
     *("documentMetadata", "spreadsheetMetadata", "audioMetadata"),
 )
 _MODIFIER_KEYS = frozenset(MODIFIERS)
+_BESIDE = frozenset({*MODIFIERS, "thoughtSignature", "thought"})
 
 
 # Keys that determine a part's kind, whatever other keys it has.
@@ -317,6 +325,38 @@ class IdOfCode(Group):
 
 
 _MEMBERS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult")
+_TOOLS = ("toolCall", "toolResponse")
+_OTHER_OUTPUTS = ("output", "outputs", "result", "results", "content")
+
+
+@lru_cache(maxsize=64)
+def other_part(key: str) -> Row | None:
+    """Return the row of an unknown part, whose key names a tool: `quantumCall` and `quantumResult`; None for others."""
+    name = camel_name(key)
+    if name in _MEMBERS or name in _TOOLS:
+        return None
+    ending = next((ending for ending in ("Call", "Result", "Response") if name.endswith(ending)), None)
+    if ending is None or name == ending:
+        return None
+    at = dotted_key(key)
+    fields: dict[str, Spec] = {**SIGNED, f"{at}.id": ("call_id", CALL_ID)}
+    others = (Implied({"name": name.removesuffix(ending)}), Silent("status", "is_error", "caller"), ProtobufJson())
+    if ending == "Call":
+        fields[f"{at}.args"] = ("arguments", ARGUMENTS)
+        return Row(key, HostedToolCallContent, fields, *others, is_generated=False)
+    columns = {f"{at}.response": Column(AnyResponse(), TextContent, JsonContent)}
+    columns |= {f"{at}.{field}": Column(AnyResponse(), hinted=True) for field in _OTHER_OUTPUTS}
+    signs = (Sign(f"{at}.error"), Sign(f"{at}.response.error"), Sign(f"{at}.outcome", _FAILED_OUTCOMES))
+    failure = Failure(*signs, texts_are_errors=True)
+    columned = Columns("outputs", columns)
+    return Row(key, HostedToolResultContent, fields, columned, *others, failure=failure, is_generated=False)
+
+
+def _other_key(wire: dict[str, Any], keys: Iterable[str]) -> str | None:
+    """Return the only unknown key of a part if it is that of a call or a result; else None."""
+    others = [key for key in keys if camel_name(key) not in _BESIDE]
+    is_one = len(others) == 1 and wire[others[0]].__class__ is dict
+    return others[0] if is_one and other_part(others[0]) is not None else None
 
 
 def _part_row(wire: dict[str, Any]) -> str | None:
@@ -328,7 +368,7 @@ def _part_row(wire: dict[str, Any]) -> str | None:
     for name in _MEMBERS:
         if has(wire, name).__class__ is dict:
             return name
-    for name in ("toolCall", "toolResponse"):
+    for name in _TOOLS:
         tool = has(wire, name)
         if tool.__class__ is dict:
             kind = has(tool, "toolType")
@@ -340,6 +380,9 @@ def _part_row(wire: dict[str, Any]) -> str | None:
     if wire.get("text").__class__ is str:
         return "thought" if thought else "text"
     keys = {key for key, value in wire.items() if value is not None}
+    other = _other_key(wire, keys)
+    if other is not None:
+        return other
     if has(wire, "thoughtSignature").__class__ is str and "text" not in keys:
         return "signature"
     if not keys:
@@ -428,6 +471,7 @@ PARTS = TABLE.union(
     ],
     find=_part_row,
     prefer=_usual_part,
+    family=other_part,
 )
 
 # -- grounding -----------------------------------------------------------------------------------------------------

@@ -117,6 +117,18 @@ RESULT_CONTENT = TABLE.union(
     ],
     prefer=_usual_medium,
 )
+# The readable outputs of an unknown tool. The type of such an object stays in its residue.
+ANY_TYPE = ("",)
+GIVEN_BACK = TABLE.union(
+    "hosted tool output",
+    [
+        *RESULT_CONTENT.rows,
+        Row("other_text", TextContent, {"text": "text"}, shape=Shape(ANY_TYPE, {"text": str})),
+        Row("other_page", UriContent, {"url": "uri", "title": "title"}, shape=Shape(ANY_TYPE, {"url": str})),
+    ],
+    prefer=_usual_medium,
+    accepts_untyped=True,
+)
 
 
 class Result(TextOrBlocks):
@@ -229,10 +241,32 @@ CALLS = [
         HostedToolCallContent,
         {**_CALL, **ARGUMENTS, "type": ("name", Named("_call"))},
         Silent("status", "caller"),
-        shape=Shape(("_call",), {"id": str}),
+        shape=Shape(("_call",)),
         select=("type", ("hosted_call",)),
     ),
 ]
+
+
+def _other_results(ending: str) -> list[Row]:
+    """Return the rows of results of an unknown tool: with `call_id`, or else with the id of the call as its own."""
+    return [
+        Row(
+            name,
+            HostedToolResultContent,
+            {**fields, **SIGNED, "type": ("name", Named(ending))},
+            Columns("outputs", output_columns(GIVEN_BACK, "result")),
+            Silent("status", "caller", "is_error"),
+            shape=shape,
+            select=("type", (f"hosted{ending}",)),
+            failure=Failure(IS_ERROR, Sign("error"), texts_are_errors=True),
+        )
+        for name, fields, shape in (
+            (f"other{ending}", {"call_id": "call_id"}, Shape((ending,), {"call_id": str})),
+            (f"other{ending}.id", {"id": "call_id"}, Shape((ending,), without=("call_id",))),
+        )
+    ]
+
+
 RESULTS = [
     row(
         "function_result",
@@ -280,16 +314,7 @@ RESULTS = [
         Silent(*UNSAID),
         Filled({"result": ""}),
     ),
-    Row(
-        "other_result",
-        HostedToolResultContent,
-        {**_RESULT, "type": ("name", Named("_result"))},
-        Columns("outputs", output_columns(RESULT_CONTENT, "result")),
-        Silent("status", "caller", "is_error"),
-        shape=Shape(("_result",), {"call_id": str}),
-        select=("type", ("hosted_result",)),
-        failure=Failure(IS_ERROR, Sign("error"), texts_are_errors=True),
-    ),
+    *(made for ending in ("_result", "_output") for made in _other_results(ending)),
 ]
 STEPS = TABLE.union("step", [*CALLS, *RESULTS], prefer=lambda content, rows: rows[0])
 _SUMMARY_TEXT = row(

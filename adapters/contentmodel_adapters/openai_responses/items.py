@@ -460,19 +460,38 @@ OTHER_PAIRS = [
         tuple(OUTPUTS),
         _ANY_FAILURE,
     )
-    for call in (SEARCH_OF_X, *_other_calls("other_pair", HOSTED, Shape(("_call",), {"id": str}, without=("call_id",))))
+    for call in (SEARCH_OF_X, *_other_calls("other_pair", HOSTED, Shape(("_call",), without=("call_id",))))
 ]
+
+
+def _other_results(ending: str) -> list[Row]:
+    """Return the rows of results of an unknown tool: with `call_id`, or else with the id of the call as its own."""
+    name: dict[str, Spec] = {"type": ("name", Named(ending))}
+    options: dict[str, Any] = {"select": ("type", (f"hosted{ending}",)), "failure": _ANY_FAILURE}
+    return [
+        Row(
+            f"other{ending}",
+            HostedToolResultContent,
+            {**CALL, **name},
+            Columns("outputs", OUTPUTS),
+            shape=Shape((ending,), {"call_id": str}),
+            **options,
+        ),
+        Row(
+            f"other{ending}.id",
+            HostedToolResultContent,
+            {**HOSTED, **name},
+            Columns("outputs", OUTPUTS),
+            Silent("caller"),
+            shape=Shape((ending,), without=("call_id",)),
+            **options,
+        ),
+    ]
+
+
 OTHER_TOOLS = [
     *_other_calls("other_call", CALL, Shape(("_call",), {"call_id": str})),
-    Row(
-        "other_call_output",
-        HostedToolResultContent,
-        {**CALL, "type": ("name", Named("_call_output"))},
-        Columns("outputs", OUTPUTS),
-        shape=Shape(("_call_output",), {"call_id": str}),
-        select=("type", ("hosted_call_output",)),
-        failure=_ANY_FAILURE,
-    ),
+    *(made for ending in ("_call_output", "_output", "_result") for made in _other_results(ending)),
 ]
 OTHERS = [
     row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),

@@ -75,6 +75,19 @@ class HidesFailures(Broken):
         return each_content(value, _without_error)
 
 
+@mutant("bedrock-converse", "hosted-failures/listed")
+class HidesFailuresBehindFlags(HidesFailures):
+    """Decode a failed hosted tool with only a flag: its outputs have no error."""
+
+
+@mutant("google-generate-content", "hosted/unknown")
+class ReadsToolsAsUnknownParts(Broken):
+    """Decode the parts of an unknown hosted tool as unknown blocks."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, _without_new_tool)
+
+
 def _without_error(content: Any) -> Any:
     if not isinstance(content, HostedToolResultContent):
         return content

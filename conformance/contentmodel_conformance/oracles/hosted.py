@@ -47,10 +47,28 @@ def _chat(kind: str, blocks: Blocks) -> dict[str, Any]:
     return {"id": "i", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
 
 
+def _interactions(kind: str, blocks: Blocks) -> dict[str, Any]:
+    if kind == "request":
+        said = {"type": "user_input", "content": [{"type": "text", "text": "Go on."}]}
+        return {"model": "m", "input": [said, *blocks]}
+    return {"object": "interaction", "id": "i", "model": "m", "status": "completed", "steps": blocks}
+
+
+def _bedrock(kind: str, blocks: Blocks) -> dict[str, Any]:
+    message = {"role": "assistant", "content": blocks}
+    if kind == "request":
+        user = [{"role": "user", "content": [{"text": text}]} for text in ("Go on.", "And?")]
+        return {"modelId": "m", "messages": [user[0], message, user[1]]}
+    usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+    return {"output": {"message": message}, "stopReason": "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+
+
 _PAYLOADS = {
     "anthropic-messages": _anthropic,
     "openai-responses": _responses,
     "google-generate-content": _google,
+    "google-interactions": _interactions,
+    "bedrock-converse": _bedrock,
     "openai-chat": _chat,
 }
 
@@ -132,6 +150,10 @@ def _patched(status: str) -> Blocks:
     return [call, {"type": "apply_patch_call_output", "call_id": "t1", "status": status, "output": "no such file"}]
 
 
+def _given(kind: str, **more: Any) -> Blocks:
+    return [{"type": "quantum_call", "id": "i1", "call_id": "t1"}, {"type": kind, "call_id": "t1", **more}]
+
+
 _MCP_CALL = {"name": "look", "server_label": "s", "arguments": "{}"}
 _RESPONSES = {
     "the status of a search": [_item("web_search_call", action={"type": "search", "query": "a"})],
@@ -158,11 +180,14 @@ _RESPONSES = {
         {"type": "quantum_call", "id": "i1", "call_id": "t1", "status": "completed"},
         {"type": "quantum_call_output", "id": "o1", "call_id": "t1", "status": "failed", "output": "no"},
     ],
+    "the status of an unknown tool's result": _given("quantum_result", status="failed", output="half"),
+    "the error of an unknown tool's result": _given("quantum_output", error={"message": "no"}),
 }
 _RESPONSES_FINE = {
     "an exit code": _shell(type="exit", exit_code=0),
     "a patch": _patched("completed"),
     "an unknown tool": [{**_item("quantum_call", outputs=[{"type": "logs", "logs": "done"}]), "status": "completed"}],
+    "an unknown tool's result": _given("quantum_result", output="done"),
 }
 
 # -- Gemini (google-genai 3.4, types.Outcome, UrlRetrievalStatus, ToolResponse; seen 2026-11-22) -----------------------
@@ -178,6 +203,10 @@ def _answered(tool: str, response: Any) -> Blocks:
     return [call, {"toolResponse": {"id": "t1", "toolType": tool, "response": response}}]
 
 
+def _part(key: str, **more: Any) -> Blocks:
+    return [{"quantumCall": {"id": "t1", "args": {}}}, {key: {"id": "t1", **more}}]
+
+
 _GOOGLE = {
     "a failed outcome": _ran("OUTCOME_FAILED"),
     "a deadline": _ran("OUTCOME_DEADLINE_EXCEEDED"),
@@ -185,22 +214,81 @@ _GOOGLE = {
     "an error of a known tool": _answered("FILE_SEARCH", {"error": "no"}),
     "an error of an unknown tool": _answered("QUANTUM", {"error": "no"}),
     "an error object of an unknown tool": _answered("QUANTUM", {"error": {"code": 5}, "took": 1}),
+    "the outcome of an unknown part": _part("quantumResult", outcome="OUTCOME_FAILED", output="half"),
+    "the error of an unknown part": _part("quantumResult", error={"message": "no"}),
+    "the error in the response of an unknown part": _part("quantumResponse", response={"error": "no"}),
 }
 _GOOGLE_FINE = {
     "an outcome": _ran("OUTCOME_OK"),
     "an unknown tool": _answered("QUANTUM", {"output": "done"}),
+    "an unknown part": _part("quantumResult", output="done"),
+}
+
+# -- Interactions (google-genai 3.4, _gaos/types/interactions; seen 2026-11-29) ----------------------------------------
+# The results of file searches, maps, tool searches, media processing and MCP servers have no sign of a failure.
+
+
+def _step(tool: str, *, failed: bool = True, **more: Any) -> Blocks:
+    call = {"type": f"{tool}_call", "id": "t1", "arguments": {}}
+    return [call, {"type": f"{tool}_result", "call_id": "t1", **({"is_error": True} if failed else {}), **more}]
+
+
+_PAGE = {"url": "https://example.com", "status": "error"}
+_INTERACTIONS = {
+    "the flag of code": _step("code_execution", result="Traceback"),
+    "the flag of code with contents": _step("code_execution", result=_TEXT),
+    "the flag of a search": _step("google_search", result=[]),
+    "the flag of a retrieval": _step("retrieval"),
+    "the flag of a page": _step("url_context", result=[]),
+    "the status of a page": _step("url_context", failed=False, result=[_PAGE]),
+    "the flag of an unknown tool": _step("quantum", result="no"),
+    "the error of an unknown tool": _step("quantum", failed=False, error={"message": "no"}),
+}
+_INTERACTIONS_FINE = {
+    "code": _step("code_execution", failed=False, is_error=False, result="1"),
+    "a page": _step("url_context", failed=False, result=[{**_PAGE, "status": "success"}]),
+    "an unknown tool": _step("quantum", failed=False, result="done"),
+}
+
+# -- Bedrock (docs.aws.amazon.com/nova, "Using built-in tools", and botocore 1.43, ToolResultBlock; seen 2026-11-29) ---
+
+
+def _ran_by_nova(name: str, status: str, content: Blocks) -> Blocks:
+    call = {"toolUseId": "t1", "name": name, "type": "server_tool_use", "input": {"code": "1/0"}}
+    result = {"toolUseId": "t1", "type": f"{name}_result", "status": status, "content": content}
+    return [{"toolUse": call}, {"toolResult": result}]
+
+
+_PRINTED = [{"text": '{"stdOut":"","stdErr":"Traceback","exitCode":1,"isError":true}'}]
+_BEDROCK = {
+    "the status of code": _ran_by_nova("nova_code_interpreter", "error", _PRINTED),
+    "the status of code as JSON": _ran_by_nova("nova_code_interpreter", "error", [{"json": {"exitCode": 1}}]),
+    "the status of a search": _ran_by_nova("nova_grounding", "error", []),
+    "the status of an unknown tool": _ran_by_nova("quantum", "error", [{"text": "no"}]),
+}
+_BEDROCK_FINE = {
+    "code": _ran_by_nova("nova_code_interpreter", "success", [{"text": "1"}]),
+    "an unknown tool": _ran_by_nova("quantum", "success", [{"text": "done"}]),
 }
 
 FAILURES: dict[str, dict[str, Blocks]] = {
     "anthropic-messages": _ANTHROPIC,
     "openai-responses": _RESPONSES,
     "google-generate-content": _GOOGLE,
+    "google-interactions": _INTERACTIONS,
+    "bedrock-converse": _BEDROCK,
 }
-"""The forms in which hosted tools of each API report failures: the blocks of one turn, whose last result failed."""
+"""The forms in which hosted tools of each API report failures: the blocks of one turn, whose last result failed.
+
+Mistral's results have a content and no sign of a failure (mistralai 3.7, ToolMessage). Cohere's API runs no tools
+(cohere 7.3, AssistantMessageResponse). Seen 2026-11-29.
+"""
 
 SUCCESSES: dict[str, dict[str, Blocks]] = {
     "anthropic-messages": _ANTHROPIC_FINE,
     "openai-responses": _RESPONSES_FINE,
     "google-generate-content": _GOOGLE_FINE,
+    "google-interactions": _INTERACTIONS_FINE,
+    "bedrock-converse": _BEDROCK_FINE,
 }
 """The same kinds of results without a failure."""

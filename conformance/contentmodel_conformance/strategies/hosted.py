@@ -13,6 +13,7 @@ __all__ = ["HOSTED_APIS", "unknown_tools"]
 
 Blocks: TypeAlias = list[dict[str, Any]]
 _NAMES = st.sampled_from(["quantum", "weather_map", "x", "deep_research", "tool"])
+_PARTS = [("Call", "Result"), ("Call", "Response"), ("_call", "_result"), ("_call", "_response")]
 _WORDS = st.text(max_size=6)
 _ODD_KEYS = st.sampled_from(
     ["content", "output", "outputs", "results", "status", "error", "name", "caller", "is_error"]
@@ -34,6 +35,11 @@ _OUTPUTS: dict[str, list[SearchStrategy[Any]]] = {
         st.just({"type": "page", "url": "https://example.com", "title": "a"}),
         st.just({"type": "file", "file_id": "file_1"}),
         st.just({"score": 1}),
+    ],
+    "google-interactions": [
+        st.builds(lambda text: {"type": "text", "text": text}, _WORDS),
+        st.just({"type": "image", "uri": "https://example.com/a.png", "mime_type": "image/png"}),
+        st.just({"type": "quantum", "score": 1}),
     ],
 }
 
@@ -62,12 +68,26 @@ def _responses(draw: DrawFn) -> Blocks:
     given = {key: draw(_given_back("openai-responses"))}
     if draw(st.booleans()):
         return [{**call, **inputs, **given}]
-    output = {"type": f"{name}_call_output", "id": "o_1", "call_id": "c_1", "status": status}
+    ending = draw(st.sampled_from(["call_output", "output", "result"]))
+    output = {"type": f"{name}_{ending}", "id": "o_1", "call_id": "c_1", "status": status}
     return [{**call, **inputs, "call_id": "c_1"}, {**output, **given}]
 
 
 @st.composite
+def _interactions(draw: DrawFn) -> Blocks:
+    name, ending = draw(_NAMES), draw(st.sampled_from(["result", "output"]))
+    key = draw(st.sampled_from(["result", "result", "output", "results", "content"]))
+    result = {"type": f"{name}_{ending}", draw(st.sampled_from(["call_id", "id"])): "t_1"}
+    call = {"type": f"{name}_call", "id": "t_1", "arguments": {"a": 1}}
+    return [call, {**result, key: draw(_given_back("google-interactions"))}]
+
+
+@st.composite
 def _google(draw: DrawFn) -> Blocks:
+    if draw(st.booleans()):
+        name, (call, result) = draw(_NAMES.filter(lambda name: name != "tool")), draw(st.sampled_from(_PARTS))
+        key = draw(st.sampled_from(["response", "output", "result", "error", "score"]))
+        return [{f"{name}{call}": {"id": "t", "args": {}}}, {f"{name}{result}": {"id": "t", key: draw(json_values)}}]
     tool = {"id": draw(st.sampled_from(["t_1", "t"])), "toolType": draw(_NAMES).upper()}
     response = draw(st.dictionaries(st.sampled_from(["output", "error", "took", "a b"]), json_values, max_size=2))
     return [{"toolCall": {**tool, "args": {}}}, {"toolResponse": {**tool, "response": response}}]
@@ -84,6 +104,7 @@ _BLOCKS: dict[str, SearchStrategy[Blocks]] = {
     "anthropic-messages": _anthropic(),
     "openai-responses": _responses(),
     "google-generate-content": _google(),
+    "google-interactions": _interactions(),
     "openai-chat": _chat(),
 }
 HOSTED_APIS = tuple(_BLOCKS)

@@ -79,7 +79,7 @@ def _encoder_source(row: Row, code: Code) -> None:
 
 
 def plain(row: Row) -> Functions:
-    """Return `decode(wire, context)` and `encode(value, context)` of a row without generated code, for comparison."""
+    """Return `decode(wire, context)` and `encode(value, context)` of a row without generated code."""
 
     def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         attributes: JsonObject = {CONTENTS: []} if row.columns is not None else {}

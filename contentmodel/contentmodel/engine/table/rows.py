@@ -20,7 +20,7 @@ from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wi
 from contentmodel.engine.losses.records import RECORDS
 from contentmodel.engine.table.code import Decode, Encode, Functions
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
-from contentmodel.engine.table.compile import generated
+from contentmodel.engine.table.compile import generated, plain
 from contentmodel.engine.table.fields import (
     Aliases,
     Columns,
@@ -59,6 +59,7 @@ class Row:
     - `preferred_for`: returns whether a content of the row's class is usually encoded by this row.
     - `as_sent`: the fields whose exact wire value is kept.
     - `accepts`: a further condition for wire objects, if the required fields do not distinguish the row.
+    - `is_generated`: whether code is generated for the row. A row that is made for one name in a payload needs none.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Row:
         preferred_for: Callable[[Any], bool] | None = None,
         as_sent: AsSent | None = None,
         accepts: Callable[[JsonObject], bool] | None = None,
+        is_generated: bool = True,
     ) -> None:
         """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind but groups.
 
@@ -85,7 +87,7 @@ class Row:
         self.signs = failure
         """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
-        self.select, self._accepts = select, accepts
+        self.select, self._accepts, self._is_generated = select, accepts, is_generated
         self.certain = certain
         self.constants = dict(constants or {})
         self.api = ""
@@ -185,7 +187,7 @@ class Row:
         return self._encode(value, context)  # type: ignore[misc]
 
     def _compile(self) -> None:
-        pair = generated(self)
+        pair = generated(self) if self._is_generated else plain(self)
         if self.as_sent is not None:
             pair = self.as_sent.around(*pair, self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)

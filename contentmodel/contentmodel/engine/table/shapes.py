@@ -18,7 +18,7 @@ from contentmodel.engine.table.codecs import Codec
 class Shape(msgspec.Struct, frozen=True):
     """A form of wire objects: a tag with one of the `endings`, and `fields` with a JSON class each.
 
-    `tag` names the tag field. A wire object of this form has none of the fields `without`.
+    `tag` names the tag field. In a wire object of this form, the fields `without` are missing or null.
     """
 
     endings: tuple[str, ...]
@@ -32,7 +32,7 @@ class Shape(msgspec.Struct, frozen=True):
         if tag.__class__ is not str or not tag or not tag.endswith(self.endings) or tag in self.endings:
             return False
         has_fields = all(wire.get(name).__class__ is kind for name, kind in self.fields.items())
-        return has_fields and not any(name in wire for name in self.without)
+        return has_fields and all(wire.get(name) is None for name in self.without)
 
     def describe(self) -> JsonObject:
         """Return the shape as data, which generators need to make such an object."""

@@ -74,6 +74,9 @@ class Union:
     - `accepts_values`: whether a value that is no object is an unknown block, too. No provider takes one; a file may
       hold it.
 
+    - `family`: returns the row for a name that `find` returned and no row has; None if there is none. The hint `ROW`
+      keeps the name. Such a row has the option `is_generated=False`: a payload can have any number of names.
+
     Rows with a shape decode blocks whose tag has no row. If `preferred_for` of a row accepts a content, the row is the
     usual one of this content, before `prefer`.
     """
@@ -93,6 +96,7 @@ class Union:
         prefer: Callable[[Any, list[Row]], Row | str | None] | None = None,
         accepts_untyped: bool = False,
         accepts_values: bool = False,
+        family: Callable[[str], Row | None] | None = None,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
         own = list(rows)
@@ -108,6 +112,7 @@ class Union:
         self._takes_untyped = accepts_untyped or other is not None or self._find is not None
         self._takes_values = accepts_values
         self._prefer = prefer
+        self._family = family
         self._decoders: dict[str, Decode] = {}
         self._encoders: dict[type, Encode] = {}
         self._by_class: dict[type, list[Row]] = {}
@@ -130,8 +135,17 @@ class Union:
                 return self._decode_untagged(wire, context)
             if tag is None and not self._takes_untyped:
                 context.fault(wire, self.tag, f"missing string: the type of this {self.name}")
-            return self._unknown(wire, context)
+            made = self._made(tag) if tag.__class__ is str else None
+            return self._unknown(wire, context) if made is None else self._decoder(made)(wire, context)
         return decoder(wire, context)
+
+    def _made(self, name: str | None, model: type | None = None) -> Row | None:
+        """Return the row of the family with this name, and this model if it is given; None if there is none."""
+        made = None if self._family is None or name is None else self._family(name)
+        if made is None or model not in (None, made.model):
+            return None
+        made.bind(self.api).is_one_of = True
+        return made
 
     def _unknown(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         """Decode a block with an unknown tag by a row whose shape fits, else by `other`, else as UnknownContent."""
@@ -297,7 +311,7 @@ class Union:
 
     def _decoder(self, r: Row) -> Decode:
         decode = r.functions[0]
-        if r.certain or len(self._by_class[r.model]) == 1:
+        if r.certain or (len(self._by_class[r.model]) == 1 and r.name in self._by_name):
             return decode if self._other is None else self._or_other(decode)
         rows = self._by_class[r.model]
 
@@ -312,7 +326,8 @@ class Union:
         return decode_and_hint
 
     def _encoder(self, rows: list[Row]) -> Encode:
-        return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
+        is_only = len(rows) == 1 and self._family is None
+        return rows[0].functions[1] if is_only else self._picking_encoder(rows)
 
     def _or_other(self, decode: Decode) -> Decode:
         """Wrap `decode`: decode an object that it rejects (such as one with a null name) as if its tag were unknown."""
@@ -379,7 +394,7 @@ class Union:
     def _picking_encoder(self, rows: list[Row]) -> Encode:
         encoders = {r.name: r.functions[1] for r in rows}
         api, choose = self.api, self._usual
-        if self._prefer is None and not any(r.preferred_for for r in rows):
+        if self._prefer is None and self._family is None and not any(r.preferred_for for r in rows):
             usual = rows[0].functions[1]
 
             def pick_usual(content: HasExtra, context: EncodeContext) -> JsonObject:
@@ -393,10 +408,10 @@ class Union:
             name = None if content.extra is None else ROW.of(content, api)
             if name in encoders:
                 return encoders[name](content, context)
-            r = choose(content, rows)
+            r = self._made(name, content.__class__) or choose(content, rows)
             if r is None:
                 raise _NoRow
-            return encoders[r.name](content, context)
+            return r.functions[1](content, context)
 
         return pick
 
@@ -415,6 +430,9 @@ class Union:
         name = ROW.read(residue)
         if name in self._by_name:
             return self._by_name[name]
+        made = self._made(name, type(value))
+        if made is not None:
+            return made
         rows = self._by_class.get(type(value), [])
         if len(rows) > 1:
             return self._usual(value, rows)
