@@ -449,3 +449,14 @@ def test_responses_api_takes_functions_beside_an_effort() -> None:
     for model in ("gpt-5.6", "gpt-9"):
         assert contentmodel.adapter("openai-responses").look_up_model(model).capabilities.functions_with_effort
         assert not contentmodel.adapter("openai-chat").look_up_model(model).capabilities.functions_with_effort
+
+
+def test_changed_strict_of_a_function_without_it_is_written() -> None:
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    tool = {"type": "function", "name": "f", "parameters": schema}
+    responses = contentmodel.adapter("openai-responses")
+    request = responses.decode_request({"model": "gpt-5.2", "input": "x", "tools": [tool]})
+    loose = msgspec.structs.replace(request, tools=[msgspec.structs.replace(request.tools[0], strict=False)])
+    assert responses.encode_request(loose).payload["tools"] == [{**tool, "strict": False}]
+    moved = contentmodel.ChatRequest(messages=request.messages, tools=request.tools)
+    assert responses.encode_request(moved).payload["tools"] == [{**tool, "strict": True}]

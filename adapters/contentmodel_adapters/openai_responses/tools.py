@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contentmodel.authoring import (
     AddedTools,
     Blocks,
     Choice,
+    EncodeContext,
     Filled,
     Implied,
     Rest,
@@ -19,19 +21,46 @@ from contentmodel.authoring import (
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
 from contentmodel_adapters.openai_responses.blocks import TABLE
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
+from contentmodel_adapters.shared.schema_adaptation import fits_strict_mode
 
+
+class _StrictByDefault(Implied):
+    """The value of `strict` in a function without this field. A changed value is written."""
+
+    def __init__(self) -> None:
+        super().__init__({"strict": True})
+
+    def keys_of(self, attribute: str) -> Sequence[str]:
+        return ("strict",) if attribute == "strict" else ()
+
+    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+        if value.strict is False or context.completes:
+            wire["strict"] = value.strict
+
+
+def _is_strict_by_default(wire: Mapping[str, Any]) -> bool:
+    """Return whether a function has no `strict`, and a schema that the API enforces nevertheless.
+
+    "If you omit `strict`, the default depends on the API: Responses requests will attempt to normalize your schema into
+    strict mode when possible, and will fall back to non-strict, best-effort function calling [...]. Chat Completions
+    requests remain non-strict by default" (developers.openai.com/api/docs/guides/function-calling, "Strict mode", and
+    types/responses/namespace_tool.py of openai 3.54; seen 2026-11-29). The guide does not list what is normalized, and
+    only names closed objects and required properties as examples. So only a schema that strict mode takes unchanged is
+    known to be enforced: no schema that another API gets is rewritten because a field is missing.
+    """
+    return wire.get("strict") is None and fits_strict_mode(wire.get("parameters"))
+
+
+_FUNCTION = {"name": "name", "description": "description", "parameters": "parameters", "output_schema": "returns"}
 FUNCTION = row(
     "function",
     FunctionTool,
-    {
-        "name": "name",
-        "description": "description",
-        "parameters": "parameters",
-        "strict": "strict",
-        "output_schema": "returns",
-    },
+    {**_FUNCTION, "strict": "strict"},
     # If `strict` is missing, this API takes it as true, others as false.
     Filled({"parameters": None, "strict": False}),
+)
+STRICT_BY_DEFAULT = row(
+    "function", FunctionTool, _FUNCTION, _StrictByDefault(), form="strict by default", accepts=_is_strict_by_default
 )
 CUSTOM = row("custom", CustomTool, {"name": "name", "description": "description", "format": "format"})
 
@@ -77,6 +106,8 @@ _FILL: dict[str, dict[str, Any]] = {"code_interpreter": {"container": {"type": "
 
 
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is FunctionTool:
+        return FUNCTION
     if tool.__class__ is not HostedTool:
         return rows[0]
     known = declaration(tool, CURRENT)
@@ -97,13 +128,18 @@ HOSTED = [
     for tag, kind in HOSTED_KINDS.items()
 ]
 OTHER = Row("other", HostedTool, {"type": "kind"}, Rest("settings"), Silent("name"))
-INNER = TABLE.union("namespace tool", [FUNCTION, CUSTOM, *HOSTED], default="function", other=OTHER, prefer=_usual_tool)
+FUNCTIONS = [STRICT_BY_DEFAULT, FUNCTION]
+INNER = TABLE.union(
+    "namespace tool", [*FUNCTIONS, CUSTOM, *HOSTED], default="function", other=OTHER, prefer=_usual_tool
+)
 NAMESPACE = row(
     "namespace",
     ToolGroup,
     {"name": "name", "description": "description", "tools": ("tools", Blocks(INNER))},
 )
-TOOLS = TABLE.union("tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], default="function", other=OTHER, prefer=_usual_tool)
+TOOLS = TABLE.union(
+    "tool", [*FUNCTIONS, CUSTOM, NAMESPACE, *HOSTED], default="function", other=OTHER, prefer=_usual_tool
+)
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:

@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     with_named_types,
     write,
 )
+from contentmodel.errors import EncodeError
 from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
 from contentmodel_adapters.shared import schemas
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
@@ -88,6 +89,17 @@ def restored_arguments(arguments: Any, adapted: SchemaMap) -> Any:
     """
     dialect = DIALECTS.get(adapted.dialect)
     return arguments if dialect is None else restore_arguments(arguments, adapted.schema, dialect)
+
+
+def fits_strict_mode(schema: Any) -> bool:
+    """Return whether OpenAI's strict mode takes a schema as it is."""
+    if schema.__class__ is not dict:
+        return False
+    try:
+        adapted = _adapted(schema, schemas.OPENAI_STRICT)
+    except EncodeError:
+        return False
+    return adapted.possible and adapted.schema is schema and not adapted.lost
 
 
 class _Fitter:

@@ -290,6 +290,9 @@ class Implied(Field):
             context.report_other_value(value, name, implied)
 
     def finish_source(self, code: Code) -> None:
+        if type(self).finish is not Implied.finish:
+            code.add(f"    {code.name('finish', self.finish)}(value, wire, context)")
+            return
         for name, implied in self._checked.items():
             code.add(f"    if value.{name} is not None and value.{name} != {implied!r}:")
             code.add(f"        context.report_other_value(value, {name!r}, {implied!r})")
