@@ -150,6 +150,8 @@ class PydanticAIMessages(documents.ListAdapter):
         **dict.fromkeys(("model_name", "model_id", "provider_name", "provider_url", "canonical_system", "cost")),
         **dict.fromkeys(("workspace_ref", "history_digest", "failed_attempts", "content_file_digests", "retry")),
         **dict.fromkeys(("speaker", "tag", "description", "value", "base_hash", "tool_call_id", "audio", "content")),
+        # How an instruction is delivered.
+        **dict.fromkeys(("dynamic", "on_change")),
     }
     request_passes = (
         message_pass(without_records, native=True),
