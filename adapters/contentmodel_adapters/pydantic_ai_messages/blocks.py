@@ -240,7 +240,7 @@ REQUEST_PARTS = TABLE.union(
         _errors("retry-feedback"),
         part("retry-feedback", TextContent, CONTENT),
         part("instruction-delta", TextContent, CONTENT),
-        # `InstructionPart` describes the instructions of a request to a model. Pydantic AI does not write it in `parts`.
+        # `InstructionPart` has the instructions of a request to a model. Pydantic AI does not write it in `parts`.
         part("instruction", TextContent, CONTENT),
         *_spoken("user"),
         part("compaction", CompactionContent, CONTENT),
