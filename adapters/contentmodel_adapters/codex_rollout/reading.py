@@ -36,26 +36,6 @@ class Item(NamedTuple):
     is_prompt: bool
 
 
-class Compaction(NamedTuple):
-    """What a line `compacted` changed: it moved the items from `start` on to a branch, and added those of the line."""
-
-    start: int
-    branch: int | None
-    """The index of the branch; None if no items moved."""
-    made: list[int]
-    """The tokens of the items that the line has."""
-    summary: int | None
-    """The token of the summary before."""
-    settled: int
-
-
-class Turn(msgspec.Struct):
-    """A turn of the file: whether it has a prompt, and its compactions."""
-
-    has_prompt: bool = False
-    compactions: list[Compaction] = []
-
-
 class Reading:
     """The state of reading one file. `_read_TYPE` reads the lines of a type."""
 
@@ -69,11 +49,10 @@ class Reading:
         """The token of the last summary of a compaction."""
         self._settled = 0
         """The number of items at the beginning of the history that stay beside the next summary."""
-        self._branches: list[tuple[str, list[Item]]] = []
-        """The kind and the items of each branch. A branch without items was taken back."""
-        self._turns = [Turn()]
-        self._has_starts = False
-        """Whether events begin the turns. In older files, prompts do."""
+        self._rollbacks = _rollbacks_of_compactions(lines)
+        """The line of the rollback that takes a compaction back, by the line of the compaction."""
+        self._taken: dict[int, list[Item]] = {}
+        """The items of compactions that are taken back, by the line of the rollback."""
         self._answer: Record | None = None
         """The record of the last item of the model."""
         self._model_line: list[Any] | None = None
@@ -82,12 +61,6 @@ class Reading:
         for index, line in enumerate(lines):
             self._read(index, line)
         self._finish(self.session.parts[0], self._history)
-        for branch, items in self._branches:
-            if not items:
-                continue
-            part = Part(branch=Branch(kind=branch))
-            self._finish(part, items)
-            self.session.parts.append(part)
 
     def _read(self, index: int, line: Any) -> None:
         kind = line.get("type") if line.__class__ is dict else None
@@ -129,12 +102,7 @@ class Reading:
             record.paths = {**record.paths, "is_error": f"{path}.output.success"[1:]}
             found[".output"] = f"$[{index}]{path}.output.content"
         token = self.session.token(index, envelope, record, at)
-        is_prompt = not is_summary and _is_prompt(item)
-        if is_prompt and at is None:
-            if not self._has_starts:
-                self._begin_turn()
-            self._turns[-1].has_prompt = True
-        self._append(Item({**item, TOKEN: token}, found, is_prompt))
+        self._append(Item({**item, TOKEN: token}, found, not is_summary and _is_prompt(item)))
         kind = str(item.get("type", "message"))
         if not kind.endswith(OUTPUT) and item.get("role", "assistant") == "assistant":
             self._answer = record
@@ -145,10 +113,15 @@ class Reading:
             self._prompts.append(len(self._history))
         self._history.append(item)
 
-    def _remove(self, kind: str, start: int, stays: Callable[[Item], bool] = lambda item: False) -> None:
-        """Move the items from an index on to a branch, except those that stay."""
+    def _remove(
+        self, kind: str, start: int, stays: Callable[[Item], bool] = lambda item: False, taken: list[Item] | None = None
+    ) -> None:
+        """Move the items from an index on to a branch, except those that stay, and with those that were `taken`."""
         rest = self._history[start:]
         moved = [item for item in rest if not stays(item)]
+        if taken:
+            # Tokens have the order of the file.
+            moved = sorted([*moved, *taken], key=lambda item: item.entry[TOKEN])
         if not moved:
             return
         del self._history[start:]
@@ -158,63 +131,9 @@ class Reading:
             if stays(item):
                 self._append(item)
         self._settled = min(self._settled, len(self._history))
-        self._branches.append((kind, moved))
-
-    def _compact(self, start: int, stays: Callable[[Item], bool], add: Callable[[], None]) -> None:
-        """Move the items from an index on to a branch, and add those of the line `compacted`."""
-        summary, settled, count = self._summary, self._settled, len(self._branches)
-        self._remove("compacted", start, stays)
-        left = len(self._history)
-        add()
-        branch = count if len(self._branches) > count else None
-        made = [item.entry[TOKEN] for item in self._history[left:]]
-        self._turns[-1].compactions.append(Compaction(start, branch, made, summary, settled))
-
-    def _begin_turn(self) -> None:
-        self._turns.append(Turn())
-
-    def _roll_back(self, count: int) -> None:
-        """Move the last turns to a branch, and take back their compactions. If there are fewer, Codex removes all.
-
-        A compaction of a turn that is taken back, or of a later turn without a prompt, is no base of the history.
-        Source: `finalize_active_segment` in codex-rs/core/src/session/rollout_reconstruction.rs of openai/codex (seen
-        2026-11-29). Of what came before the compaction, the items that are not of these turns are in the history again.
-        """
-        compactions: list[Compaction] = []
-        remaining = count
-        while self._turns and remaining:
-            turn = self._turns.pop()
-            remaining -= turn.has_prompt
-            compactions += reversed(turn.compactions)
-        self._begin_turn()
-        taken = self._undo(compactions) if compactions else []
-        before = len(self._branches)
-        if self._prompts:
-            self._remove("alternative", self._prompts[-min(count, len(self._prompts))])
-        if taken and len(self._branches) > before:
-            taken += self._branches.pop()[1]
-        if taken:
-            self._branches.append(("alternative", sorted(taken, key=_token_of)))
-
-    def _undo(self, compactions: list[Compaction]) -> list[Item]:
-        """Take back compactions, the last one first. Return the items that their lines had made."""
-        start = min(one.start for one in compactions)
-        made = {token for one in compactions for token in one.made}
-        items = self._history[start:]
-        for one in compactions:
-            if one.branch is not None:
-                kind, moved = self._branches[one.branch]
-                items += moved
-                self._branches[one.branch] = (kind, [])
-        del self._history[start:]
-        while self._prompts and self._prompts[-1] >= start:
-            self._prompts.pop()
-        # Tokens have the order of the file, which is that of the history.
-        for item in sorted(items, key=_token_of):
-            if _token_of(item) not in made:
-                self._append(item)
-        self._summary, self._settled = compactions[-1].summary, compactions[-1].settled
-        return [item for item in items if _token_of(item) in made]
+        branch = Part(branch=Branch(kind=kind))
+        self._finish(branch, moved)
+        self.session.parts.append(branch)
 
     @staticmethod
     def _finish(part: Part, items: list[Item]) -> None:
@@ -274,27 +193,35 @@ class Reading:
         return True
 
     def _read_compacted(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
+        """Replace the history, or keep the items of the line for the branch of the rollback that takes it back."""
+        if index not in self._rollbacks:
+            return self._compact(index, line, payload)
+        kept = self._history, self._prompts, self._settled, self._summary
+        self._history, self._prompts, self._settled = [], [], 0
+        is_read = self._compact(index, line, payload)
+        self._taken.setdefault(self._rollbacks[index], []).extend(self._history)
+        self._history, self._prompts, self._settled, self._summary = kept
+        return is_read
+
+    def _compact(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         """Replace the history. The previous items become a branch."""
         history = payload.get("replacement_history")
         if history is None:
             return self._read_summary(index, line, payload)
         if history.__class__ is not list or (history and not any(map(_is_item, history))):
             return False
+        self._remove("compacted", 0)
         light: list[Any] = [None] * len(history)
         heavy: list[Any] = [None] * len(history)
-
-        def add() -> None:
-            for at, item in enumerate(history):
-                if item is None:
-                    self.session.nulls.append([index, at])
-                elif is_snapshot(item):
-                    light[at] = item
-                elif not _is_item(item) or (index, at) in self._unreadable:
-                    heavy[at] = item
-                else:
-                    self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
-
-        self._compact(0, lambda item: False, add)
+        for at, item in enumerate(history):
+            if item is None:
+                self.session.nulls.append([index, at])
+            elif is_snapshot(item):
+                light[at] = item
+            elif not _is_item(item) or (index, at) in self._unreadable:
+                heavy[at] = item
+            else:
+                self._item(item, index, f".payload.replacement_history[{at}]", {}, Record(), at)
         self.session.keep(index, {**line, "payload": {**payload, "replacement_history": light}}, "compacted")
         if any(item is not None for item in heavy):
             self.session.keep(index, {"payload": {"replacement_history": heavy}}, CONTENT)
@@ -309,28 +236,28 @@ class Reading:
         if not isinstance(summary, str) or not summary:
             return False
         before = self._summary
-        message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": summary}]}
+        self._remove(
+            "compacted",
+            self._settled,
+            lambda item: item.entry.get("role") in _STAYS and item.entry[TOKEN] != before,
+        )
+        self._settled = len(self._history)
+        self.session.keep(index, {**line, "payload": {**payload, "message": None}}, "compacted")
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": summary}]}
         places = dict.fromkeys((".content[0]", ".content[0].text"), f"$[{index}].payload.message")
-
-        def add() -> None:
-            self._settled = len(self._history)
-            self.session.keep(index, {**line, "payload": {**payload, "message": None}}, "compacted")
-            self._item(message, index, ".payload", {}, Record(), 0, places, is_summary=True)
-            self._summary = self._history[-1].entry[TOKEN]
-
-        self._compact(self._settled, lambda item: item.entry.get("role") in _STAYS and item.entry[TOKEN] != before, add)
+        self._item(item, index, ".payload", {}, Record(), 0, places, is_summary=True)
+        self._summary = self._history[-1].entry[TOKEN]
         return True
 
     def _read_event_msg(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
-        """Read the token counts of an answer, begin a turn, or take back the last turns as the user did."""
-        kind, turns = payload.get("type"), payload.get("num_turns")
-        if kind == "token_count":
+        """Read the token counts of an answer, or move the last turns to a branch if the user took them back."""
+        turns = payload.get("num_turns")
+        if payload.get("type") == "token_count":
             self._read_counts(index, payload.get("info"))
-        elif kind in _STARTS:
-            self._has_starts = True
-            self._begin_turn()
-        elif kind == "thread_rolled_back" and isinstance(turns, int) and turns > 0:
-            self._roll_back(turns)
+        if payload.get("type") == _ROLLBACK and isinstance(turns, int) and turns > 0:
+            # If there are fewer turns, Codex removes all.
+            start = self._prompts[-min(turns, len(self._prompts))] if self._prompts else len(self._history)
+            self._remove("alternative", start, taken=self._taken.pop(index, []))
         return False
 
     def _read_token_usage_record(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -357,10 +284,56 @@ class Reading:
         answer.paths = {**answer.paths, "usage": f"$[{index}].payload.info.last_token_usage"}
 
 
-_STAYS = ("user", "developer", "system")
-"""The roles of the messages that stay in the history beside a summary."""
+class Turn(msgspec.Struct):
+    """A turn of the file. `has_prompt` is false for a turn that only compacts."""
+
+    has_prompt: bool = False
+    compactions: list[int] = []
+    """The indexes of the lines `compacted`."""
+
+
+def _rollbacks_of_compactions(lines: list[Any]) -> dict[int, int]:
+    """Return the line of the rollback that takes a compaction back, by the line of the compaction.
+
+    A rollback takes back the compactions of the last turns, also of those between them without a prompt. Codex uses
+    none of them as the base of the history, so the items before them are in the history again. An event begins a turn,
+    or a prompt in older files, which have no such events.
+    Source: `finalize_active_segment` in codex-rs/core/src/session/rollout_reconstruction.rs of openai/codex (seen
+    2026-11-29).
+    """
+    found: dict[int, int] = {}
+    if not any(line.__class__ is dict and line.get("type") == "compacted" for line in lines):
+        return found
+    turns, has_starts = [Turn()], False
+    for index, line in enumerate(lines):
+        kind, payload = (line.get("type"), line.get("payload")) if line.__class__ is dict else (None, None)
+        if payload.__class__ is not dict:
+            payload = line if kind.__class__ is str and kind in ITEMS and "payload" not in line else {}
+        event = payload.get("type")
+        if kind == "compacted":
+            turns[-1].compactions.append(index)
+        elif kind == "event_msg" and event.__class__ is str and event in _STARTS:
+            has_starts = True
+            turns.append(Turn())
+        elif kind == "event_msg" and event == _ROLLBACK:
+            count = payload.get("num_turns")
+            while turns and isinstance(count, int) and count > 0:
+                turn = turns.pop()
+                count -= turn.has_prompt
+                found.update(dict.fromkeys(turn.compactions, index))
+            turns.append(Turn())
+        elif kind == COMMUNICATION or ((kind == "response_item" or payload is line) and _is_prompt(payload)):
+            if not has_starts:
+                turns.append(Turn())
+            turns[-1].has_prompt = True
+    return found
+
+
+_ROLLBACK = "thread_rolled_back"
 _STARTS = ("task_started", "turn_started")
 """The event that begins a turn, by its name in the file and its later name."""
+_STAYS = ("user", "developer", "system")
+"""The roles of the messages that stay in the history beside a summary."""
 _READ = frozenset(
     {
         *("response_item", "session_meta", "turn_context", "compacted", "event_msg", "token_usage_record"),
@@ -380,11 +353,6 @@ _COUNTS = {
 
 
 _TOTAL = "total_token_usage"
-
-
-def _token_of(item: Item) -> int:
-    token: int = item.entry[TOKEN]
-    return token
 
 
 def _usage_of(counts: dict[str, Any]) -> Usage:
