@@ -1,7 +1,7 @@
 """Check the accounting law: every value of a source payload is in the output, or covered by a loss.
 
 Values are counted: two equal images of the source are not one. Enum values that every API spells differently (roles,
-types, finish reasons) are structure and are not counted.
+types) are structure and are not counted. Finish reasons are compared by what they mean.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from contentmodel import objects
+from contentmodel import meanings, objects
 from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import escaped, occurrences, pieces, spellings
 from contentmodel.content.media import DataContent, standard_base64
@@ -102,6 +102,10 @@ def unaccounted(
     unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
     joined = output_values.joined(rest) if unmatched else frozenset()
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched if leaf.above[-1] not in joined]
+    if vocabulary is not None and target is not None:
+        reported = {one.path for one in missing}
+        changed = meanings.changed(source, output, vocabulary, target, lost_paths)
+        missing += [Unaccounted(one.path, one.value) for one in changed if one.path not in reported]
     if target is None or not target.is_store:
         # A storage format has citations and tools in other shapes.
         data = [(described.data if described else frozenset()) | _SCHEMAS for described in (vocabulary, target)]
@@ -430,8 +434,10 @@ class _OutputValues:
         # A name is taken first: it is in no longer text, and no number is written as one.
         if _take(self._names[NAME], _key(leaf.value)) or self.take(leaf.value):
             return True
-        # A setting named `type` may be the tag of an object in the output.
-        return (self._is_store or leaf.key in STRUCTURE) and _take(self._names[WORD], _key(leaf.value))
+        # A setting named `type` may be the tag of an object in the output, and the code of an error its type.
+        return (self._is_store or leaf.key in STRUCTURE or leaf.key == "code") and _take(
+            self._names[WORD], _key(leaf.value)
+        )
 
     def take(self, value: Any) -> bool:
         """Take one occurrence of a value and of the values inside it. Return whether there was one."""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.json import path_keys, snake_name
+from contentmodel.engine.table.finish_reasons import FinishReasons
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
@@ -23,7 +24,9 @@ class Vocabulary(msgspec.Struct, frozen=True):
     that is no name, such as that of a server. `known`: values that a field declares, which are no names with such a
     text before them. `is_store`: the API is a storage format, with its own fields for the values of all APIs.
     `expanded`: returns a payload with its texts in parts, for APIs that write several values in one text, or with error
-    flags, for APIs that have strings for them.
+    flags, for APIs that have strings for them. `finishes`: fields of an answer for its finish reason, and
+    `finishes_of_choices` those of a choice. `finish`: what the values of these fields mean.
+    `models`: fields of a request or an answer for the model.
     """
 
     structure: frozenset[str] = frozenset()
@@ -42,6 +45,10 @@ class Vocabulary(msgspec.Struct, frozen=True):
     known: frozenset[tuple[str, str]] = frozenset()
     is_store: bool = False
     expanded: Callable[[Any], Any] | None = None
+    finishes: frozenset[str] = frozenset()
+    finishes_of_choices: frozenset[str] = frozenset()
+    finish: FinishReasons | None = None
+    models: frozenset[str] = frozenset()
 
 
 # Fields of the model whose values are API-specific (_API_VALUES), and fields that are names (_NAMES).
@@ -108,6 +115,16 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         ),
         is_store=is_store,
         expanded=getattr(reader, "expanded", None),
+        finishes=_steps(_holding({"finish_reason"}, [row for row in rows if row["model"] == "ChatResponse"])),
+        finishes_of_choices=_steps(_holding({"finish_reason"}, [row for row in rows if row["model"] == "ChatChoice"])),
+        finish=getattr(reader, "finish", None),
+        models=frozenset(
+            path
+            for row in rows
+            if row["model"] in ("ChatRequest", "ChatResponse")
+            for path in _holding({"model"}, [row])
+            if "." not in path
+        ),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
         tools=_steps(_holding({"tools"}, [row for row in rows if row["model"] == "ChatRequest"])),

@@ -89,20 +89,22 @@ _REASONS: dict[str, tuple[str, int | None]] = {
 }
 _MEANINGS: dict[str | int, str] = {raw: meaning for raw, (meaning, _) in _REASONS.items()}
 _MEANINGS |= {number: meaning for meaning, number in _REASONS.values() if number is not None}
+_VALUES: dict[str, str | int] = {
+    "stop": "STOP",
+    "tool_calls": "STOP",
+    "length": "MAX_TOKENS",
+    "content_filter": "PROHIBITED_CONTENT",
+    "refusal": "PROHIBITED_CONTENT",
+    "pause": "CONTINUATION",
+    "error": "OTHER",
+}
 FINISH = PairedFinishReasons(
     _MEANINGS,
-    {
-        "stop": "STOP",
-        "tool_calls": "STOP",
-        "length": "MAX_TOKENS",
-        "content_filter": "PROHIBITED_CONTENT",
-        "refusal": "PROHIBITED_CONTENT",
-        "pause": "CONTINUATION",
-        "error": "OTHER",
-    },
+    _VALUES,
     "OTHER",
     implied=("tool_calls",),
     paired={converse: gemini for gemini, converse in MALFORMED.items()},
+    same=tuple(number for name, (_, number) in _REASONS.items() if name in _VALUES.values() and number is not None),
 )
 TABLE.known_values("finish_reason", *_REASONS)
 TABLE.keep(

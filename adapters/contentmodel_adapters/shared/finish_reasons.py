@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, FinishReasons
-from contentmodel.message import FinishReason
+from contentmodel.authoring import FinishReasons
 
 
 class PairedFinishReasons(FinishReasons):
@@ -19,11 +18,9 @@ class PairedFinishReasons(FinishReasons):
         super().__init__(*args, **settings)
         self._paired = paired
 
-    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
-        raw = None if context.native or value.raw is None else self._paired.get(value.raw)
-        if raw is None or self.reasons[raw] != value.reason or value.stop_sequence is not None:
-            return super().encode(value, context, owner)
-        return raw
+    def same_value(self, raw: str | int, reason: str) -> str | int | None:
+        paired = self._paired.get(raw)
+        return paired if paired is not None and self.reasons[paired] == reason else super().same_value(raw, reason)
 
 
 MALFORMED = {"MALFORMED_FUNCTION_CALL": "malformed_tool_use", "MALFORMED_RESPONSE": "malformed_model_output"}

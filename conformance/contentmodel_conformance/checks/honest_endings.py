@@ -20,6 +20,8 @@ from contentmodel import (
     TextContent,
 )
 from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel_conformance import laws
+from contentmodel_conformance.checks.crossing import accounted, each_way, fans, law_of_payloads
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.values import ELSEWHERE
 from contentmodel_conformance.honest_endings import UNUSUAL, USUAL, honest_endings
@@ -56,3 +58,15 @@ def ended(subject: Subject, trial: Trial) -> None:
         finish = getattr(source, "finish", None)
         if finish is not None:
             trial.each(ended_answers(Origin(api=source.api, issuer=source.issuer), finish), law, source.api)
+
+
+@check(
+    laws.accounting, "ended", "answers with every finish reason and with errors, from and to every other API", "others"
+)
+def ended_accounting(subject: Subject, trial: Trial) -> None:
+    """Try accounting of finish reasons: a change to a less exact one is a loss."""
+    for source, targets, kind in fans(subject, "response"):
+        finish = getattr(source, "finish", None)
+        if finish is not None:
+            answers = ended_answers(Origin(api=source.api, issuer=source.issuer), finish)
+            each_way(trial, answers, law_of_payloads(accounted), source, targets, kind)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.engine import context
+from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import failed_answers
 from contentmodel.engine.streams import endings
 from contentmodel.engine.table import finish_reasons
@@ -34,3 +36,10 @@ def leaves_a_missing_end(original: Any, finish: Any, *, has_calls: bool) -> Any:
 def announces_a_success_before_an_error(original: Any, response: Any, api: str, report: Any) -> Any:
     """Write the finish reason of an answer before its error."""
     return response
+
+
+@change(context.EncodeContext, "report_loss", CHAT, "accounting/ended")
+def reports_no_less_exact_end(original: Any, self: Any, owner: Any, attribute: str, loss: Any, **named: Any) -> None:
+    """Report no loss for a finish reason that becomes a less exact one."""
+    if loss is not reasons.NO_FINISH_REASON:
+        original(self, owner, attribute, loss, **named)

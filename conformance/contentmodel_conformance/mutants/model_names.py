@@ -39,3 +39,12 @@ class ReportsTheModelOfTheCaller(Broken):
         if self.named is None or not self.is_foreign(value):
             return losses
         return (*losses, Loss(path="$.model", kind="degraded", what="model", why="another model", code="other-model"))
+
+
+@mutant(CHAT, "accounting/ended")
+class NamesAnotherModel(Broken):
+    """Write an answer of another API under the name of another model, without a loss."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        is_foreign_answer = kind == "response" and self.is_foreign(value) and "model" in payload
+        return {**payload, "model": "gpt-4o"} if is_foreign_answer else payload

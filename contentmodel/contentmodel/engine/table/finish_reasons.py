@@ -28,6 +28,8 @@ An answer that failed, that was cut off, blocked or refused never ends like a us
 """
 UNSUCCESSFUL = frozenset(_INSTEAD)
 """The reasons of answers that failed, or that were cut off, blocked or refused."""
+SHOWN_BY_CONTENT = frozenset({"stop", "tool_calls", "refusal"})
+"""The reasons of complete answers. Some APIs have one value for them: the content shows the calls and the refusal."""
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 
 
@@ -51,7 +53,7 @@ class FinishReasons(Codec[FinishReason]):
         has_stop_sequence: bool = False,
         implied: tuple[str, ...] = (),
         of_hosts: Mapping[str | int, str] = MappingProxyType({}),
-        same: tuple[str, ...] = (),
+        same: tuple[str | int, ...] = (),
     ) -> None:
         self.values, self.otherwise, self._own = values, otherwise, reasons
         self.reasons = {**reasons, **of_hosts}
@@ -66,8 +68,11 @@ class FinishReasons(Codec[FinishReason]):
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
         if value.stop_sequence is not None and not self._has_stop_sequence:
             context.report_loss(value, "stop_sequence", reasons.STOP_SEQUENCE)
-        if value.raw is not None and (context.native or self._own.get(value.raw) == value.reason):
+        if context.native and value.raw is not None:
             return value.raw
+        same = None if value.raw is None else self.same_value(value.raw, value.reason)
+        if same is not None:
+            return same
         words = (value.reason, *_INSTEAD.get(value.reason, ()))
         raw = next((self.values[word] for word in words if word in self.values), None)
         if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):
@@ -76,13 +81,19 @@ class FinishReasons(Codec[FinishReason]):
             context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.raw)
         return self.otherwise if raw is None else raw
 
+    def same_value(self, raw: str | int, reason: str) -> str | int | None:
+        """Return the value of this API that means the same as a value of another API, and no less; None without one."""
+        return raw if self._own.get(raw) == reason else None
+
     def has(self, reason: str) -> bool:
         """Return whether the API has a value that means this reason, and no other."""
         return self.reasons.get(self.values.get(reason, "")) == reason
 
     def is_usual(self, raw: str | int, reason: str) -> bool:
-        """Return whether a value says no more than its reason."""
-        return raw in self._same or self.reasons.get(raw) != reason or self.values.get(reason, reason) == raw
+        """Return whether a value says no more than its reason. The content may have made another one of "stop"."""
+        meant = self.reasons.get(raw)
+        is_meant = meant == reason or (meant == "stop" and reason in SHOWN_BY_CONTENT)
+        return raw in self._same or not is_meant or raw == self.values.get(f"{meant}", meant)
 
     def describe(self) -> str:
         return "finish reason"
