@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from contentmodel.authoring import text_of, write
+from contentmodel.authoring import object_or_text, text_of, write
 from contentmodel_adapters.openai_responses.items import ENDED
 
 # The prefixes of item ids in recorded answers (seen 2026-11-22). The last four are not recorded.
@@ -76,5 +76,15 @@ class ItemIds:
 
 def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:
     """Return an item of an answer with this id, its first field. A call gets a status if it has none."""
-    status = ENDED if item.get("type") in ("function_call", "custom_tool_call") else {}
+    status = _status_of(item) if item.get("type") in ("function_call", "custom_tool_call") else {}
     return {"id": item_id, **status, **{name: value for name, value in item.items() if name != "id"}}
+
+
+def _status_of(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a call. One whose arguments are no object was cut off: it must not look complete.
+
+    The status of a function call may be "incomplete" (openai 3.52, response_function_tool_call.py, seen 2026-11-29).
+    """
+    arguments = text_of(call, "arguments")
+    is_cut_off = arguments != "" and object_or_text(arguments).__class__ is str
+    return {"status": "incomplete"} if is_cut_off else ENDED
