@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    EnumString,
     Field,
     Filled,
     Kinds,
@@ -199,8 +200,12 @@ def _provider_of(caller: Caller | None) -> str | None:
 
 
 def cache_points(table: Table) -> Row:
-    """Return the row of cache points. Only the provider Anthropic has them in these formats."""
-    return table.record("cacheControl", CachePoint, {"ttl": "ttl"}, constants={"type": "ephemeral"})
+    """Return the row of cache points. Only the provider Anthropic has them in these formats.
+
+    Its lifetimes are those of @ai-sdk/anthropic 4.0.105 (anthropic-api.ts, seen 2026-11-29).
+    """
+    lifetime = EnumString("ttl", "5m", "1h", reason=reasons.CACHE_LIFETIME)
+    return table.record("cacheControl", CachePoint, {"ttl": ("ttl", lifetime)}, constants={"type": "ephemeral"})
 
 
 # -- tools -------------------------------------------------------------------------------------------------------------
