@@ -96,7 +96,7 @@ def test_events_as_rows_are_the_stored_rows_wherever_a_client_resumes(path: str)
                 assert [client.blocks[n] for n in sorted(client.blocks)] == stored
                 assert client.inputs.get(1) in (None, '{"city":"Oslo"}')
         async with serving(path, Paced([])) as other:
-            # This process does not know the turn: it is read from the store.
+            # The other process has it in the store alone.
             client = Rows()
             for event in await read(other, place):
                 client.feed(event)

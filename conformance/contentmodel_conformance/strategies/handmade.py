@@ -58,7 +58,8 @@ def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
         if made.executor == "client":
             continue
         failed = _FAILED.get(api) or [ErrorContent(code="unavailable", message="no")]
-        for label, outputs in (("a result", _OUTPUTS.get(name, [])), ("an empty result", []), ("a failure", failed)):
+        given = [("a result", _OUTPUTS.get(name, [])), ("an empty result", []), ("a failure", failed)]
+        for label, outputs in given[1:2] if name in _EMPTY.get(api, ()) else given:
             answered = result(call_id="t1", outputs=outputs, **served)
             yield f"{name}: {label}", [made, answered]
             yield f"{name}: {label} alone", [answered]
@@ -67,7 +68,15 @@ def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
 _NAMED = ("browser", "computer_use", "mcp_server")
 """The kinds whose calls have the name of one of several tools."""
 # Anthropic's errors of hosted tools have only a code.
-_FAILED: dict[str, list[Any]] = {"anthropic-messages": [ErrorContent(code="unavailable")]}
+_FAILED: dict[str, list[Any]] = {
+    "anthropic-messages": [ErrorContent(code="unavailable")],
+    "google-interactions": [ErrorContent(code="error", message="no")],
+}
+_EMPTY = {"google-interactions": ("web_search", "file_search", "maps")}
+"""The kinds whose results have no field for what was found, nor for a failure: citations have the pages.
+
+Their fields are those of google-genai 3.4, _gaos/types/interactions (seen 2026-11-29).
+"""
 
 
 def _classes() -> Iterator[tuple[str, type[HostedToolCallContent], type[HostedToolResultContent]]]:
