@@ -85,6 +85,9 @@ def _finish_of(
     paths = [child_path(above[-1], key) for key in said]
     for key, value in said.items():
         place = child_path(above[-1], key)
+        if value.__class__ not in (str, int, dict):
+            # A value of another class is no finish reason: it stays in the residue.
+            continue
         if isinstance(value, dict):
             # The reason of an incomplete answer is more exact than its status.
             inner = [(child_path(place, name), one) for name, one in value.items() if isinstance(one, str)]
