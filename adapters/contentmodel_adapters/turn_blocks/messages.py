@@ -141,11 +141,21 @@ def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
     if origin is not None:
         turn["origin"] = to_builtins(origin)
     for usual in roles:
-        of_results = next((message.origin for message in messages if message.role != usual), None)
+        of_results = _origin_of_results(messages, usual)
         if cut(usual, contents, origin, of_results) == messages:
-            results = {} if of_results is None else {"envelope": {"results": {"origin": to_builtins(of_results)}}}
-            return {**turn, "role": usual, **results}
-    return {**turn, "envelope": {"messages": [shell_of(message) for message in messages]}}
+            return {**turn, "role": usual, **({"envelope": _of_results(of_results)} if of_results else {})}
+    # A turn that grows keeps what its envelope has already.
+    envelope = _of_results(_origin_of_results(messages, roles[0]))
+    return {**turn, "envelope": {**envelope, "messages": [shell_of(message) for message in messages]}}
+
+
+def _origin_of_results(messages: list[ChatMessage], role: str) -> Origin | None:
+    """Return the origin of the first message of a turn that does not have the turn's role."""
+    return next((message.origin for message in messages if message.role != role), None)
+
+
+def _of_results(origin: Origin | None) -> dict[str, Any]:
+    return {} if origin is None else {"results": {"origin": to_builtins(origin)}}
 
 
 def shell_of(message: ChatMessage) -> dict[str, Any]:
