@@ -90,7 +90,9 @@ def _finish_of(
             continue
         if isinstance(value, dict):
             # The reason of an incomplete answer is more exact than its status.
-            inner = [(child_path(place, name), one) for name, one in value.items() if isinstance(one, str)]
+            inner: list[tuple[str, str | int]] = [
+                (child_path(place, name), one) for name, one in value.items() if isinstance(one, str)
+            ]
         else:
             inner = [] if any(isinstance(other, dict) for other in said.values()) else [(place, value)]
         for path, one in inner:
