@@ -104,23 +104,14 @@ READERS: dict[str, tuple[Any, str]] = {
 CUT_OFF = [(source, text) for source in PROVIDERS for text in TEXTS]
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("target", READERS)
-def test_cut_off_call_of_a_whole_answer_does_not_look_complete_to_the_official_client(target: str) -> None:
+def test_cut_off_call_does_not_look_complete_to_the_official_client(target: str, stream: bool) -> None:
     read, length = READERS[target]
-    with answering((whole(source, target, text) for source, text in CUT_OFF), "application/json") as url:
+    write, media_type = (streamed, "text/event-stream") if stream else (whole, "application/json")
+    with answering((write(source, target, text) for source, text in CUT_OFF), media_type) as url:
         client = PROVIDERS[target].official(base_url(target, url))
         for source, text in CUT_OFF:
-            arguments, finish = read(client, stream=False)
-            assert arguments in (text, {"INVALID_JSON": text}), source
-            assert finish == length, source
-
-
-@pytest.mark.parametrize("target", READERS)
-def test_cut_off_call_of_a_stream_does_not_look_complete_to_the_official_client(target: str) -> None:
-    read, length = READERS[target]
-    with answering((streamed(source, target, text) for source, text in CUT_OFF), "text/event-stream") as url:
-        client = PROVIDERS[target].official(base_url(target, url))
-        for source, text in CUT_OFF:
-            arguments, finish = read(client, stream=True)
+            arguments, finish = read(client, stream=stream)
             assert arguments in (text, {"INVALID_JSON": text}), source
             assert finish == length, source

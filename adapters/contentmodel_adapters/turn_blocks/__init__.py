@@ -119,6 +119,15 @@ class TurnBlocks:
             return {"response": 0.97} if named else {}
         return {}
 
+    def expanded(self, payload: Any) -> Any:
+        """Return a payload without the texts that its rows repeat, so that an audit counts each once."""
+        if not isinstance(payload, dict):
+            return payload
+        if isinstance(payload.get("turns"), list):
+            return {**payload, "turns": [self.expanded(turn) for turn in payload["turns"]]}
+        rows = payload.get("blocks")
+        return {**payload, "blocks": [blocks.said_once(row) for row in rows]} if isinstance(rows, list) else payload
+
     def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         """Return unlimited capabilities: a store takes everything."""
         return UNLIMITED

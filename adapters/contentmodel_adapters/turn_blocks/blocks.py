@@ -337,6 +337,16 @@ def failure_text(result: ToolResultContent) -> str:
     return "" if error is None else error.message or result.text or error.code or ""
 
 
+def said_once(block: Any) -> Any:
+    """Return a block without the text of a failure that the rest of the block has, too."""
+    if not isinstance(block, dict) or "text_content" not in block:
+        return block
+    rest = {key: value for key, value in block.items() if key != "text_content"}
+    result = read_block(rest, "$", Reading([]))
+    is_repeated = isinstance(result, ToolResultContent) and failure_text(result) == block["text_content"]
+    return rest if is_repeated else block
+
+
 class ToolResult(Result):
     """A result of the application's tool: `content` is text, a list of blocks, or null if the outputs are None."""
 

@@ -58,7 +58,7 @@ def _normalized_branch(branch: Branch, context: EncodeContext) -> Branch:
 
 def normalized(messages: list[ChatMessage], context: EncodeContext, *, takes_json: bool = False) -> list[ChatMessage]:
     """Return messages with normalized contents. If `takes_json`, results keep JSON values."""
-    if not _need_changes(contents_of(messages)):
+    if not need_changes(contents_of(messages)):
         return messages
     return [
         context.with_contents(message, normalized_contents(message.contents, context, takes_json=takes_json))
@@ -70,12 +70,12 @@ def normalized_contents(
     contents: list[AIContent], context: EncodeContext, *, takes_json: bool = False
 ) -> list[AIContent]:
     """Return normalized contents. If `takes_json`, results keep JSON values."""
-    if not _need_changes(contents):
+    if not need_changes(contents):
         return contents
     return [_with_json_as_text(with_known_types(content, context), context, takes_json) for content in contents]
 
 
-def _need_changes(contents: Iterable[Any]) -> bool:
+def need_changes(contents: Iterable[Any]) -> bool:
     """Return whether contents may have to change. Every encoding runs this loop."""
     for content in contents:
         kind = content.__class__
@@ -94,11 +94,6 @@ def _may_change(content: Any) -> bool:
 
 def _are_odd(contents: Iterable[Any]) -> bool:
     return any(content.__class__ not in _PLAIN for content in contents)
-
-
-def is_known(content: AIContent) -> bool:
-    """Return whether a content is of a type of the model that holds no contents: `with_known_types` returns it."""
-    return content.__class__ in _PLAIN
 
 
 def with_known_types(content: Any, context: EncodeContext) -> AIContent:

@@ -89,7 +89,7 @@ def _normalized_messages(
     normalized = normalized_message(_with_known_role(message, context), context)
     if normalized.contents:
         return split_results(normalized, context)
-    # A message of approvals says nothing.
+    # A message of approvals has no text for the model.
     is_spoken = any(not isinstance(content, APPROVALS) for content in message.contents)
     if is_spoken and normalized.role == "user":
         return [left_out(normalized, context)]

@@ -24,7 +24,7 @@ from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, 
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import reason_of_new_id
 from contentmodel.engine.pipeline.failed_answers import failure_of, has_failed
-from contentmodel.engine.pipeline.normalizing import is_known, with_known_types
+from contentmodel.engine.pipeline.normalizing import need_changes, with_known_types
 from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text
 from contentmodel.engine.streams.endings import with_ends, without_ends
 from contentmodel.engine.streams.formats import stream_format_of
@@ -230,7 +230,7 @@ class StreamEncoder:
 
     def _as_known(self, place: Place, content: AIContent) -> AIContent:
         """Return a content as its nearest type of the model. Fields that the type lacks are reported as lost."""
-        if is_known(content):
+        if not need_changes([content]):
             return content
         encoded = self._known([content])
         self.record([place], encoded)
