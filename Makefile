@@ -29,7 +29,7 @@ demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to ano
 	$(VENV)/bin/contentmodel show $(SAMPLE)
 	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses
 
-test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 3 minutes
+test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 7 minutes on two cores
 	$(VENV)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 # Tests start Python hundreds of times. Without compiled files, every start compiles the library again.
