@@ -402,18 +402,21 @@ LEARNED = {"opaque", "true", "blocked", "", "late"}
 """The results of a page: an opaque answer, a queued beacon, an error, an empty frame, or no answer in time."""
 
 
-def attacking_page(port: int, name: str) -> str:
-    """Return a page that tries all routes of an application in all ways that pages of other sites have."""
-    own = [(method, path) for app, method, path in ROUTES if app == name]
-    posts = json.dumps([path for method, path in own if method == "POST"][:12])
-    gets = json.dumps([path for method, path in own if method == "GET"])
+def attacking_page(port: int, routes: list[tuple[str, str]]) -> str:
+    """Return a page that tries routes, as methods and paths, in all ways that pages of other sites have."""
+    posts = json.dumps([path for method, path in routes if method == "POST"][:12])
+    gets = json.dumps([path for method, path in routes if method == "GET"])
     return f"<!DOCTYPE html><body><script>{ATTACKS % {'port': port, 'posts': posts, 'gets': gets}}</script>"
 
 
-def attacked(browser: Any, url: str, name: str) -> list[str]:
+def routes_of(name: str) -> list[tuple[str, str]]:
+    """Return the methods and paths of all routes of an application."""
+    return [(method, path) for app, method, path in ROUTES if app == name]
+
+
+def attacked(browser: Any, url: str, routes: list[tuple[str, str]]) -> list[str]:
     """Open the page from another origin in Chromium, and return what it learned."""
-    port = int(url.rpartition(":")[2])
-    page = attacking_page(port, name)
+    page = attacking_page(int(url.rpartition(":")[2]), routes)
 
     async def site(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
@@ -448,7 +451,7 @@ def test_page_of_another_site_can_neither_use_nor_read_the_gateway(browser: Any,
     upstream.set_answers(raw_answer(whole("anthropic-messages")))
     recorded = Recording(gateway_app(upstream.base_url("anthropic-messages")))
     with serving(recorded) as url:
-        learned = attacked(browser, url, "gateway")
+        learned = attacked(browser, url, routes_of("gateway"))
         assert upstream.requests == []
         assert len(recorded.statuses) > 100
         assert set(recorded.statuses) == {403}
@@ -462,7 +465,7 @@ def test_page_of_another_site_can_neither_use_nor_read_the_gateway(browser: Any,
 def test_page_of_another_site_can_neither_use_nor_read_the_server(browser: Any) -> None:
     recorded = Recording(server_app())
     with serving(recorded) as url:
-        learned = attacked(browser, url, "server")
+        learned = attacked(browser, url, routes_of("server"))
         assert len(recorded.statuses) > 40
         assert set(recorded.statuses) == {403}
         assert set(learned) <= LEARNED
@@ -476,7 +479,7 @@ def test_page_of_another_site_uses_a_gateway_without_its_guard(browser: Any, ups
     app = gateway_app(upstream.base_url("anthropic-messages"))
     app.user_middleware = [entry for entry in app.user_middleware if entry.cls is not Guard]
     with serving(app) as url:
-        attacked(browser, url, "gateway")
+        attacked(browser, url, [("POST", "/v1/messages")])
     assert "/v1/messages" in {request.target for request in upstream.requests}
 
 

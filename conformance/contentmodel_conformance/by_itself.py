@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel import ChatRequest, DecodeError
 from contentmodel.authoring import strings_in
-from contentmodel.engine.json import value_at
+from contentmodel.engine.json import child_path, value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.hints import without_extra
@@ -93,7 +93,8 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
     """No insignificant loss covers a text, a call, a result or a medium.
 
     The reader of the source's API finds them, unless the reader of the target finds the same in the output: a format
-    may repeat a value. Without a reader, these are the long texts in fields that usually have content, unless the
+    may repeat a value. A setting that repeats one of the request is no content. Without a reader, these are the long
+    texts in fields that usually have content, unless the
     decoded value has the same text.
     """
     reader, reader_of_target = readers
@@ -108,7 +109,12 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
         repeated = [(fact.kind, fact.value) for fact in sent]
         found = [fact for fact in reader(kind, payload).facts if fact.kind in _FACTS]
         facts = [(fact.paths[0], fact.value) for fact in found if (fact.kind, fact.value) not in repeated]
-        facts += [(path, MARK) for path in minor if MARK in str(value_at(payload, path))]
+        settings = [above for above, code in minor.items() if code == "repeated-setting"]
+        facts += [
+            (path, MARK)
+            for path in (_marked(payload, "$") if minor else ())
+            if not any(_is_within(path, above) for above in settings)
+        ]
     else:
         decoded = without_extra(msgspec.to_builtins(laws.decode(source, kind, payload)))
         known = "\n".join(strings_in(decoded))
@@ -126,6 +132,18 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
 
 def _is_within(path: str, above: str) -> bool:
     return path == above or path.startswith((f"{above}.", f"{above}["))
+
+
+def _marked(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the texts of odd values."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _marked(item, child_path(path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _marked(item, f"{path}[{index}]")
+    elif isinstance(value, str) and MARK in value:
+        yield path
 
 
 def _long(value: Any, path: str, is_held: bool = False) -> Iterator[tuple[str, str]]:

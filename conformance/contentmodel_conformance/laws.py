@@ -46,6 +46,7 @@ from contentmodel.auditing import (
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.engine.json import value_at
 from contentmodel.engine.lines import parse_lines
+from contentmodel.meanings import finishes
 from contentmodel.pairs import TranscriptIndex
 from contentmodel.serialize import to_builtins
 from contentmodel.vocabularies import Vocabulary, vocabulary_of
@@ -485,6 +486,13 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
         if leaf.sort in _NAMES and not lost_paths.isdisjoint(leaf.above)
     ]
     vocabulary, before = vocabulary_for(source), loss_source(source, kind, payload)
+    if vocabulary.finish is not None and between.finish is not None:
+        # The target's finish reason stands for the usual one of its meaning.
+        lost_on_return += [
+            vocabulary.finish.values.get(between.finish.reasons.get(finish.value, "other"))
+            for finish in finishes(returned, between)
+            if not lost_paths.isdisjoint(finish.above)
+        ]
     names = {leaf.above[-1] for leaf in counted(before, vocabulary) if leaf.sort == NAME}
     unrestored = unaccounted(before, loss_source(source, kind, back.payload), out.losses, vocabulary, vocabulary)
     # The values of a missing object are counted separately.

@@ -30,6 +30,8 @@ INCOMPLETE = {
     "max_messages": "length",
     "steered": "other",
 }
+INCOMPLETE_STATUS = "incomplete"
+"""The status of an incomplete answer: the finish reason if its details have none."""
 STATUSES = {
     "completed": "stop",
     "failed": "error",
@@ -52,10 +54,12 @@ FINISH = FinishReasons(
     },
     "completed",
     implied=("tool_calls",),
+    of_hosts={INCOMPLETE_STATUS: "length"},
+    same=(INCOMPLETE_STATUS,),
 )
 """The finish reasons: a status, or the reason of an incomplete answer."""
 
-TABLE.known_values("status", *STATUSES, "incomplete")
+TABLE.known_values("status", *STATUSES, INCOMPLETE_STATUS)
 TABLE.known_values("incomplete.reason", *INCOMPLETE)
 TABLE.known_values("error.code", *ERRORS.types)
 
@@ -65,10 +69,10 @@ def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | Non
     status, details = wire.get("status"), wire.get("incomplete_details")
     if not isinstance(status, str):
         return None
-    if status == "incomplete":
+    if status == INCOMPLETE_STATUS:
         raw = details.get("reason") if isinstance(details, dict) else None
         if not isinstance(raw, str):
-            return FinishReason(reason="length", raw=status)
+            return FinishReason(reason=FINISH.reasons[status], raw=status)
         return FinishReason(reason=INCOMPLETE.get(raw, "other"), raw=raw)
     reason = STATUSES.get(status, "other")
     if reason == "stop" and any(message.tool_calls for message in choice.messages):
@@ -81,7 +85,7 @@ def _other_details(wire: Mapping[str, Any]) -> dict[str, Any]:
     details = wire.get("incomplete_details")
     if details.__class__ is not dict:
         return {}
-    is_read = wire.get("status") == "incomplete" and details.get("reason").__class__ is str
+    is_read = wire.get("status") == INCOMPLETE_STATUS and details.get("reason").__class__ is str
     others = {key: value for key, value in details.items() if value is not None and not (is_read and key == "reason")}
     return {"incomplete_details": others} if others else {}
 
@@ -91,7 +95,7 @@ def status_of(raw: str | int | None) -> dict[str, Any]:
     if raw is None:
         return {}
     if raw in INCOMPLETE:
-        return {"status": "incomplete", "incomplete_details": {"reason": raw}}
+        return {"status": INCOMPLETE_STATUS, "incomplete_details": {"reason": raw}}
     return {"status": raw, "incomplete_details": None}
 
 

@@ -51,7 +51,7 @@ from contentmodel_adapters.otel_gen_ai.spelling import (
     with_finish_reasons,
     with_listed_reasons,
 )
-from contentmodel_adapters.otel_gen_ai.values import API
+from contentmodel_adapters.otel_gen_ai.values import API, FINISH
 from contentmodel_adapters.shared import approvals, documents
 
 READS = media.MediaSupport(schemes=("http", "https", "gs", "s3", "file"), in_answers=True)
@@ -96,6 +96,7 @@ class OtelGenAI(TableAdapter):
     keeps_approvals = True
     keeps_state = True
     takes_json = True
+    finish = FINISH
     records = frozenset({"finish_reason"})
     # A span has a request and its response: the response repeats the request, and a request ignores the response.
     meaningless = dict.fromkeys(("modality", *OF_CALLS))

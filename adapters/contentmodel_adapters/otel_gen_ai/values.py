@@ -26,7 +26,7 @@ from contentmodel.content.media_types import kind_of_media
 from contentmodel.content.text import JsonContent
 from contentmodel.message import FinishReason
 from contentmodel.request import ResponseFormat
-from contentmodel_adapters.shared.finish_reasons import OF_GEMINI, OF_PROVIDERS
+from contentmodel_adapters.shared.finish_reasons import MORE_THAN_THEIR_REASON, OF_GEMINI, OF_PROVIDERS
 
 API = "otel-gen-ai"
 ROLE = Hint[str](API, "role", "on a message: the role of a provider that it had")
@@ -101,8 +101,8 @@ class Finish(FinishReasons):
     Instrumentations write those of Gemini in lower case, too, or with the name of an enum: `FinishReason.MAX_TOKENS`.
     """
 
-    def __init__(self, *tables: Any) -> None:
-        super().__init__(*tables)
+    def __init__(self, *tables: Any, same: tuple[str | int, ...]) -> None:
+        super().__init__(*tables, same=same)
         self._in_lower_case = {str(value).lower(): value for value in OF_GEMINI}
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
@@ -120,6 +120,8 @@ class Finish(FinishReasons):
         if not context.completes or usual is None:
             return super().encode(value, context, owner)
         context.report_lost_attributes(value, ("stop_sequence",))
+        if usual != raw:
+            self.report_if_exact(value, context, owner)
         return usual
 
 
@@ -144,6 +146,7 @@ FINISH = Finish(
     },
     {**{reason: reason for reason in _REASONS}, "tool_calls": "tool_call"},
     "other",
+    same=tuple(OF_PROVIDERS.keys() - MORE_THAN_THEIR_REASON),
 )
 
 

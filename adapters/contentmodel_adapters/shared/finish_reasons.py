@@ -46,3 +46,5 @@ OF_PROVIDERS: dict[str | int, str] = {
     "compaction": "compaction",
     "error": "error",
 }
+MORE_THAN_THEIR_REASON = frozenset({"stop_sequence", "model_length", "RECITATION", "function_call"})
+"""The values of `OF_PROVIDERS` that say more than their normalized reason."""

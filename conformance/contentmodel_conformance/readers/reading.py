@@ -67,7 +67,9 @@ class Reading:
             self.facts.append(Fact(kind, value, paths, alone))
 
     def call(self, name: Any, arguments: Any, path: str, *paths: str) -> None:
-        """Add a call. Arguments that are JSON text are read as JSON."""
+        """Add a call, unless it has no name and no arguments. Arguments that are JSON text are read as JSON."""
+        if name is None and arguments is None:
+            return
         self.add(CALL, (name, as_json(arguments)), path, *paths)
 
     def free_call(self, name: Any, text: Any, path: str, *paths: str) -> None:

@@ -420,7 +420,7 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     if kind == "CachePoint":
         return MEANINGLESS_FIELD
     if name in answered and kind == "ChatRequest":
-        return MEANINGLESS_FIELD
+        return PROVIDER_FIELD if may_hold_content(value) else MEANINGLESS_FIELD
     if name in repeated and kind == "ChatResponse":
         return REPEATED_SETTING
     return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD

@@ -154,16 +154,26 @@ def loss_of(
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
     """Return the losses without duplicates, and without parts of a value that was dropped as a whole.
 
-    Of several losses that drop the same value, one is kept.
+    Of several losses that drop the same value, one is kept. An insignificant loss of the whole does not replace a
+    significant one of a part.
     """
     gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
     if not gone:
         return tuple(dict.fromkeys(losses))
-    inside = set(_inside(sorted({loss.path for loss in losses}), {loss.path for loss in gone}))
+    paths = sorted({loss.path for loss in losses})
+    inside_dropped = set(_inside(paths, {loss.path for loss in gone if loss.kind == "dropped"}))
+    inside_gone = set(_inside(paths, {loss.path for loss in gone}))
     wholes: dict[str, Loss] = {}
     for loss in sorted(gone, key=_rank):
         wholes.setdefault(loss.path, loss)
-    return tuple(dict.fromkeys(loss for loss in losses if loss.path not in inside and not _is_part_of(loss, wholes)))
+    return tuple(
+        dict.fromkeys(
+            loss
+            for loss in losses
+            if loss.path not in (inside_dropped if loss.kind in ("dropped", "degraded") else inside_gone)
+            and not _is_part_of(loss, wholes)
+        )
+    )
 
 
 def _rank(loss: Loss) -> tuple[bool, bool]:

@@ -18,6 +18,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.table.hints import AROUND, wire_key
 from contentmodel.engine.table.introspect import classes_in, fields_of
+from contentmodel.message import ChatMessage
 
 
 class RowFinder(Protocol):
@@ -170,9 +171,14 @@ class ModelPaths:
                 self._originals.setdefault(id(new), old)
 
     def source(self, item: object) -> object:
-        """Return the source value that `item` replaced, or `item` itself."""
+        """Return the source value that `item` replaced, or `item` itself.
+
+        A message that a pass made stands for the first of its contents.
+        """
         while id(item) in self._originals:
             item = self._originals[id(item)]
+        if isinstance(item, ChatMessage) and item.contents and self._positions.path(item) is None:
+            return self.source(item.contents[0])
         return item
 
     def leads_back(self, item: object) -> bool:

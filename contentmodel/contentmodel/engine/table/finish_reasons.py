@@ -77,9 +77,14 @@ class FinishReasons(Codec[FinishReason]):
         raw = next((self.values[word] for word in words if word in self.values), None)
         if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):
             context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.reason)
-        elif is_exact(value, context):
-            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.raw)
+        else:
+            self.report_if_exact(value, context, owner)
         return self.otherwise if raw is None else raw
+
+    def report_if_exact(self, value: FinishReason, context: EncodeContext, owner: object) -> None:
+        """Report that a value which says more than its reason is not sent."""
+        if is_exact(value, context):
+            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.raw)
 
     def same_value(self, raw: str | int, reason: str) -> str | int | None:
         """Return the value of this API that means the same as a value of another API, and no less; None without one."""
@@ -110,9 +115,17 @@ def source_of(origin: Origin | None) -> Any:
 
 
 def is_exact(finish: FinishReason, context: EncodeContext) -> bool:
-    """Return whether the value that the source's API sent says more than its reason: "RECITATION", "stop_sequence"."""
-    own: FinishReasons | None = getattr(source_of(context.origin), "finish", None)
-    return own is not None and finish.raw is not None and not own.is_usual(finish.raw, finish.reason)
+    """Return whether the value that the source's API sent says more than its reason: "RECITATION", "stop_sequence".
+
+    Of a source that is not installed, only a value that is spelled like its reason says no more.
+    """
+    if finish.raw is None or context.origin is None:
+        return False
+    source = source_of(context.origin)
+    if source is None:
+        return finish.raw != finish.reason
+    own: FinishReasons | None = getattr(source, "finish", None)
+    return own is not None and not own.is_usual(finish.raw, finish.reason)
 
 
 def finished_by_calls(choice: ChatChoice) -> ChatChoice:
