@@ -205,7 +205,7 @@ MISSHAPEN: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("api", MISSHAPEN)
 def test_faults_of_named_format_of_conversations_have_paths(api: str) -> None:
-    """The API is known, and the format has only requests: nothing is left to detect."""
+    """The API is known, and its lists are conversations: nothing is left to detect."""
     payload, path = MISSHAPEN[api]
     with pytest.raises(DecodeError) as caught:
         convert(payload, source=api, target="openai-chat")

@@ -149,7 +149,7 @@ class TestOllamaChat(WithPartners):
 
 class TestMeai(OfFramework):
     adapter = "meai"
-    payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.RESPONSE, extensions_ai.EVERY]}
+    payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.EVERY], "response": [extensions_ai.RESPONSE]}
 
 
 class TestAgentFramework(OfFramework):

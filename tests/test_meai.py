@@ -63,14 +63,37 @@ def test_contents_have_every_type() -> None:
     assert {content["$type"] for content in CONTENTS} == set(FIELDS)
 
 
-@pytest.mark.parametrize("payload", [CHAT, {"messages": CHAT}, RESPONSE, [], {"messages": []}])
+@pytest.mark.parametrize("payload", [CHAT, {"messages": CHAT}, [], {"messages": []}])
 def test_conversation_is_read_and_written_unchanged(payload: Any) -> None:
     assert ADAPTER.encode_request(ADAPTER.decode_request(payload)).payload == payload
 
 
-@pytest.mark.parametrize("payload", [CHAT, RESPONSE])
-def test_conversation_is_detected(payload: Any) -> None:
-    assert detect(payload) == (MEAI, "request")
+def test_conversations_and_answers_are_detected() -> None:
+    assert detect(CHAT) == (MEAI, "request")
+    assert detect({"messages": CHAT}) == (MEAI, "request")
+    assert detect(RESPONSE) == (MEAI, "response")
+    assert detect({"messages": CHAT, "finishReason": "stop"}) == (MEAI, "response")
+
+
+@pytest.mark.parametrize("messages", [RESPONSE["messages"], CHAT[2:5], []])
+def test_answer_is_read_and_written_unchanged(messages: Any) -> None:
+    payload = {**RESPONSE, "messages": messages}
+    answer = ADAPTER.decode_response(payload)
+    assert ADAPTER.encode_response(answer).payload == payload
+    assert (answer.id, answer.model, answer.finish_reason.reason) == ("resp_1", "gpt-5.2", "stop")
+    assert (answer.usage.input_tokens, answer.usage.total_tokens) == (11, 18)
+
+
+def test_answer_that_failed_has_the_error_of_its_last_message() -> None:
+    error = {"$type": "error", "message": "no", "errorCode": "server_error"}
+    payload = {"messages": [{"role": "assistant", "contents": [{"$type": "text", "text": "I"}, error]}]}
+    answer = ADAPTER.decode_response({**payload, "responseId": "r"})
+    assert (answer.text, answer.error.message, answer.error.code) == ("I", "no", "server_error")
+    assert ADAPTER.encode_response(answer).payload == {**payload, "responseId": "r"}
+    made: Any = convert({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}, target=MEAI).payload
+    assert made["messages"] == [
+        {"role": "assistant", "contents": [{"$type": "error", "message": "no", "errorCode": "overloaded_error"}]}
+    ]
 
 
 def test_fields_of_messages_decode_to_fields_of_the_model() -> None:

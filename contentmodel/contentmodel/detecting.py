@@ -70,7 +70,7 @@ def _identify(payload: Payload, api: str | None, kind: PayloadKind | None, *, wh
 
 def identify_value(value: Json, api: str | None, kind: PayloadKind | None, *, may_be_lines: bool) -> Identified:
     """Identify JSON values. `may_be_lines`: an object may be the only line of a document, a list its lines."""
-    kind = kind or kind_of_all(api)
+    kind = kind or kind_of_all(api, is_array=isinstance(value, list))
     if api is not None and kind is not None and isinstance(value, list | dict):
         return Identified(value, api, kind)
     if isinstance(value, list) and kind != "request" and is_error_in_list(value):
@@ -84,9 +84,12 @@ def identify_value(value: Json, api: str | None, kind: PayloadKind | None, *, ma
     return Identified([value] if form_of(name) == "lines" else value, name, found_kind)
 
 
-def kind_of_all(api: str | None) -> PayloadKind | None:
-    """Return "request" for the format of conversations, which has no other payloads; None for any other API."""
-    return "request" if api is not None and isinstance(adapter(api), RequestsOnly) else None
+def kind_of_all(api: str | None, *, is_array: bool) -> PayloadKind | None:
+    """Return "request" for a format that has only conversations, or whose arrays are conversations; else None."""
+    if api is None:
+        return None
+    found = adapter(api)
+    return "request" if isinstance(found, RequestsOnly) or (is_array and getattr(found, "is_list", False)) else None
 
 
 def _is_text(payload: Payload) -> TypeGuard[JsonText]:

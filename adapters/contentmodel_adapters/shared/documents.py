@@ -1,4 +1,4 @@
-"""Formats of files. A document is a conversation and is decoded as a request. There are no answers and no streams."""
+"""Formats of files. A document is a conversation and is decoded as a request. Few have answers; none has streams."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANYTHING = IdentifierRule(r"[\s\S]", 100_000)
 """Ids and names with any characters: a file does not restrict them."""
 
 
-class DocumentAdapter(RequestsOnly, TableAdapter):
+class FileAdapter(TableAdapter):
     """A base class of adapters of file formats. They have no issuer, and hold no opaque state of providers."""
 
     issuer = ""
@@ -49,7 +49,11 @@ class DocumentAdapter(RequestsOnly, TableAdapter):
         return super()._decode_row(row, wire, context)
 
 
-class ListAdapter(DocumentAdapter):
+class DocumentAdapter(RequestsOnly, FileAdapter):
+    """A base class of adapters of file formats that have only conversations."""
+
+
+class Lists(FileAdapter):
     """A base class of adapters of lists of messages, alone or in the field `messages` of an object."""
 
     requires = {"messages": list}
@@ -61,6 +65,10 @@ class ListAdapter(DocumentAdapter):
         messages = payload.get(self.conversation)
         score = self.recognises_list(messages) if messages.__class__ is list else 0.0
         return {"request": score} if score else {}
+
+
+class ListAdapter(RequestsOnly, Lists):
+    """A base class of adapters of lists of messages that have only conversations."""
 
 
 KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds())

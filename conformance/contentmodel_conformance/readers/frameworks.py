@@ -11,21 +11,59 @@ from typing import Any
 
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
+    CACHED,
     FAILED,
+    FAILURE,
+    FILTERED,
+    FINISH,
+    INPUT,
+    LENGTH,
     MEDIUM,
+    OUTPUT,
+    PAUSED,
+    REASONING,
+    RUNNING,
+    STOP,
     SYSTEM,
+    TOOL_CALLS,
+    TOTAL,
     USER,
     Reading,
     link,
+    neutral,
+    number_at,
     objects,
 )
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
+_FINISHES = {
+    "stop": STOP,
+    "length": LENGTH,
+    "tool_calls": TOOL_CALLS,
+    "content_filter": FILTERED,
+    "error": FAILURE,
+    "refusal": FILTERED,
+    "pause": PAUSED,
+    "running": RUNNING,
+}
+_COUNTERS = {
+    INPUT: "inputTokenCount",
+    CACHED: "cachedInputTokenCount",
+    OUTPUT: "outputTokenCount",
+    REASONING: "reasoningTokenCount",
+    TOTAL: "totalTokenCount",
+}
 
 
 def read_extensions_ai(kind: str, payload: Any) -> Reading:
-    """Return the facts of a list of ChatMessage of Microsoft.Extensions.AI."""
-    return _read(payload, _extensions_ai)
+    """Return the facts of a list of ChatMessage of Microsoft.Extensions.AI, or of a ChatResponse."""
+    reading = _read(payload, _extensions_ai)
+    if kind == "response":
+        reading.add(FINISH, neutral(_FINISHES, payload.get("finishReason")), "$.finishReason")
+        usage = payload.get("usage") or {}
+        for counter, name in _COUNTERS.items():
+            reading.add(counter, number_at(usage, name), f"$.usage.{name}")
+    return reading
 
 
 def read_agent_framework(kind: str, payload: Any) -> Reading:

@@ -28,7 +28,7 @@ ODD: list[Any] = [
 
 _APPLICATION = frozenset(
     {
-        *("arguments", "args", "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "schema"),
+        *("arguments", "args", "inputs", "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "schema"),
         *(
             "queries",
             "response",

@@ -302,7 +302,7 @@ def identify(document: Document, api: str | None, kind: PayloadKind | None) -> P
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
-    kind = kind or kind_of_all(api)
+    kind = kind or kind_of_all(api, is_array=isinstance(value, list))
     if isinstance(value, list) and (api is None or kind is None) and not _is_conversation(value):
         hint = "several payloads must be JSON Lines: jq -c '.[]' FILE | contentmodel ..."
         raise Problem("expected a payload, or an array of messages, got an array of other values", hint=hint)
