@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -139,6 +140,21 @@ def test_export_html_of_conversation_has_times_branches_and_log(store: str, tmp_
     assert "Looking at the <metrics>" in read.words
     named = run("export", store, "-c", "trip", "--title", "My <trip>", "--to", "html").stdout
     assert check(named).all_of("title") == ["My <trip>"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_export_of_a_private_store_is_private(tmp_path: Path) -> None:
+    store = tmp_path / "history.db"
+    fill(store)
+    store.chmod(0o600)
+    for form in ("html", "jsonl"):
+        assert (
+            run(
+                "export", store, *(() if form == "jsonl" else ("-c", "trip")), "--to", form, "-o", tmp_path / form
+            ).exit_code
+            == 0
+        )
+        assert stat.S_IMODE((tmp_path / form).stat().st_mode) == 0o600
 
 
 def test_export_json_of_conversation_matches_store(store: str, tmp_path: Path) -> None:

@@ -756,6 +756,7 @@ def test_a_folder_of_a_session_is_quoted_and_a_relative_one_is_ignored(home: Pat
     lines = claude_session()
     claude_file(home, [{**line, "cwd": "/tmp/a\nrm -rf ~"} if isinstance(line, dict) else line for line in lines])
     assert "\nrm -rf ~ does not" not in run("convert", CLAUDE_ID, "--to", "codex").stderr
+    assert not any(line.startswith("rm -rf") for line in run("list").stdout.splitlines())
     claude_file(home, [{**line, "cwd": "../../etc"} if isinstance(line, dict) else line for line in lines])
     assert listed("--agent", "claude-code")[0]["directory"] is None
 

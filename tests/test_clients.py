@@ -303,6 +303,8 @@ def test_client_refuses_a_value_that_is_not_a_request(api: str, wrong: Any, loop
 def test_chat_client_reports_an_unknown_api() -> None:
     with pytest.raises(contentmodel.UnknownApiError, match=r"smoke-signals.*openai-chat"):
         chat_client("smoke-signals")
+    with pytest.raises(contentmodel.UnknownApiError, match=r"did you mean 'anthropic-messages'\?"):
+        chat_client("anthropic")
 
 
 def test_import_of_the_library_loads_no_sdk() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
@@ -224,13 +224,18 @@ def adapter(api: str) -> Adapter:
     point = _entry_points().get(api)
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
-        from difflib import get_close_matches
-
-        near = get_close_matches(str(api), _entry_points(), 3, 0.5)
-        hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+        hint = did_you_mean(api, _entry_points())
         raise UnknownApiError(f"no adapter for {api!r}: {hint}installed adapters are {known}")
     loaded: Adapter = point.load()
     return loaded
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question for the known names that resemble a name, with a space after it; "" if none does."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), known, 3, 0.5)
+    return f"did you mean {' or '.join(map(repr, near))}? " if near else ""
 
 
 def adapters() -> dict[str, Adapter]:

@@ -302,6 +302,9 @@ def _entry_points() -> dict[str, EntryPoint]:
 def _clients_of(api: str) -> Any:
     point = _entry_points().get(api)
     if point is None:
-        known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
-        raise UnknownApiError(f"no client for {api!r}: installed clients are {known}")
+        from contentmodel.adapter import did_you_mean
+
+        known = sorted(_entry_points())
+        listed = ", ".join(known) or "none: install contentmodel with its adapters"
+        raise UnknownApiError(f"no client for {api!r}: {did_you_mean(api, known)}installed clients are {listed}")
     return point.load()

@@ -83,7 +83,8 @@ def declare_models(
 
     `serves` are the makers whose models hosts of the API serve under their makers' names; a host can have other ones.
     `own_names` are the names that the API gives to models of any maker, as a regular expression. `field` has the name.
-    `severity` is "unchecked" for an API whose hosts can serve any model under its maker's name.
+    `severity` is "unchecked" for an API whose hosts can serve any model under its maker's name. A host whose models are
+    known refuses those of others.
     """
 
     def model_of_this_provider(request: dict[str, Any], host: Host) -> Iterator[Broken]:
@@ -96,4 +97,4 @@ def declare_models(
             yield child_path("$", field), f"{model!r:.80} is a model of {SHOWN[provider]}"
 
     fix = "name a model of this API (model=, --model), or the host with the policy dialect if a host serves this model"
-    rules.by_host(severity, fix=fix, source=source)(model_of_this_provider)
+    rules.by_host(severity, at_known_hosts="refused", fix=fix, source=source)(model_of_this_provider)

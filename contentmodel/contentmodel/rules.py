@@ -50,12 +50,14 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     `find` yields the violations of a request. `find_by_model` does the same, given the capabilities of the model, and
     `find_by_host`, given its host. A rule has one of the three. `applies` returns whether the rule applies to the model
-    of a request; None means it applies to every model.
+    of a request; None means it applies to every model. `at_known_hosts` is the severity if it is known which models the
+    host serves; None if it is the same.
     """
 
     name: str
     text: str
     severity: Severity
+    at_known_hosts: Severity | None = None
     fix: str
     source: str
     find: Find | None = None
@@ -123,11 +125,13 @@ class Rules(Sequence[Rule]):
 
         return declare
 
-    def by_host(self, severity: Severity, *, fix: str, source: str) -> Callable[[FindByHost], FindByHost]:
+    def by_host(
+        self, severity: Severity, *, fix: str, source: str, at_known_hosts: Severity | None = None
+    ) -> Callable[[FindByHost], FindByHost]:
         """Declare the decorated function as a rule that also takes the Host of the request's model."""
 
         def declare(find: FindByHost) -> FindByHost:
-            self._add(find, severity=severity, fix=fix, source=source, find_by_host=find)
+            self._add(find, severity=severity, at_known_hosts=at_known_hosts, fix=fix, source=source, find_by_host=find)
             return find
 
         return declare
@@ -177,7 +181,8 @@ class Rules(Sequence[Rule]):
         capabilities = self.capabilities.newest if is_guess and self.capabilities is not None else known.capabilities
         is_newest = known.status == "newest" and rule.find_by_model is not None
         note = f"; {known.unsure()}" if is_uncertain or is_newest else ""
-        severity: Severity = "unchecked" if is_uncertain else rule.severity
+        usual = rule.severity if host.serves is None else rule.at_known_hosts or rule.severity
+        severity: Severity = "unchecked" if is_uncertain else usual
         for path, description in rule.find_anywhere(payload, capabilities, host):
             yield Violation(path=path, rule=rule.name, severity=severity, message=description + note, fix=rule.fix)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, one_object
 from contentmodel.authoring import objects as _objects
+from contentmodel.content.media_types import is_media_type
 from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
 from contentmodel_adapters.google_generate_content.dialects import HOSTED, declare_rules
 from contentmodel_adapters.shared.rule_helpers import (
@@ -40,7 +41,6 @@ _TYPES = "google/genai/types.py of google-genai 3.4.0"
 _SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/_=\s-]")
-_MEDIA_TYPE = re.compile(r"[^/\s]+/\S.*")
 
 _ENDING_WITH_USER = r"gemini-3\.(?:5-flash-lite|[6-9]-).*"
 _TWO_ROLES = r"gemini-(?:[12](?![\d-])|3-|3\.1-).*"
@@ -281,7 +281,7 @@ def media_has_mime_type(request: Request) -> Iterator[Broken]:
         files = [(w, f) for w, f in spelled_object(part, "fileData", at) if spelled_value(f, "mimeType")]
         for path, media in [*spelled_object(part, "inlineData", at), *files]:
             kind = spelled_value(media, "mimeType")
-            if not isinstance(kind, str) or not _MEDIA_TYPE.fullmatch(kind):
+            if not isinstance(kind, str) or not is_media_type(kind):
                 yield spelled_path(path, media, "mimeType"), _short(kind)
 
 

@@ -54,8 +54,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     - `signed`: the names of models that refuse calls without a signature of Google, as a regular expression.
     - `cache_control`: whether parts may have the field `cache_control`.
     - `top_k`: whether the host takes the option `top_k`.
-    - `routes`: whether the host passes requests on to other makers' APIs. Else it serves its maker's models, and those
-      with open weights.
+    - `routes`: whether the host may serve the models of every maker. Else it serves its maker's models, and those with
+      open weights.
     - `settings`: the fields of requests for settings of the reasoning, by attribute of ReasoningOptions. `form` is the
       form in which they express the amount of thinking.
     - `restrictions`: the fields of requests that the host documents as refused or ignored.
@@ -105,6 +105,7 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect(
             name="compatible",
+            routes=True,
             takes=None,
             source="vLLM, SGLang, llama.cpp, LM Studio and others: the templates of most models refuse the role "
             "developer (ogx-ai/ogx#6069, peonist-ai/halogen-flash-server#32), and servers refuse tools without a "

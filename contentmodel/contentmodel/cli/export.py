@@ -152,14 +152,14 @@ def _export_store(
         if upto is not None and conversation is None:
             raise Problem("--upto needs --conversation", hint="name the conversation with --conversation ID")
         if conversation is None and order.target == LINES:
-            with open_output(output) as write:
+            with open_output(output, source=file_of(path)) as write:
                 for each in counted(conversations(store), "conversations exported", quiet=order.quiet):
                     write(layout(dumps(store.load(each.id)), pretty=False))
             return 0
         name = the_only(store, path) if conversation is None else conversation
         tally = Tally(documents=1)
         body = _stored_body(store, name, upto, order, title, tally)
-        with open_output(output) as write:
+        with open_output(output, source=file_of(path)) as write:
             write(body)
     _print(tally, order)
     return 0

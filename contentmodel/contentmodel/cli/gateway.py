@@ -14,7 +14,6 @@ from typer.core import TyperGroup
 
 from contentmodel.cli.console import err, visible
 from contentmodel.cli.errors import Problem, reported
-from contentmodel.cli.installed import check_api
 from contentmodel.cli.options import parse_policies
 from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
@@ -193,7 +192,6 @@ def _from_options(
 ) -> GatewayConfig:
     from contentmodel.gateway import ConfigError, read_config
 
-    check_api(api, "--to", stored=False)
     upstream = {"api": api, "base_url": base_url, "key": key}
     route = {"to": "upstream", "model": model, "policies": dict(parse_policies(policy or []))}
     value = {
@@ -210,10 +208,14 @@ def _from_options(
         raise Problem(faults) from None
 
 
+_OPTIONS = {"api": "to"}
+"""The options whose names are not those of their fields in a configuration."""
+
+
 def _option_fault(path: str, message: str) -> str:
     """Return a fault with the option that it comes from."""
-    option = path.rpartition(".")[2].replace("_", "-")
-    return f"--{'on-loss' if '.on_loss' in path else option}: {message}"
+    field = "on_loss" if ".on_loss" in path else path.rpartition(".")[2]
+    return f"--{_OPTIONS.get(field, field.replace('_', '-'))}: {message}"
 
 
 def _on_loss(texts: list[str]) -> Any:

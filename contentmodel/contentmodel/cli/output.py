@@ -21,10 +21,11 @@ Write = Callable[[bytes], object]
 
 
 @contextmanager
-def open_output(path: str | None, *, at_once: bool = False) -> Iterator[Write]:
+def open_output(path: str | None, *, at_once: bool = False, source: str | None = None) -> Iterator[Write]:
     """Open a file, or standard output (None, "-"), for writing. A file is created when the block succeeds.
 
-    `at_once` flushes after each write, for a reader of a pipe.
+    `at_once` flushes after each write, for a reader of a pipe. A new file has at most the permissions of the
+    file `source`.
     """
     if path is None or path == "-":
         yield _write_to_stdout(at_once=at_once)
@@ -32,7 +33,7 @@ def open_output(path: str | None, *, at_once: bool = False) -> Iterator[Write]:
         return
     target = Path(os.path.realpath(path))
     if is_replaced(path):
-        with _atomic(target, path) as write_named:
+        with _atomic(target, path, source) as write_named:
             yield write_named
         return
     # A device or a pipe cannot be replaced by renaming.
@@ -54,12 +55,14 @@ def is_replaced(path: str | None) -> bool:
 
 
 @contextmanager
-def _atomic(target: Path, name: str) -> Iterator[Write]:
+def _atomic(target: Path, name: str, source: str | None) -> Iterator[Write]:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
     draft = target.with_name(f".{target.name}.{uuid4().hex[:8]}.part")
     try:
         with _opened(draft, "xb", name) as write_named:
+            if source is not None:
+                draft.chmod(draft.stat().st_mode & os.stat(source).st_mode | 0o600)
             yield write_named
         with suppress(FileNotFoundError):
             draft.chmod(target.stat().st_mode & 0o7777)

@@ -5,6 +5,7 @@ This table is the same on every machine. The table of `mimetypes` depends on fil
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from typing import get_args
 
@@ -64,6 +65,14 @@ _KINDS: dict[str, MediaKind] = {kind: kind for kind in get_args(MediaKind)}
 def essence_of(media_type: str | None) -> str:
     """Return `media_type` in lower case and without parameters; "" for None."""
     return (media_type or "").partition(";")[0].strip().lower()
+
+
+_FORM = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+ *(?:;[^\0-\x1f\x7f]*)?", re.ASCII)
+
+
+def is_media_type(text: str | None) -> bool:
+    """Return whether a text has the form type/subtype, with or without parameters (RFC 6838, section 4.2)."""
+    return text is not None and _FORM.fullmatch(text) is not None
 
 
 def kind_of_media(media_type: str | None) -> MediaKind | None:

@@ -75,7 +75,7 @@ def _size(size: int) -> str:
 
 def _project(session: Session) -> str:
     """Return the last folder of the project's path, shortened."""
-    name = (session.directory or "").replace("\\", "/").rstrip("/").split("/")[-1]
+    name = " ".join((session.directory or "").replace("\\", "/").rstrip("/").split("/")[-1].split())
     return name if len(name) <= _PROJECT_CHARACTERS else f"{name[: _PROJECT_CHARACTERS - 1]}…"
 
 

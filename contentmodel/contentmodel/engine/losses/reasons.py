@@ -342,6 +342,7 @@ DATA_URI = degraded("data-uri", "{target} gets the content of the data URI as in
 GUESSED_MEDIA_TYPE = synthesized(
     "guessed-media-type", "{target} requires a media type, and the source has none: {media_type} is a guess"
 )
+NO_MEDIA_TYPE = dropped("no-media-type", "it is no media type, which has the form type/subtype")
 UNTYPED_DATA = dropped("untyped-data", "{target} requires a media type, and neither the name nor the data shows one")
 NOT_BASE64 = dropped("not-base64", "its data is not valid base64")
 NO_DATA = dropped("no-data", "it has no data, and {target} refuses media without data")

@@ -21,6 +21,7 @@ from contentmodel.content.media import (
 )
 from contentmodel.content.media_types import (
     essence_of,
+    is_media_type,
     kind_of_media,
     media_type_of_data,
     media_type_of_link,
@@ -124,6 +125,9 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
         if reads.in_documents or not _is_media(content):
             return (content,)
         return [c for part in _parted(content, context) for c in _readable(part, context, reads)]
+    if isinstance(content, MediaContent) and content.media_type and not is_media_type(content.media_type):
+        context.report_loss(content, "media_type", reasons.NO_MEDIA_TYPE)
+        content = context.replace(content, media_type=None)
     if content.__class__ is UriContent:
         return _readable_link(content, context, reads)
     if content.__class__ is HostedFileContent and not reads.files:
