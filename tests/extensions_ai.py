@@ -145,6 +145,29 @@ PYTHON_CALL = {
     "id": "af-call-1",
     **EMPTY,
 }
+PYTHON_RESPONSE: dict[str, Any] = {
+    "type": "chat_response",
+    "messages": [
+        {
+            "type": "message",
+            "role": "assistant",
+            "contents": [{"type": "text", "text": "Hi.", **EMPTY}],
+            "message_id": "msg_1",
+            **EMPTY,
+        }
+    ],
+    "response_id": "resp_1",
+    "conversation_id": "conv_1",
+    "model": "gpt-5.2",
+    "created_at": "2026-11-23T10:00:00+00:00",
+    "finish_reason": "stop",
+    "usage_details": {
+        "input_token_count": 11,
+        "output_token_count": 7,
+        "total_token_count": 18,
+        "cache_read_input_token_count": 2,
+    },
+}
 PYTHON: list[dict[str, Any]] = [
     {"type": "message", "role": "system", "contents": [{"type": "text", "text": "Be brief.", **EMPTY}], **EMPTY},
     {

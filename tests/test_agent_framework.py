@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import warnings
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 from agent_framework import (
     Agent,
+    AgentResponse,
     BaseChatClient,
     ChatResponse,
     Content,
@@ -36,7 +38,7 @@ from contentmodel import (
 )
 from contentmodel.content import JsonContent, Protected, ShellToolResultContent, UnknownContent
 from contentmodel_adapters.agent_framework.blocks import CONTENTS
-from contentmodel_conformance.strategies.transcripts import transcripts
+from contentmodel_conformance.strategies.transcripts import answers, transcripts
 from extensions_ai import CHAT, refusals
 
 AF = "agent-framework"
@@ -332,7 +334,8 @@ def older_messages() -> list[dict[str, Any]]:
 def test_messages_of_versions_before_1_0_are_read_and_written_unchanged() -> None:
     messages = older_messages()
     assert detect(messages) == (AF, "request")
-    assert detect({"type": "chat_response", "messages": messages}) == (AF, "request")
+    assert detect({"messages": messages}) == (AF, "request")
+    assert detect({"type": "chat_response", "messages": messages}) == (AF, "response")
     request = ADAPTER.decode_request(messages)
     assert [message.role for message in request.messages] == ["user", "assistant", "tool", f"{AF}:critic"]
     counts: Any = request.messages[1].contents[1]
@@ -363,3 +366,30 @@ def test_code_of_the_interpreter_is_an_argument() -> None:
     request = ADAPTER.decode_request(document)
     assert request.messages[0].contents[0].arguments == {"code": "print(1)"}  # type: ignore[attr-defined]
     assert ADAPTER.encode_request(request).payload == document
+
+
+@pytest.mark.parametrize("kind", ["chat_response", "agent_response"])
+def test_answer_of_the_library_is_read_and_written_unchanged(kind: str) -> None:
+    made = {"chat_response": ChatResponse, "agent_response": AgentResponse}[kind]
+    model = {"model": "gpt-5.2", "finish_reason": "stop"} if kind == "chat_response" else {}
+    answer = made(
+        messages=[Message("assistant", [Content.from_text("Hi.")])],
+        response_id="resp_1",
+        created_at="2026-11-23T10:00:00Z",
+        usage_details={"input_token_count": 11, "output_token_count": 7, "cache_read_input_token_count": 2},
+        **model,
+    )
+    payload = answer.to_dict()
+    assert detect(payload) == detect(answer) == (AF, "response")
+    decoded = ADAPTER.decode_response(payload)
+    assert (decoded.text, decoded.usage.cache_read_tokens, decoded.model) == ("Hi.", 2, model.get("model"))
+    assert ADAPTER.encode_response(decoded).payload == payload
+
+
+@pytest.mark.parametrize("source", PROVIDERS)
+@given(data=st.data())
+def test_converted_answer_is_read_by_library(source: str, data: st.DataObject) -> None:
+    payload = adapter(source).encode_response(data.draw(answers(source))).payload
+    made: Any = convert(payload, source=source, target=AF, kind="response").payload
+    read = ChatResponse.from_dict(copy.deepcopy(made))
+    assert read.to_dict() == made

@@ -154,7 +154,7 @@ class TestMeai(OfFramework):
 
 class TestAgentFramework(OfFramework):
     adapter = "agent-framework"
-    payloads: ClassVar = {"request": [extensions_ai.PYTHON]}
+    payloads: ClassVar = {"request": [extensions_ai.PYTHON], "response": [extensions_ai.PYTHON_RESPONSE]}
 
 
 class TestLangchainMessages(OfFramework):

@@ -43,7 +43,7 @@ FORMATS: dict[str, set[str]] = {
     "atif": set(),
     "hf_messages": {"padding.py"},
     "sharegpt": {"placeholders.py"},
-    "meai": {"response.py"},
+    "meai": set(),
     "otel_gen_ai": {"hosted.py", "messages.py", "spelling.py", "values.py"},
     "langchain_messages": {
         "anthropic_forms.py",

@@ -317,7 +317,16 @@ _MEDIA_TYPES = ("mediaType", "media_type", "mimeType")
 _OF_USAGE = ".usage."
 """A part of the keys of counts that are beside other fields."""
 _COUNTS = frozenset(
-    {"usage", "usageMetadata", "usage_metadata", "created", "created_at", "eval_count", "prompt_eval_count"}
+    {
+        "usage",
+        "usage_details",
+        "usageMetadata",
+        "usage_metadata",
+        "created",
+        "created_at",
+        "eval_count",
+        "prompt_eval_count",
+    }
 )
 """Fields whose zeros are not counted: some APIs require them."""
 _OUTPUTS = frozenset({"content", "output", "outputs", "response", "result"})

@@ -6,24 +6,35 @@ from typing import Any
 
 from contentmodel.authoring import DUMPERS, message_pass
 from contentmodel.content.citations import Citation
-from contentmodel_adapters.agent_framework.blocks import API, NAMES, REQUEST, TABLE
+from contentmodel_adapters.agent_framework.blocks import API, NAMES, REQUEST, RESPONSE, TABLE
 from contentmodel_adapters.agent_framework.rules import RULES
-from contentmodel_adapters.shared import documents, extensions_ai
+from contentmodel_adapters.shared import extensions_ai, extensions_ai_answers
 from contentmodel_adapters.shared.citations import with_spans
 
+TYPES_OF_ANSWERS = ("chat_response", "agent_response", "agent_run_response")
 
-class AgentFramework(documents.ListAdapter):
-    """The adapter of lists of messages, alone or in the field `messages` of a response."""
+
+class AgentFramework(extensions_ai_answers.WithAnswers):
+    """The adapter of lists of messages, alone or in the field `messages` of an object, and of answers."""
 
     api = API
     table = TABLE
     rules = RULES
     request = REQUEST
+    response = RESPONSE
     takes_json = True
     keeps_approvals = True
     records = frozenset({"message_id"})
     meaningless = {
-        "type": ("message", "chat_message", "role", "usage_details", "finish_reason"),
+        "type": (
+            "message",
+            "chat_message",
+            "role",
+            "usage_details",
+            "finish_reason",
+            "chat_response",
+            "agent_response",
+        ),
         "additional_properties": {},
         "hosted": False,
         "user_input_request": True,
@@ -37,6 +48,13 @@ class AgentFramework(documents.ListAdapter):
         *extensions_ai.PASSES,
         message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
     )
+
+    answer_passes = (
+        *extensions_ai_answers.MESSAGE_PASSES,
+        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
+    )
+    types_of_answers = TYPES_OF_ANSWERS
+    of_answers = frozenset({"response_id", "model", "created_at", "finish_reason", "usage_details"})
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that a list has messages of this format: each has its type."""

@@ -51,6 +51,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import extensions_ai
 from contentmodel_adapters.shared.command_outputs import CommandOutputs
+from contentmodel_adapters.shared.extensions_ai_answers import answer_row
 
 API = "agent-framework"
 TABLE = Table(API)
@@ -281,3 +282,16 @@ REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", MESSAGE
 TABLE.keep("message", "type", "additional_properties")
 TABLE.keep("older message", "type", "additional_properties")
 TABLE.keep("oldest message", "type", "additional_properties")
+RESPONSE = answer_row(
+    ROWS,
+    MESSAGES,
+    {
+        "id": "response_id",
+        "model": "model",
+        "created": "created_at",
+        "usage": "usage_details",
+        "finish": "finish_reason",
+    },
+    Filled({"type": "chat_response"}),
+)
+TABLE.keep("response", "type", "conversation_id", "continuation_token", "value", "agent_id", "additional_properties")

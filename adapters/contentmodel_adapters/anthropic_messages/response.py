@@ -197,7 +197,7 @@ class Answer(OnlyChoice):
 def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
     """Return the blocks of an answer; report what its messages lose."""
     for message in messages:
-        context.report_lost_attributes(message, ("author_name", "message_id"))
+        context.report_lost_attributes(message, ("author_name",))
         context.leave_residue(message, own=True)
     return CONTENT.encode_list(list(contents_of(messages)), context)
 

@@ -255,7 +255,7 @@ class Answer(Codec[list[ChatMessage]]):
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
         first, *others = value
         for other in others:
-            context.report_lost_attributes(other, ("author_name", "message_id"))
+            context.report_lost_attributes(other, ("author_name",))
             context.leave_residue(other, own=True)
         if others:
             contents = list(contents_of(value))

@@ -134,7 +134,7 @@ class _Writer:
     def write(self, message: ChatMessage) -> None:
         self._open = None
         is_own = is_native(message, self.context)
-        self.context.report_lost_attributes(message, ("author_name", "message_id"))
+        self.context.report_lost_attributes(message, ("author_name",))
         self.context.leave_residue(message)
         for content in message.contents:
             if STEPS.has(content.__class__) or WHOLE_STEP.of(content, API):

@@ -161,7 +161,7 @@ class Answer(OnlyChoice):
 def encode_content(messages: list[ChatMessage], context: EncodeContext) -> Any:
     """Encode the content of an answer. The texts of an answer of another API become one block."""
     for message in messages:
-        context.report_lost_attributes(message, ("author_name", "message_id"))
+        context.report_lost_attributes(message, ("author_name",))
         context.leave_residue(message, own=True)
     content = _CONTENT.encode(list(contents_of(messages)), context, None)
     if context.completes and content.__class__ is list and all(block.keys() == {"type", "text"} for block in content):

@@ -45,6 +45,7 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.shared import extensions_ai
+from contentmodel_adapters.shared.extensions_ai_answers import answer_row
 from contentmodel_adapters.shared.times import DateText
 
 API = "meai"
@@ -199,3 +200,9 @@ MESSAGES = extensions_ai.Messages(MESSAGE, NAMES, mark=with_error_mark, read=wit
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", MESSAGES)})
 TABLE.keep("message", "additionalProperties")
 TABLE.keep("request", "additionalProperties")
+RESPONSE = answer_row(
+    ROWS,
+    MESSAGES,
+    {"id": "responseId", "model": "modelId", "created": "createdAt", "usage": "usage", "finish": "finishReason"},
+)
+TABLE.keep("response", "conversationId", "continuationToken", "additionalProperties")

@@ -341,8 +341,8 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     results = []
-    if message.extra is not None or message.message_id is not None or message.author_name is not None:
-        context.report_lost_attributes(message, ("author_name", "message_id"))
+    if message.extra is not None or message.author_name is not None:
+        context.report_lost_attributes(message, ("author_name",))
         context.leave_residue(message)
     for content in message.contents:
         if content.__class__ is FunctionResultContent and content.is_error is None and not needs_error_mark(content):
@@ -455,7 +455,7 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
     contents = list(contents_of(messages))
     message = messages[0] if len(messages) == 1 else _joined(messages[0], contents, context)
     for other in messages[1:]:
-        context.report_lost_attributes(other, ("author_name", "message_id"))
+        context.report_lost_attributes(other, ("author_name",))
         context.leave_residue(other, own=True)
     wire = encode_assistant(message, context)
     own = (message.extra or {}).get(API, {})

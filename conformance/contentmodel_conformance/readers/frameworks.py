@@ -28,6 +28,7 @@ from contentmodel_conformance.readers.reading import (
     TOOL_CALLS,
     TOTAL,
     USER,
+    WRITTEN,
     Reading,
     link,
     neutral,
@@ -53,22 +54,38 @@ _COUNTERS = {
     REASONING: "reasoningTokenCount",
     TOTAL: "totalTokenCount",
 }
+_PYTHON_COUNTERS = {
+    INPUT: "input_token_count",
+    CACHED: "cache_read_input_token_count",
+    WRITTEN: "cache_creation_input_token_count",
+    OUTPUT: "output_token_count",
+    REASONING: "reasoning_output_token_count",
+    TOTAL: "total_token_count",
+}
 
 
 def read_extensions_ai(kind: str, payload: Any) -> Reading:
     """Return the facts of a list of ChatMessage of Microsoft.Extensions.AI, or of a ChatResponse."""
     reading = _read(payload, _extensions_ai)
-    if kind == "response":
-        reading.add(FINISH, neutral(_FINISHES, payload.get("finishReason")), "$.finishReason")
-        usage = payload.get("usage") or {}
-        for counter, name in _COUNTERS.items():
-            reading.add(counter, number_at(usage, name), f"$.usage.{name}")
-    return reading
+    return _with_end(reading, payload, "finishReason", "usage", _COUNTERS) if kind == "response" else reading
 
 
 def read_agent_framework(kind: str, payload: Any) -> Reading:
-    """Return the facts of a list of messages of Microsoft Agent Framework for Python."""
-    return _read(payload, _agent_framework)
+    """Return the facts of a list of messages of Microsoft Agent Framework for Python, or of an answer."""
+    reading = _read(payload, _agent_framework)
+    return (
+        _with_end(reading, payload, "finish_reason", "usage_details", _PYTHON_COUNTERS)
+        if kind == "response"
+        else reading
+    )
+
+
+def _with_end(reading: Reading, payload: dict[str, Any], finish: str, usage: str, counters: dict[str, str]) -> Reading:
+    """Return the facts with the finish reason and the counters of an answer."""
+    reading.add(FINISH, neutral(_FINISHES, payload.get(finish)), f"$.{finish}")
+    for counter, name in counters.items():
+        reading.add(counter, number_at(payload.get(usage), name), f"$.{usage}.{name}")
+    return reading
 
 
 def _read(payload: Any, content: Callable[[Reading, dict[str, Any], str], None]) -> Reading:

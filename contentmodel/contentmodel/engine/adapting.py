@@ -162,8 +162,10 @@ class TableAdapter:
             response = context.replace(response, choices=choices)
         counts = self.token_counts
         changed = response if counts is None else counted(response, context, **counts)
-        changed = fitted(changed, self.response_passes, context)
-        return response if changed is response else context.replaced(response, changed)
+        if changed is not response:
+            context.replaced(response, changed)
+        fitting = fitted(changed, self.response_passes, context)
+        return fitting if fitting is changed else context.replaced(changed, fitting)
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)

@@ -38,14 +38,14 @@ def report_request_records(request: ChatRequest, held: Collection[str], context:
     """Report the branches and messages of a request. `held` has the fields that the target's format has."""
     if request.branches and "branches" not in held:
         context.report_loss(request, "branches", reasons.NO_BRANCHES)
-    if "message_id" not in held and any(map(_id_of, request.messages)):
-        for message in request.messages:
-            context.report_lost_attributes(message, ("message_id",))
     report_records(request.messages, held, context)
 
 
 def report_records(messages: Sequence[ChatMessage], held: Collection[str], context: EncodeContext) -> None:
     """Report the times, ids, counts and finish reasons of messages, and what their results have."""
+    if "message_id" not in held and any(map(_id_of, messages)):
+        for message in messages:
+            context.report_lost_attributes(message, ("message_id",))
     if any(map(_UNSET.__ne__, map(_of_message, messages))):
         for message in messages:
             context.report_records(message, held)
