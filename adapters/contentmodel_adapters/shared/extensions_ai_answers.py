@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Inlined,
     Row,
     Silent,
+    Spec,
     message_pass,
     passes,
     response_pass,
@@ -68,7 +69,7 @@ def answer_row(
         {"messages": ("messages", messages), names["finish"]: ("finish_reason", FINISH)},
         Silent("index"),
     )
-    fields = {
+    fields: dict[str, Spec] = {
         names["id"]: "id",
         names["model"]: "model",
         names["created"]: ("created", DateText()),
