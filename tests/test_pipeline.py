@@ -9,7 +9,7 @@ import pytest
 import contentmodel
 from contentmodel import ChatMessage, ChatRequest, DataContent, TextContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.steps import Pass, message_pass, prepared, request_pass
+from contentmodel.engine.pipeline.steps import Pass, Plan, message_pass, prepared, request_pass
 from contentmodel.message import Origin
 
 ORDER = {
@@ -103,7 +103,7 @@ def add_words(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 
 def texts(request: ChatRequest, *passes: Pass) -> list[str]:
     context = EncodeContext(API, "teller", "request", origin=request.origin)
-    return [message.text for message in prepared(request, passes, context).messages]
+    return [message.text for message in prepared(request, Plan(passes), context).messages]
 
 
 def test_passes_run_in_order_and_get_previous_result() -> None:
@@ -129,7 +129,7 @@ def test_pass_is_skipped_if_transcript_has_none_of_its_types(has_medium: bool) -
 def test_pipeline_records_replacements_of_passes() -> None:
     context = EncodeContext(API, "teller", "request")
     request = ChatRequest(messages=[])
-    made = prepared(request, (request_pass(add_words), message_pass(added("b"))), context)
+    made = prepared(request, Plan((request_pass(add_words), message_pass(added("b")))), context)
     replaced = {id(new): old for old, new in context.replacements}
     source: Any = made
     while id(source) in replaced:

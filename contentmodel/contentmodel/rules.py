@@ -50,8 +50,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     `find` yields the violations of a request. `find_by_model` does the same, given the capabilities of the model, and
     `find_by_host`, given its host. A rule has one of the three. `applies` returns whether the rule applies to the model
-    of a request; None means it applies to every model. `at_known_hosts` is the severity if it is known which models the
-    host serves; None if it is the same.
+    of a request; None means it applies to every model. `only_for` does the same, and no other model is checked, not
+    even for the severity "unchecked". Both read nothing but the model's name. `at_known_hosts` is the severity if it is
+    known which models the host serves; None if it is the same.
     """
 
     name: str
@@ -64,23 +65,39 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     find_by_model: FindByModel | None = None
     find_by_host: FindByHost | None = None
     applies: Applies | None = None
+    only_for: Applies | None = None
+
+    def is_for(self, payload: dict[str, Any]) -> bool:
+        """Return whether the rule applies to the model of a request."""
+        return (self.applies is None or self.applies(payload)) and (self.only_for is None or self.only_for(payload))
 
     def broken(self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST) -> Iterator[Broken]:
         """Yield the violations of a request: paths with descriptions. Yield none if the rule does not apply."""
-        if self.applies is not None and not self.applies(payload):
-            return iter(())
-        return self.find_anywhere(payload, capabilities, host)
+        return self.find_anywhere(payload, capabilities, host) if self.is_for(payload) else iter(())
 
     def find_anywhere(
         self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST
     ) -> Iterator[Broken]:
-        """Yield the violations of a request, even if the rule does not apply to the model of the request."""
+        """Yield the violations of a request, even if the rule does not apply to the model of the request.
+
+        None if the rule is only for other models.
+        """
+        if self.only_for is not None and not self.only_for(payload):
+            return iter(())
+        return self.found(payload, capabilities, host)
+
+    def found(self, payload: dict[str, Any], capabilities: Capabilities, host: Host) -> Iterator[Broken]:
+        """Yield the violations of a request of any model."""
         if self.find_by_host is not None:
             return self.find_by_host(payload, host)
         if self.find_by_model is not None:
             return self.find_by_model(payload, capabilities)
         assert self.find is not None
         return self.find(payload)
+
+
+_MOST_MODELS = 1_000
+"""The number of models whose rules are kept."""
 
 
 class Rules(Sequence[Rule]):
@@ -94,22 +111,30 @@ class Rules(Sequence[Rule]):
         self.capabilities = capabilities
         self._rules: list[Rule] = []
         self.leaving_out: list[Rule] = []
+        self._leaving_out_of: dict[str, tuple[Rule, ...]] = {}
 
     def rule(
-        self, severity: Severity, *, fix: str, source: str, applies: Applies | None = None
+        self,
+        severity: Severity,
+        *,
+        fix: str,
+        source: str,
+        applies: Applies | None = None,
+        only_for: Applies | None = None,
     ) -> Callable[[Find], Find]:
         """Declare the decorated function as a rule.
 
         The name of the rule is the name of the function, with hyphens. The text of the rule is the first paragraph of
         its docstring. The function takes a request payload and yields violations: paths with descriptions. `fix` is the
         advice for the user. `source` is the documentation of the rule, with the date it was seen. `applies` returns
-        whether the rule applies to the model of a request.
+        whether the rule applies to the model of a request. Other models are not checked at all by a rule with
+        `only_for`.
 
         The decorator raises TypeError if the function has no docstring.
         """
 
         def declare(find: Find) -> Find:
-            self._add(find, severity=severity, fix=fix, source=source, applies=applies, find=find)
+            self._add(find, severity=severity, fix=fix, source=source, applies=applies, only_for=only_for, find=find)
             return find
 
         return declare
@@ -149,15 +174,32 @@ class Rules(Sequence[Rule]):
         self.leaving_out += [by_name[name] for name in names]
 
     def to_leave_out(
-        self, payload: dict[str, Any], capabilities: Capabilities | None = None, host: Host = NO_HOST
+        self,
+        payload: dict[str, Any],
+        capabilities: Capabilities | None = None,
+        host: Host = NO_HOST,
+        *,
+        model: str | None = None,
     ) -> tuple[Rule, list[Broken]] | None:
-        """Return the first rule of `leave_out` that a request breaks, with its violations in reverse order, or None."""
+        """Return the first rule of `leave_out` that a request breaks, with its violations in reverse order, or None.
+
+        `model` is the name of the request's model: the rules that apply to it are found once.
+        """
         capabilities = self._known(payload).capabilities if capabilities is None else capabilities
-        for rule in self.leaving_out:
-            broken = list(rule.broken(payload, capabilities, host))
+        for rule in self._to_apply(payload, model):
+            broken = list(rule.found(payload, capabilities, host))
             if broken:
                 return rule, broken[::-1]
         return None
+
+    def _to_apply(self, payload: dict[str, Any], model: str | None) -> Sequence[Rule]:
+        """Return the rules of `leave_out` that apply to the model of a request."""
+        rules = None if model is None else self._leaving_out_of.get(model)
+        if rules is None:
+            rules = tuple(rule for rule in self.leaving_out if rule.is_for(payload))
+            if model is not None and len(self._leaving_out_of) < _MOST_MODELS:
+                self._leaving_out_of[model] = rules
+        return rules
 
     def foreign_model(self, payload: dict[str, Any], host: Host = NO_HOST) -> str | None:
         """Return the description of a model of another provider; None if the request names none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -223,12 +224,17 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatR
     return settings.with_fitting_settings(request, context, form_of(context))
 
 
+_STATE, _AUTHOR, _NO_AUTHOR = attrgetter("protected"), attrgetter("author_name"), frozenset({None})
+
+
 def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request without the opaque state that the model cannot read.
 
     That is the state of another maker, if the model is known to be of one, and of calls of other APIs, if the host does
     not read it. Reasoning of another maker is lowered like that of another API.
     """
+    if not any(map(_STATE, contents_of(request.messages))):
+        return request
     messages = [_without_unread_state(message, request, context) for message in request.messages]
     return context.with_messages(request, messages)
 
@@ -293,6 +299,8 @@ def with_placeholders(request: ChatRequest, context: EncodeContext) -> ChatReque
 
 def with_accepted_authors(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages whose names of authors the API accepts: without names if the host refuses all of them."""
+    if _NO_AUTHOR.issuperset(map(_AUTHOR, messages)):
+        return messages
     accepts = not refuses_names(context)
     return [_with_accepted_author(message, context, accepts=accepts) for message in messages]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache, lru_cache
+from operator import attrgetter
 from typing import Any
 
 from contentmodel.authoring import (
@@ -157,7 +158,7 @@ def with_tools_of_host(request: ChatRequest, context: EncodeContext) -> ChatRequ
     A request of this API keeps them, if its model and host are unchanged.
     """
     is_unchanged = context.native and not context.is_aimed
-    is_of_host = re.fullmatch(row_of(context).tools, "custom") is not None
+    is_of_host = _matcher(row_of(context).tools)("custom") is not None
     is_of_model = context.known.model is None or context.known.capabilities.custom_tools
     is_custom = is_unchanged or (is_of_host and is_of_model)
     for tool in request.tools if context.native and not is_custom else ():
@@ -186,15 +187,24 @@ def _without_refused_tools(payload: dict[str, Any], request: ChatRequest, contex
 
 def _is_refused(tool: dict[str, Any], pattern: str) -> bool:
     kind = tool.get("type")
-    return isinstance(kind, str) and re.fullmatch(pattern, kind) is None
+    return isinstance(kind, str) and _matcher(pattern)(kind) is None
+
+
+@cache
+def _matcher(pattern: str) -> Callable[[str], object]:
+    """Return the function that matches whole words with the pattern of a row."""
+    return re.compile(pattern).fullmatch
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 
+_ROLE = attrgetter("role")
+
+
 def with_roles_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages with roles that the host accepts: developer messages are system messages at most hosts."""
-    if "developer" in row_of(context).roles or all(message.role != "developer" for message in messages):
+    if "developer" not in map(_ROLE, messages) or "developer" in row_of(context).roles:
         return messages
     changed = []
     for message in messages:

@@ -22,7 +22,9 @@ def with_settings_of(
     `takes`: the settings that the host takes; None if all.
     """
     extra = request.extra or {}
-    settings = extra.get(other, {})
+    settings = extra.get(other)
+    if not settings:
+        return request
     same = {name: settings[name] for name in _SAME if name in settings and (takes is None or name in takes)}
     left = {name: value for name, value in settings.items() if name not in same}
     for name, members in _MEMBERS.items() if takes is None else ():

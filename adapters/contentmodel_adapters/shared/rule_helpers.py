@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import wraps
 from typing import Any, Protocol
 
 from contentmodel.authoring import (
@@ -68,19 +67,14 @@ def declares(
             return models is None or re.fullmatch(models, name(request)) is not None
 
         # A rule for a few models applies to unlisted names of the provider, and not to models of other vendors.
-        if models is None or models == usual:
-            return rules.rule(
-                severity, fix=fix, source=f"{source}; seen {seen}", applies=None if models is None else applies
-            )
-
-        def declare(find: Find) -> Find:
-            @wraps(find)
-            def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
-                return find(request) if applies(request) else iter(())
-
-            return rules.rule(severity, fix=fix, source=f"{source}; seen {seen}")(find_for_models)
-
-        return declare
+        is_usual = models is None or models == usual
+        return rules.rule(
+            severity,
+            fix=fix,
+            source=f"{source}; seen {seen}",
+            applies=applies if is_usual and models is not None else None,
+            only_for=None if is_usual else applies,
+        )
 
     return declare_rule
 

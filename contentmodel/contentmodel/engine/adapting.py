@@ -23,7 +23,7 @@ from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.normalizing import normalized, normalized_contents, normalized_request
 from contentmodel.engine.pipeline.passes import APPROVALS, with_fitting_finish
 from contentmodel.engine.pipeline.prefill import with_continuation, without_continuation
-from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
+from contentmodel.engine.pipeline.steps import Pass, Plan, fitted, payload_pass, prepared
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
@@ -164,12 +164,12 @@ class TableAdapter:
         changed = response if counts is None else counted(response, context, **counts)
         if changed is not response:
             context.replaced(response, changed)
-        fitting = fitted(changed, self.response_passes, context)
+        fitting = fitted(changed, self._response_plan, context)
         return fitting if fitting is changed else context.replaced(changed, fitting)
 
     def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
-        messages = fitted(choice.messages, self.answer_passes, context)
+        messages = fitted(choice.messages, self._answer_plan, context)
         return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
     def _normalized_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
@@ -193,7 +193,7 @@ class TableAdapter:
         contents = normalized_contents(contents, context, takes_json=self.takes_json)
         report_result_records(contents, self.records, context)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
-        return self.encode_messages(fitted([message], self.answer_passes, context), context)
+        return self.encode_messages(fitted([message], self._answer_plan, context), context)
 
     def _aim(self, context: EncodeContext, model: str | None) -> None:
         """Set what a context holds of the target: the format's features, the model, and the host that serves it."""
@@ -327,9 +327,9 @@ class TableAdapter:
         request = normalized_request(request, context, takes_json=self.takes_json)
         report_request_records(request, self.records, context)
         request = with_continuation(
-            prepared(without_continuation(request, context), self.request_passes, context), context
+            prepared(without_continuation(request, context), self._request_plan, context), context
         )
-        payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
+        payload = fitted(self.request.encode(request, context), self._payload_plan, context, request)
         is_alone = ALONE.of(request, self.api) if context.native else self.is_list
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
@@ -341,10 +341,26 @@ class TableAdapter:
         if found is not None:
             context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=found)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle: without the plans, which are made again."""
+        return {name: value for name, value in vars(self).items() if not isinstance(value, Plan)}
+
     @cached_property
-    def _payload_passes(self) -> tuple[Pass, ...]:
+    def _request_plan(self) -> Plan:
+        return Plan(self.request_passes)
+
+    @cached_property
+    def _answer_plan(self) -> Plan:
+        return Plan(self.answer_passes)
+
+    @cached_property
+    def _response_plan(self) -> Plan:
+        return Plan(self.response_passes)
+
+    @cached_property
+    def _payload_plan(self) -> Plan:
         last = (payload_pass(self._without_refused, aimed=True), payload_pass(self._with_required, native=True))
-        return (*self.request_payload_passes, *last, *self.host_payload_passes)
+        return Plan((*self.request_payload_passes, *last, *self.host_payload_passes))
 
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without the settings that this API refuses. Report each as a loss.
@@ -353,7 +369,9 @@ class TableAdapter:
         """
         for _ in range(20):
             with_model = payload if context.model is None else {**payload, self.model_field: context.model}
-            violated = self.rules.to_leave_out(with_model, context.known.capabilities, context.host)
+            violated = self.rules.to_leave_out(
+                with_model, context.known.capabilities, context.host, model=_text_of(with_model, self.model_field)
+            )
             if violated is None:
                 break
             rule, violations = violated

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from contentmodel.content.text import TextContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def with_citations_of_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages of other APIs with each citation on the text that it belongs to."""
-    if not any(_is_citation_alone(content) for message in messages for content in message.contents):
+    cited = [content for content in contents_of(messages) if content.annotations]
+    if not any(map(_is_citation_alone, cited)):
         return messages
     return [message if is_native(message, context) else _with_citations(message, context) for message in messages]
 

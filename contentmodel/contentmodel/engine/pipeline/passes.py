@@ -106,7 +106,7 @@ def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with a placeholder user message if none has contents. Instructions keep their authority."""
-    if context.native or any(message.contents for message in request.messages):
+    if context.native or next(contents_of(request.messages), None) is not None:
         return request
     context.report_loss(request, "messages", reasons.NO_USER_MESSAGE)
     placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)

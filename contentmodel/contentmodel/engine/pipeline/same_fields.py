@@ -16,7 +16,9 @@ def with_fields_of(request: ChatRequest, context: EncodeContext, other: str, nam
     If a host limits the fields of the target, they stay lost.
     """
     extra = request.extra or {}
-    fields = extra.get(other, {})
+    fields = extra.get(other)
+    if not fields:
+        return request
     same = {name: fields[name] for name in names if name in fields}
     if not same or context.host.dialect is not None:
         return request

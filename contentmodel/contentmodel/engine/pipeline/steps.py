@@ -43,9 +43,24 @@ class Pass(msgspec.Struct, frozen=True):
     needs: frozenset[type] = frozenset()
     is_for_messages: bool = False
 
-    def runs(self, *, is_own: bool, context: EncodeContext) -> bool:
-        """Return whether the pass runs. `is_own`: whether the whole value came from the target's API."""
-        return not is_own or self.native or (self.aimed and context.is_aimed)
+
+class Plan:
+    """Passes in their order. Those that run for each kind of source are chosen once."""
+
+    __slots__ = ("_chosen",)
+
+    def __init__(self, passes: Iterable[Pass]) -> None:
+        """Create the plan of passes."""
+        passes = tuple(passes)
+        self._chosen = {
+            (is_own, is_aimed): tuple(step for step in passes if not is_own or step.native or (step.aimed and is_aimed))
+            for is_own in (False, True)
+            for is_aimed in (False, True)
+        }
+
+    def steps(self, context: EncodeContext, *, is_own: bool) -> tuple[Pass, ...]:
+        """Return the passes that run. `is_own`: whether the whole value came from the target's API."""
+        return self._chosen[is_own, context.is_aimed]
 
 
 def request_pass(
@@ -118,14 +133,11 @@ def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> P
     return Pass(name, partial(run, **settings) if settings else run, **options)
 
 
-def prepared(request: ChatRequest, passes: Sequence[Pass], context: EncodeContext) -> ChatRequest:
+def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
     """Apply the passes to a request. Replacements are recorded for the paths of losses."""
-    is_own = is_all_native(request, context)
     kinds: frozenset[type] | None = None
     messages = request.messages
-    for step in passes:
-        if not step.runs(is_own=is_own, context=context):
-            continue
+    for step in plan.steps(context, is_own=is_all_native(request, context)):
         if step.needs:
             kinds = kinds_in(messages) if kinds is None else kinds
             if kinds.isdisjoint(step.needs):
@@ -133,19 +145,13 @@ def prepared(request: ChatRequest, passes: Sequence[Pass], context: EncodeContex
         if step.is_for_messages:
             messages = step.run(messages, context)
             continue
-        request = _with_messages(request, messages, context)
+        if messages is not request.messages:
+            request = context.replace(request, messages=messages)
         changed = step.run(request, context)
         if changed is not request:
             request = context.replaced(request, changed)
         messages = request.messages
-    return _with_messages(request, messages, context)
-
-
-def _with_messages(request: ChatRequest, messages: list[ChatMessage], context: EncodeContext) -> ChatRequest:
-    if messages is request.messages:
-        return request
-    changed: ChatRequest = context.replace(request, messages=messages)
-    return changed
+    return request if messages is request.messages else context.replace(request, messages=messages)
 
 
 def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
@@ -170,9 +176,8 @@ def has_annotations(contents: Iterable[AIContent]) -> bool:
 _ANNOTATIONS = attrgetter("annotations")
 
 
-def fitted(value: _T, passes: Sequence[Pass], context: EncodeContext, *source: object) -> _T:
+def fitted(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
     """Apply the passes to the messages of an answer, a response, or a payload with its source."""
-    for step in passes:
-        if step.runs(is_own=context.native, context=context):
-            value = step.run(value, *source, context)
+    for step in plan.steps(context, is_own=context.native):
+        value = step.run(value, *source, context)
     return value

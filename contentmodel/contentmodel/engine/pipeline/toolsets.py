@@ -91,12 +91,12 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
 
 
 def _has_other_kinds(request: ChatRequest) -> bool:
-    if any(tool.__class__ in _OTHER_TOOLS for tool in request.tools):
+    if not _OTHER_TOOLS.isdisjoint(map(type, request.tools)):
         return True
     contents: list[Any] = list(contents_of(request.messages))
     if not _OTHER.isdisjoint(map(type, contents)):
         return True
-    return any(c.__class__ is FunctionCallContent and c.namespace is not None for c in contents)
+    return bool([c for c in contents if c.__class__ is FunctionCallContent and c.namespace is not None])
 
 
 class _Fitter:

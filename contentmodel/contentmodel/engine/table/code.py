@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from contentmodel.engine.table.introspect import fields_of, get_path, struct_in
+from contentmodel.engine.table.introspect import fields_of, struct_in
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
@@ -62,13 +62,16 @@ class Code:
 
     def attribute(self, path: str) -> str:
         """Return an expression for an attribute of the encoded value."""
-        head, _, rest = path.partition(".")
-        if not rest:
-            return f"value.{head}"
-        info = next(f for f in fields_of(self.row.model) if f.name == head)
-        if info.default is None or "." in rest:
-            return f"{self.name('get', get_path)}(value, {tuple(path.split('.'))!r})"
-        return f"value.{path}"
+        *outer, last = path.split(".")
+        model, holder, conditions = self.row.model, "value", ""
+        for name in outer:
+            info = next(f for f in fields_of(model) if f.name == name)
+            model, holder = struct_in(info.type), f"{holder}.{name}"
+            if info.default is None:
+                held = self.fresh("held")
+                conditions += f"None if ({held} := {holder}) is None else "
+                holder = held
+        return f"({conditions}{holder}.{last})" if conditions else f"{holder}.{last}"
 
     def respelled_source(self, pad: str) -> list[str]:
         """Return the code that decodes an object in an alternative spelling, if the row accepts any."""
