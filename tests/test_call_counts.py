@@ -87,3 +87,20 @@ def test_conversion_of_a_small_request_makes_few_calls(run: Callable[[], object]
     made, seen = counted(run)
     assert made <= calls
     assert seen <= files
+
+
+@pytest.mark.parametrize(
+    ("make", "calls"),
+    [
+        pytest.param(lambda: CHAT.encode_request(DECODED), 230, id="of the model"),
+        pytest.param(
+            lambda: contentmodel.convert(BODY, source="anthropic-messages", target="openai-chat", kind="request"),
+            460,
+            id="of the payload",
+        ),
+    ],
+)
+def test_losses_are_found_without_a_second_encoding(make: Callable[[], Any], calls: int) -> None:
+    results = iter([make() for _ in range(3)])
+    made, _ = counted(lambda: next(results).losses)
+    assert made <= calls

@@ -118,9 +118,14 @@ def parts_of(value: Any) -> list[Child]:
 
 @cache
 def _names_of_parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a class whose types allow a Struct or a list; none if it is not a Struct."""
+    """Return the fields of a class whose types allow a Struct or a list; none if it is not a Struct.
+
+    An origin is no part: decoders share one among all messages, and nothing in it is lost.
+    """
     fields = fields_of(kind) if issubclass(kind, msgspec.Struct) else ()
-    return tuple(field.name for field in fields if not _PLAIN.issuperset(classes_in(field.type)))
+    return tuple(
+        field.name for field in fields if field.name != "origin" and not _PLAIN.issuperset(classes_in(field.type))
+    )
 
 
 def with_distinct_parts(value: Any, seen: set[int] | None = None) -> Any:
