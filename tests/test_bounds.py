@@ -20,6 +20,7 @@ from contentmodel_conformance.answer_shapes import RESPONSES
 from contentmodel_conformance.bounds import RATIO, sizes
 from contentmodel_conformance.shapes import REQUESTS
 from contentmodel_conformance.work import allocations, line_runs, superlinear
+from session_files import codex_line, said
 
 SHAPES = {**REQUESTS, **RESPONSES}
 each_shape = pytest.mark.parametrize("shape", SHAPES.values(), ids=list(SHAPES))
@@ -58,6 +59,22 @@ def test_split_points_take_linear_time(shape: Callable[[int], Any]) -> None:
 @pytest.mark.parametrize("name", ["agent-turns", "unanswered-turns", "orphan-results", "ids-of-other-letters"])
 def test_plan_takes_linear_time(name: str) -> None:
     grows_evenly(contentmodel.plan, REQUESTS[name])
+
+
+def rolled_back(turns: int) -> list[Any]:
+    """Return a rollout of Codex in which each turn and its compaction are taken back, one by one or all at the end."""
+    lines = [codex_line("session_meta", {"id": "s", "cwd": "/project"}, 0)]
+    for number in range(turns):
+        lines.append(codex_line("response_item", said("user", f"prompt {number}"), 1))
+        lines.append(codex_line("compacted", {"message": f"summary {number}"}, 2))
+        if number % 2:
+            lines.append(codex_line("event_msg", {"type": "thread_rolled_back", "num_turns": 1}, 3))
+    lines.append(codex_line("event_msg", {"type": "thread_rolled_back", "num_turns": turns}, 4))
+    return [*lines, codex_line("response_item", said("user", "go on"), 5)]
+
+
+def test_compactions_taken_back_take_linear_time() -> None:
+    grows_evenly(contentmodel.adapter("codex-rollout").decode_request, rolled_back)
 
 
 # -- spans -------------------------------------------------------------------------------------------------------------

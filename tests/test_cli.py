@@ -512,6 +512,8 @@ def test_show_prints_every_content_type(content_type: Any) -> None:
     }
     fields = {name: given[name] for name in content_type.__struct_fields__ if name in given}
     value = [content_type(**fields), content_type(**{f: fields[f] for f in required(content_type)})]
+    if "outputs" in fields:
+        value.append(content_type(**{**fields, "outputs": None}))
     result = run("show", input=contentmodel.dumps(value))
     assert result.exit_code == 0, result.stderr
     assert len(result.stdout.splitlines()) >= 3
