@@ -156,4 +156,5 @@ def test_limits_of_a_folder_are_checked(tmp_path: Path) -> None:
     assert found.exit_code == 1
     assert "model-of-this-provider" in found.output
     assert "$[0].params.model" in found.output
+    assert limits(str(tmp_path / "out"), "anthropic-batch").output == found.output
     assert limits(str(tmp_path / "out/data"), "openai-batch").exit_code == 1

@@ -88,7 +88,11 @@ def _file(path: str) -> File:
 
 def _paths_of(name: str) -> list[str]:
     if os.path.isdir(name):
-        paths = sorted(str(path) for path in Path(name).rglob("*") if path.is_file() and _is_data(path, Path(name)))
+        folder = Path(name)
+        if folder.joinpath("manifest.json").is_file() and folder.joinpath("data").is_dir():
+            # The output of a job: its reports and maps are no rows.
+            folder = folder / "data"
+        paths = sorted(str(path) for path in folder.rglob("*") if path.is_file() and _is_data(path, folder))
     elif not os.path.exists(name) and glob.has_magic(name):
         paths = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
     else:

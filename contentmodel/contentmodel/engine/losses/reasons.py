@@ -221,6 +221,9 @@ ARGUMENTS_AS_OBJECT = degraded(
     "{target} has arguments as an object, and this text is none: it is sent as the only property of one",
 )
 CALL_ID = synthesized("call-id", "{target} requires an id, and the source has none: a generated id is sent")
+CALL_NAME = synthesized(
+    "call-name", "{target} requires the name of a tool, and the call has none: it is sent as a call of `tool`"
+)
 REPEATED_CALL_ID = degraded(
     "repeated-call-id", "an earlier call has this id: the id is replaced, and the maps can restore it"
 )

@@ -9,7 +9,7 @@ open, because their results may be added later, unless another call of their tur
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -95,7 +95,7 @@ def with_fitting_calls(
         return request
     # Until the last pass, no content is moved: all places of the index stay valid.
     index = TranscriptIndex(request.messages)
-    messages = with_distinct_ids(with_arguments(request.messages, context), index, context)
+    messages = with_distinct_ids(with_complete_calls(request.messages, context), index, context)
     messages = with_names_of_calls(messages, index, context)
     distinct = msgspec.structs.replace(request, messages=messages)
     named = with_names(context.replaced(request, distinct), context, ids=ids, names=names, reserved=reserved)
@@ -104,23 +104,31 @@ def with_fitting_calls(
     return changed
 
 
-def with_arguments(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Calls of other APIs without arguments get an empty object."""
+def with_complete_calls(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages. Calls of other APIs without arguments get an empty object, those without a name "tool"."""
     return [
-        _with_arguments(message, context)
+        _with_complete_calls(message, context)
         if message.role == "assistant" and not is_native(message, context)
         else message
         for message in messages
     ]
 
 
-def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+def _with_complete_calls(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     contents: list[AIContent] = list(message.contents)
     for at, content in enumerate(contents):
-        if content.__class__ is FunctionCallContent and content.arguments in _NO_ARGUMENTS:
+        if content.__class__ is not FunctionCallContent:
+            continue
+        missing: dict[str, Any] = {}
+        if content.arguments in _NO_ARGUMENTS:
             if content.arguments is not None:
                 context.report_loss(content, "arguments", reasons.EMPTY_ARGUMENTS)
-            contents[at] = context.replace(content, arguments={})
+            missing["arguments"] = {}
+        if content.name is None:
+            context.report_loss(content, "name", reasons.CALL_NAME)
+            missing["name"] = "tool"
+        if missing:
+            contents[at] = context.replace(content, **missing)
     return context.with_contents(message, contents)
 
 
@@ -197,7 +205,12 @@ class _Fit:
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
                 call_id = content.call_id
-                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in self._ids:
+                if (
+                    content.arguments in _NO_ARGUMENTS
+                    or content.name is None
+                    or call_id is None
+                    or call_id in self._ids
+                ):
                     return False
                 if not self._takes_id(call_id):
                     return False
