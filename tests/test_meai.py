@@ -90,6 +90,10 @@ def test_answer_that_failed_has_the_error_of_its_last_message() -> None:
     answer = ADAPTER.decode_response({**payload, "responseId": "r"})
     assert (answer.text, answer.error.message, answer.error.code) == ("I", "no", "server_error")
     assert ADAPTER.encode_response(answer).payload == {**payload, "responseId": "r"}
+    lost = convert({**payload, "finishReason": "weird"}, source=MEAI, target="cohere-chat", kind="response").losses
+    assert "$.messages[0].contents[1]" in {loss.path for loss in lost}
+    refused = {"messages": [{"role": "assistant", "contents": [{**error, "errorCode": "Refusal"}]}]}
+    assert ADAPTER.decode_response({**refused, "responseId": "r"}).error is None
     made: Any = convert({"type": "error", "error": {"type": "overloaded_error", "message": "no"}}, target=MEAI).payload
     assert made["messages"] == [
         {"role": "assistant", "contents": [{"$type": "error", "message": "no", "errorCode": "overloaded_error"}]}

@@ -21,7 +21,7 @@ from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.blank_texts import without_blank_texts
 from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
-from contentmodel.engine.pipeline.pairing import pair_calls, with_arguments, with_distinct_ids, with_names_of_calls
+from contentmodel.engine.pipeline.pairing import pair_calls, with_complete_calls, with_distinct_ids, with_names_of_calls
 from contentmodel.engine.pipeline.passes import with_a_turn, without_broken_status
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
 from contentmodel.pairs import AnswerCallIds, TranscriptIndex
@@ -197,7 +197,7 @@ def test_results_get_the_names_of_their_calls() -> None:
 @pytest.mark.parametrize(("arguments", "reported"), [(None, []), ("", [("empty-arguments", "arguments")])])
 def test_calls_without_arguments_get_an_empty_object(arguments: Any, reported: list[Any]) -> None:
     here = context()
-    (made,) = with_arguments([message("assistant", call(arguments=arguments))], here)
+    (made,) = with_complete_calls([message("assistant", call(arguments=arguments))], here)
     assert made.contents[0].arguments == {}
     assert codes(here) == reported
 

@@ -32,10 +32,21 @@ from contentmodel_adapters.shared import documents, extensions_ai
 from contentmodel_adapters.shared.times import DateText
 
 KNOWN = ("stop", "length", "tool_calls", "content_filter")
-_REASONS = (*KNOWN, "refusal", "error", "pause", "compaction", "cancelled", "running", "other")
-FINISH = FinishReasons({name: name for name in _REASONS}, {name: name for name in _REASONS}, None)
-"""The finish reasons. They may be any other text: the normalized reasons without a value are written."""
-FAILED = FinishReason(reason="error")
+_REASONS = (*KNOWN, "refusal", "error", "pause", "compaction", "cancelled", "running")
+
+
+class Finish(FinishReasons):
+    """The finish reasons. They may be any text: normalized reasons without a value, and unknown ones, are written."""
+
+    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
+        if value.reason == "other" and value.raw.__class__ is str and value.raw not in self.reasons:
+            return value.raw
+        return super().encode(value, context, owner)
+
+
+FINISH = Finish({name: name for name in _REASONS}, {name: name for name in _REASONS}, None)
+BROKEN_OFF = frozenset({"error", "cancelled", "content_filter", "length", "other"})
+"""The finish reasons that an answer with an error may have. A refusal is an error of a usual answer."""
 
 
 class Answer(Inlined):
@@ -93,12 +104,17 @@ def with_error_in_message(response: ChatResponse, context: EncodeContext) -> Cha
 
 
 def without_error_in_message(response: ChatResponse, context: DecodeContext) -> ChatResponse:
-    """Return an answer with its error, if that is the last content of its last message: the inverse."""
+    """Return an answer with its error, if that is the last content of its last message: the inverse.
+
+    A refusal stays in the message.
+    """
     choice = response.choices[0] if response.choices else ChatChoice()
     last = choice.messages[-1] if choice.messages else ChatMessage(role="assistant")
     error = last.contents[-1] if last.contents else None
-    if not isinstance(error, ErrorContent) or (choice.finish_reason or FAILED).reason != FAILED.reason:
+    is_usual = choice.finish_reason is not None and choice.finish_reason.reason not in BROKEN_OFF
+    if not isinstance(error, ErrorContent) or is_usual or str(error.code).lower() == "refusal":
         return response
+    context.taken(last, [error])
     messages = [*choice.messages[:-1], context.replace(last, contents=last.contents[:-1])]
     return context.replace(response, choices=[context.replace(choice, messages=messages)], error=error)
 
