@@ -487,10 +487,10 @@ def test_stored_reasoning_returns_to_openai_as_its_item() -> None:
         assert "rs_1" not in str(convert(others, source=API, target="openai-responses", kind="request").payload)
 
 
-def test_call_without_a_name_has_an_empty_one() -> None:
+def test_call_without_a_name_is_one_of_a_tool() -> None:
     call = FunctionCallContent(call_id="c1", arguments={})
     payload = written(ChatMessage(role="assistant", contents=[call, FunctionResultContent(call_id="c1")]))
-    assert [part["tool_name"] for message in payload for part in message["parts"]] == ["", ""]
+    assert [part["tool_name"] for message in payload for part in message["parts"]] == ["tool", "tool"]
     ModelMessagesTypeAdapter.validate_python(payload)
 
 
