@@ -14,6 +14,7 @@ import pytest
 import contentmodel
 from conftest import PROFILE, slow
 from contentmodel import (
+    ChatMessage,
     ChatRequest,
     ChatResponse,
     FunctionCallContent,
@@ -166,6 +167,13 @@ def test_run_that_is_interrupted_at_any_event_can_be_continued(api: str, how: st
             assert at > 20
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("api", MODELS)
+def test_answer_that_broke_off_before_its_first_block_is_not_sent(api: str) -> None:
+    cut = ChatMessage(role="assistant", origin=origin_of(api))
+    asked, going_on = (ChatMessage(role="user", contents=[TextContent(text=text)]) for text in ("Add.", "Go on."))
+    assert_can_be_sent(ChatRequest(messages=[asked, cut, going_on]))
 
 
 def test_record_stores_a_result_after_its_call_even_if_it_was_complete_before() -> None:

@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     as_text_content,
     is_native,
     list_of,
+    passes,
     readable_reasoning,
     reasons,
 )
@@ -59,9 +60,10 @@ class Messages(MessageList):
             begun = BEFORE.of(message, API)
             if begun is not None:
                 wire["content"] = [{"text": begun}]
-            if message.origin is not None and message.origin.is_answer:
-                # An answer without blocks may be the next message.
-                wire.setdefault("content", [])
+            if message.origin is not None and message.origin.is_answer and not wire.get("content"):
+                # An answer that broke off before its first block: the API refuses a message without content.
+                passes.leave_empty(message, context)
+                continue
             is_own = is_native(message, context)
             if not is_own and not wire.get("content"):
                 # An empty message of another API is not sent.
