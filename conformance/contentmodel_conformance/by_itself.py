@@ -94,8 +94,7 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
 
     The reader of the source's API finds them, unless the reader of the target finds the same in the output: a format
     may repeat a value. A setting that repeats one of the request is no content. Without a reader, these are the long
-    texts in fields that usually have content, unless the
-    decoded value has the same text.
+    texts in fields that usually have content, unless the decoded value has the same text.
     """
     reader, reader_of_target = readers
     try:

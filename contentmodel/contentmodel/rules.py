@@ -73,7 +73,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     def broken(self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST) -> Iterator[Broken]:
         """Yield the violations of a request: paths with descriptions. Yield none if the rule does not apply."""
-        return self.find_anywhere(payload, capabilities, host) if self.is_for(payload) else iter(())
+        return self.found(payload, capabilities, host) if self.is_for(payload) else iter(())
 
     def find_anywhere(
         self, payload: dict[str, Any], capabilities: Capabilities, host: Host = NO_HOST

@@ -11,6 +11,7 @@ from contentmodel_adapters.agent_framework.rules import RULES
 from contentmodel_adapters.shared import extensions_ai, extensions_ai_answers
 from contentmodel_adapters.shared.citations import with_spans
 
+WITH_SPANS = message_pass(with_spans, needs=(Citation,), unit=NAMES.unit)
 TYPES_OF_ANSWERS = ("chat_response", "agent_response", "agent_run_response")
 
 
@@ -26,15 +27,7 @@ class AgentFramework(extensions_ai_answers.WithAnswers):
     keeps_approvals = True
     records = frozenset({"message_id"})
     meaningless = {
-        "type": (
-            "message",
-            "chat_message",
-            "role",
-            "usage_details",
-            "finish_reason",
-            "chat_response",
-            "agent_response",
-        ),
+        "type": ("message", "chat_message", "role", "usage_details", "finish_reason", *TYPES_OF_ANSWERS),
         "additional_properties": {},
         "hosted": False,
         "user_input_request": True,
@@ -44,15 +37,8 @@ class AgentFramework(extensions_ai_answers.WithAnswers):
         "media_type": None,
     }
     reasoning_fields = ("reasoning",)
-    request_passes = (
-        *extensions_ai.PASSES,
-        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
-    )
-
-    answer_passes = (
-        *extensions_ai_answers.MESSAGE_PASSES,
-        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
-    )
+    request_passes = (*extensions_ai.PASSES, WITH_SPANS)
+    answer_passes = (*extensions_ai_answers.MESSAGE_PASSES, WITH_SPANS)
     types_of_answers = TYPES_OF_ANSWERS
     of_answers = frozenset({"response_id", "model", "created_at", "finish_reason", "usage_details"})
 

@@ -11,6 +11,8 @@ from contentmodel_adapters.meai.rules import RULES
 from contentmodel_adapters.shared import extensions_ai, extensions_ai_answers
 from contentmodel_adapters.shared.citations import with_spans
 
+WITH_SPANS = message_pass(with_spans, needs=(Citation,), unit=NAMES.unit)
+
 
 class ExtensionsAI(extensions_ai_answers.WithAnswers):
     """The adapter of lists of ChatMessage, alone or in the field `messages` of a thread, and of ChatResponse."""
@@ -24,14 +26,8 @@ class ExtensionsAI(extensions_ai_answers.WithAnswers):
     keeps_approvals = True
     records = frozenset({"message_id", "created"})
     reasoning_fields = ("reasoning",)
-    request_passes = (
-        *extensions_ai.PASSES,
-        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
-    )
-    answer_passes = (
-        *extensions_ai_answers.MESSAGE_PASSES,
-        message_pass(with_spans, needs=(Citation,), unit=NAMES.unit),
-    )
+    request_passes = (*extensions_ai.PASSES, WITH_SPANS)
+    answer_passes = (*extensions_ai_answers.MESSAGE_PASSES, WITH_SPANS)
     of_answers = frozenset({"responseId", "modelId", "createdAt", "finishReason", "usage", "continuationToken"})
 
     def recognises_list(self, items: list[Any]) -> float:

@@ -356,7 +356,7 @@ class _Writer:
 
     def _turn(self, message: ChatMessage) -> None:
         contents = message.contents
-        if message.author_name is not None or message.message_id is not None:
+        if message.author_name is not None:
             self.context.report_lost_attributes(message, ("author_name",))
         self.context.leave_residue(message)
         if not contents and message.role == "assistant" and self.context.native:

@@ -13,17 +13,12 @@ from contentmodel_conformance.readers.reading import (
     ASSISTANT,
     CACHED,
     FAILED,
-    FAILURE,
-    FILTERED,
     FINISH,
     INPUT,
-    LENGTH,
     MEDIUM,
+    NORMALIZED_FINISHES,
     OUTPUT,
-    PAUSED,
     REASONING,
-    RUNNING,
-    STOP,
     SYSTEM,
     TOOL_CALLS,
     TOTAL,
@@ -37,16 +32,7 @@ from contentmodel_conformance.readers.reading import (
 )
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
-_FINISHES = {
-    "stop": STOP,
-    "length": LENGTH,
-    "tool_calls": TOOL_CALLS,
-    "content_filter": FILTERED,
-    "error": FAILURE,
-    "refusal": FILTERED,
-    "pause": PAUSED,
-    "running": RUNNING,
-}
+_FINISHES = {**NORMALIZED_FINISHES, "tool_calls": TOOL_CALLS}
 _COUNTERS = {
     INPUT: "inputTokenCount",
     CACHED: "cachedInputTokenCount",

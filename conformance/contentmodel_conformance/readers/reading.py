@@ -19,6 +19,16 @@ PAUSED, FAILURE, RUNNING = "paused", "failed", "running"
 """Why an answer ended. Other values are the API's own."""
 ENDED = "ended"
 """The answer ended, and the API does not distinguish `stop` from `tool calls`."""
+NORMALIZED_FINISHES = {
+    "stop": STOP,
+    "length": LENGTH,
+    "content_filter": FILTERED,
+    "error": FAILURE,
+    "refusal": FILTERED,
+    "pause": PAUSED,
+    "running": RUNNING,
+}
+"""What the words mean by which formats without an issuer say why an answer ended, but for the word for calls."""
 
 SYSTEM, USER, ASSISTANT, RESULT = "system text", "user text", "assistant text", "result text"
 CALL, FAILED, MEDIUM, FINISH = "call", "failed result", "medium", "finish reason"
