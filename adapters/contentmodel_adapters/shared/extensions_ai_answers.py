@@ -26,7 +26,7 @@ from contentmodel.authoring import (
 from contentmodel.authoring import media as media_passes
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.failures import STATUSES, error_kind
-from contentmodel.message import ChatMessage, FinishReason
+from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.shared import documents, extensions_ai
 from contentmodel_adapters.shared.times import DateText
@@ -38,10 +38,9 @@ _REASONS = (*KNOWN, "refusal", "error", "pause", "compaction", "cancelled", "run
 class Finish(FinishReasons):
     """The finish reasons. They may be any text: normalized reasons without a value, and unknown ones, are written."""
 
-    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
-        if value.reason == "other" and value.raw.__class__ is str and value.raw not in self.reasons:
-            return value.raw
-        return super().encode(value, context, owner)
+    def same_value(self, raw: str | int, reason: str) -> str | int | None:
+        is_unknown = reason == "other" and raw.__class__ is str and raw not in self.reasons
+        return raw if is_unknown else super().same_value(raw, reason)
 
 
 FINISH = Finish({name: name for name in _REASONS}, {name: name for name in _REASONS}, None)

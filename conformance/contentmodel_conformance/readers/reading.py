@@ -28,7 +28,7 @@ NORMALIZED_FINISHES = {
     "pause": PAUSED,
     "running": RUNNING,
 }
-"""What the words mean by which formats without an issuer say why an answer ended, but for the word for calls."""
+"""The meaning of the words in which formats without an issuer say why an answer ended, without that for calls."""
 
 SYSTEM, USER, ASSISTANT, RESULT = "system text", "user text", "assistant text", "result text"
 CALL, FAILED, MEDIUM, FINISH = "call", "failed result", "medium", "finish reason"
