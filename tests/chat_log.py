@@ -37,7 +37,6 @@ from contentmodel.authoring import (
     Table,
     TableAdapter,
     TextOrBlocks,
-    message_pass,
     passes,
     place_instructions,
     request_pass,
@@ -168,7 +167,7 @@ class ChatLog(RequestsOnly, TableAdapter):
     request_passes = (
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(place_instructions, native=True),
-        message_pass(passes.normalize_foreign),
+        *passes.NORMALIZE,
         request_pass(with_fitting_calls, ids=ANYTHING, names=ANYTHING),
     )
 

@@ -18,7 +18,7 @@ from contentmodel import (
 )
 from contentmodel.content import ToolApprovalRequestContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.blank_texts import without_blank_texts
+from contentmodel.engine.pipeline.blank_texts import without_blank_text
 from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_complete_calls, with_distinct_ids, with_names_of_calls
@@ -76,7 +76,7 @@ def test_request_is_native_only_if_all_its_messages_are() -> None:
 
 def test_blank_texts_of_other_apis_are_dropped_and_reported() -> None:
     here = context()
-    kept = without_blank_texts([message("user", text("a"), text(" \n"), text(""))], here)
+    kept = without_blank_text([message("user", text("a"), text(" \n"), text(""))], here)
     assert [content.text for content in kept[0].contents] == ["a"]
     # Nothing is lost with an empty text.
     assert codes(here) == [("blank-text", None)]
@@ -84,7 +84,7 @@ def test_blank_texts_of_other_apis_are_dropped_and_reported() -> None:
 
 def test_blank_texts_of_native_messages_are_kept() -> None:
     here, own = context(), message("user", text(" "), origin=OWN)
-    assert without_blank_texts([own], here) == [own]
+    assert without_blank_text([own], here) == [own]
     assert codes(here) == []
 
 

@@ -14,62 +14,65 @@ from contentmodel.message import Origin
 
 ORDER = {
     "anthropic-messages": """
-        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
-        hoist_instructions without_blank_instructions with_hosted_of_claude with_citations_of_kin
-        normalize_foreign *with_history_of_host with_cited_documents join_results join_assistant
-        without_blank_texts _with_readable_media with_a_turn _with_fitting_calls _with_instructions_as_text
-        _with_trimmed_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
-        *with_form_of_host""",
+        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
+        without_blank_instructions with_hosted_of_claude with_citations_of_kin with_citations_on_texts with_call_ids
+        with_denials_as_results with_known_role lowered not_empty results_apart *with_history_of_host
+        with_cited_documents join_results join_assistant without_blank_text without_files_of_host readable
+        with_readable_outputs with_a_turn _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill
+        with_fitting_schemas; with_limit with_model with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
         *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
-        without_empty_texts *with_readable_reasoning with_citations_of_kin normalize_foreign
-        with_cited_documents join_results join_assistant with_citations_of_kin without_blank_texts
-        _with_readable_media with_a_turn with_fitting_calls instructions_as_text with_fitting_results
-        with_documents with_begun with_fitting_schemas with_parallel_calls *with_no_tool_of_claude;
-        with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points *with_required_messages""",
+        without_empty_texts *with_readable_reasoning with_citations_of_kin with_citations_on_texts with_call_ids
+        with_denials_as_results with_known_role lowered not_empty results_apart with_cited_documents join_results
+        join_assistant with_citations_of_kin without_blank_text readable with_readable_outputs with_a_turn
+        with_fitting_calls instructions_as_text with_fitting_results with_documents with_begun with_fitting_schemas
+        with_parallel_calls *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata
+        with_fitting_cache_points *with_required_messages""",
     "cohere-chat": """
-        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign without_citations
-        _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
+        *with_fitting_settings *with_known_tools *place_instructions with_citations_on_texts with_call_ids
+        with_denials_as_results with_known_role lowered not_empty results_apart _uncited readable
+        with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
     "google-generate-content": """
         *report_url *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini
-        normalize_foreign join_results join_assistant without_citations with_readable_media _with_fitting_calls
-        with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_failures with_begun with_a_turn
-        with_signed_parts _with_signed_calls; without_choice_of_no_functions with_invocations""",
+        with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
+        results_apart join_results join_assistant _uncited readable with_readable_outputs
+        _with_fitting_calls with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_failures
+        with_begun with_a_turn with_signed_parts with_signed_call; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
-        *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
-        with_sendable_tools hoist_instructions with_signed_thoughts normalize_foreign with_readable_media _with_a_turn
-        _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas
-        *with_mode_of_strict_tools with_names_of_results;
-        with_model""",
+        *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
+        hoist_instructions with_signed_thoughts with_citations_on_texts with_call_ids with_denials_as_results
+        with_known_role lowered not_empty results_apart readable with_readable_outputs _with_a_turn
+        _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas *with_mode_of_strict_tools
+        with_names_of_results; with_model""",
     "openai-chat": """
-        with_settings_of_platform with_fields_of_mistral *with_fitting_settings *with_tools_of_host *place_instructions
-        normalize_foreign *without_unread_state with_state_of_host with_placeholders with_roles_of_host
-        with_accepted_authors
-        _with_readable_media with_a_turn with_fitting_calls with_fitting_schemas; with_model
-        without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
+        with_settings_of_platform with_fields_of_mistral *with_fitting_settings *with_tools_of_host
+        *place_instructions with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered
+        not_empty results_apart *without_unread_state with_state_of_host with_signed_call with_role_of_host
+        with_accepted_author readable with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas;
+        with_model without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
-        with_settings_of *with_fitting_settings *_with_separate_added_tools *with_known_tools
-        with_sendable_tools with_approvals_of_openai with_runs_of_openai with_hosted_of_openai with_state_of_items
-        with_stored_reasoning normalize_foreign *without_unread_state with_state_at_end with_texts_of_openai
-        with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
+        with_settings_of *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
+        with_approvals_of_openai with_runs_of_openai with_hosted_of_openai with_state_of_items with_stored_reasoning
+        with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
+        results_apart *without_unread_state with_state_at_end with_texts_of_openai readable with_readable_outputs
+        _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
         without_user_messages with_citations_of_kin normalize_answer without_names_of_results without_media
-        without_blank_texts *without_broken_status; with_cache_writes_of_kin; completed *with_error_of_host""",
+        without_blank_text *without_broken_status; with_cache_writes_of_kin; completed *with_error_of_host""",
     "bedrock-converse": """
         without_user_messages normalize_answer with_citations_of_kin without_names_of_results without_media
-        with_fitting_results without_blank_texts *without_broken_status; with_cache_writes_of_kin; completed""",
-    "cohere-chat": """
-        without_user_messages normalize_answer without_names_of_results without_media;; completed""",
+        with_fitting_results without_blank_text *without_broken_status; with_cache_writes_of_kin; completed""",
+    "cohere-chat": "without_user_messages normalize_answer without_names_of_results without_media;; completed",
     "google-generate-content": """
         without_user_messages with_failures *with_normalized_texts; *without_blocked; completed""",
     "google-interactions": "with_signed_thoughts normalize_answer;; completed",
     "openai-chat": """
-        without_user_messages with_state_of_host *with_normalized_texts;; completed
-        *with_error_of_host *with_listed_sources""",
+        without_user_messages with_state_of_host *with_normalized_texts;; completed *with_error_of_host
+        *with_listed_sources""",
     "openai-responses": "normalize_answer without_media;; completed",
 }
 """The same for an answer: over the messages of a choice; over the response; over its payload."""

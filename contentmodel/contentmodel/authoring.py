@@ -41,8 +41,9 @@ from contentmodel.engine.objects import list_of, object_at, object_of, objects_o
 from contentmodel.engine.pipeline import media, passes, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
-from contentmodel.engine.pipeline.blank_texts import without_blank_instructions, without_blank_texts
+from contentmodel.engine.pipeline.blank_texts import WITHOUT_BLANK_TEXTS, without_blank_instructions
 from contentmodel.engine.pipeline.call_ids import with_minted_ids
+from contentmodel.engine.pipeline.census import Fact
 from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
@@ -62,11 +63,25 @@ from contentmodel.engine.pipeline.sentinels import (
     with_error_mark,
     with_error_read,
 )
-from contentmodel.engine.pipeline.steps import content_pass, message_pass, payload_pass, request_pass, response_pass
+from contentmodel.engine.pipeline.steps import (
+    Made,
+    Turns,
+    content_pass,
+    content_step,
+    each_output,
+    message_pass,
+    needs,
+    payload_pass,
+    request_pass,
+    response_pass,
+    turn_step,
+)
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
 from contentmodel.engine.pipeline.toolsets import (
     FREE_TEXT_ROW,
+    OTHER_KINDS,
     Kinds,
+    types_after_fitting,
     with_custom_calls,
     with_custom_results,
     with_known_tools,
@@ -246,6 +261,7 @@ __all__ = [
     "ErrorFields",
     "ErrorTypes",
     "FREE_TEXT_ROW",
+    "Fact",
     "Failure",
     "Field",
     "Fields",
@@ -277,6 +293,7 @@ __all__ = [
     "Loss",
     "LossError",
     "MODEL_RULE",
+    "Made",
     "MappedEnum",
     "MediaDelta",
     "MessageList",
@@ -288,6 +305,7 @@ __all__ = [
     "NonEmptyText",
     "NonEmptyTextOrBlocks",
     "OF_MESSAGES",
+    "OTHER_KINDS",
     "ObjectList",
     "One",
     "OneOf",
@@ -338,10 +356,12 @@ __all__ = [
     "TextParts",
     "TokenCounting",
     "ToolOrMode",
+    "Turns",
     "Union",
     "UnknownDelta",
     "VERSION",
     "Violation",
+    "WITHOUT_BLANK_TEXTS",
     "WholeNumber",
     "WireEvent",
     "Words",
@@ -356,6 +376,7 @@ __all__ = [
     "child_path",
     "citations_of_piece",
     "content_pass",
+    "content_step",
     "contents_of",
     "counted",
     "counted_usage",
@@ -363,6 +384,7 @@ __all__ = [
     "date_of",
     "decode_call",
     "dotted_key",
+    "each_output",
     "enum_at",
     "escaped",
     "extended",
@@ -394,6 +416,7 @@ __all__ = [
     "merge_into",
     "message_pass",
     "minted_id",
+    "needs",
     "needs_error_mark",
     "normalized_request",
     "number_of",
@@ -430,6 +453,8 @@ __all__ = [
     "texts_in",
     "tool_choices",
     "translated",
+    "turn_step",
+    "types_after_fitting",
     "weighed",
     "what_of",
     "whole_number",
@@ -450,7 +475,6 @@ __all__ = [
     "with_named_types",
     "with_normalized_texts",
     "without_blank_instructions",
-    "without_blank_texts",
     "without_hosted",
     "without_settings_of_tools",
     "without_user_messages",

@@ -14,7 +14,6 @@ from contentmodel.authoring import (
     EncodeContext,
     Row,
     media,
-    message_pass,
     objects_of,
     passes,
     payload_pass,
@@ -75,8 +74,8 @@ class AgUi(documents.ListAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,

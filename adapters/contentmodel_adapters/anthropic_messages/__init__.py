@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.authoring import (
+    WITHOUT_BLANK_TEXTS,
     Blocks,
     CachePoints,
     DecodeContext,
@@ -19,6 +20,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextOrBlocks,
+    content_step,
     enum_at,
     hoist_instructions,
     instructions_as_text,
@@ -35,7 +37,6 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
     without_blank_instructions,
-    without_blank_texts,
     without_user_messages,
 )
 from contentmodel.capabilities import Known
@@ -129,10 +130,9 @@ READS = media.MediaSupport(
 )
 
 
-def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def _reads(context: EncodeContext) -> media.MediaSupport:
     dialect = context.host.dialect
-    reads = replace(READS, schemes=()) if dialect is not None and "url" in dialect.sources else READS
-    return media.with_readable_media(without_files_of_host(messages, context), context, reads)
+    return replace(READS, schemes=()) if dialect is not None and "url" in dialect.sources else READS
 
 
 def _with_separate_added_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -179,13 +179,14 @@ REQUEST_PASSES = (
     request_pass(without_blank_instructions),
     request_pass(with_hosted_of_claude, needs=TYPES),
     message_pass(with_citations_of_kin, needs=(Citation,)),
-    message_pass(passes.normalize_foreign),
+    *passes.NORMALIZE,
     message_pass(with_history_of_host, native=True),
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
-    message_pass(without_blank_texts),
-    message_pass(_with_readable_media, aimed=True, needs=media.TYPES),
+    WITHOUT_BLANK_TEXTS,
+    message_pass(without_files_of_host, aimed=True, needs=media.TYPES),
+    *media.with_readable_media(_reads, aimed=True),
     request_pass(passes.with_a_turn),
     request_pass(_with_fitting_calls),
     message_pass(_with_instructions_as_text, aimed=True),
@@ -285,9 +286,9 @@ class AnthropicMessages(TableAdapter):
         message_pass(with_citations_of_kin),
         message_pass(passes.normalize_answer),
         message_pass(passes.without_names_of_results),
-        message_pass(media.without_media),
+        content_step(media.without_media, own="always"),
         # The next request contains this answer, and must not contain blank texts.
-        message_pass(without_blank_texts),
+        WITHOUT_BLANK_TEXTS,
         message_pass(passes.without_broken_status, native=True),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}

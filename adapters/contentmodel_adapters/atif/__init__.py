@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import OF_MESSAGES, EncodeContext, media, message_pass, payload_pass
+from contentmodel.authoring import OF_MESSAGES, EncodeContext, media, payload_pass
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.atif.blocks import API, REQUEST, TABLE
 from contentmodel_adapters.atif.rules import RULES
@@ -37,8 +37,8 @@ class Atif(documents.DocumentAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,

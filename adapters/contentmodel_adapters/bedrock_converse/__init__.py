@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from contentmodel.authoring import (
     EVENT_STREAM,
+    WITHOUT_BLANK_TEXTS,
     DecodeContext,
     EncodeContext,
     Host,
@@ -20,6 +21,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     TableAdapter,
+    content_step,
     enum_at,
     hoist_instructions,
     instructions_as_text,
@@ -39,7 +41,6 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
     without_blank_instructions,
-    without_blank_texts,
     without_user_messages,
 )
 from contentmodel.content.citations import Citation
@@ -138,11 +139,10 @@ _LINKS = ("image/*", "application/*", "text/*", "video/*", "audio/*")
 READS = media.MediaSupport(_TYPES, links=_LINKS, schemes=("s3",), texts=True)
 
 
-def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def _reads(context: EncodeContext) -> media.MediaSupport:
     kinds = context.known.capabilities.media
     types = _TYPES if kinds is None else tuple(media_type for kind in kinds for media_type in FORMATS[kind].values())
-    reads = replace(READS, media_types=types, schemes=() if CLAUDE in context.host.issuers else READS.schemes)
-    return media.with_readable_media(messages, context, reads)
+    return replace(READS, media_types=types, schemes=() if CLAUDE in context.host.issuers else READS.schemes)
 
 
 # -- documents -----------------------------------------------------------------------------------------------------
@@ -358,13 +358,13 @@ REQUEST_PASSES = (
     message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
     # While all documents are there, and again after the passes that add citations.
     message_pass(with_citations_of_kin, needs=(Citation,)),
-    message_pass(passes.normalize_foreign),
+    *passes.NORMALIZE,
     message_pass(with_cited_documents, needs=cited_documents.TYPES),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
     message_pass(with_citations_of_kin, needs=(Citation,)),
-    message_pass(without_blank_texts),
-    message_pass(_with_readable_media, needs=media.TYPES),
+    WITHOUT_BLANK_TEXTS,
+    *media.with_readable_media(_reads),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
     message_pass(instructions_as_text),
@@ -421,10 +421,10 @@ class BedrockConverse(TableAdapter):
         message_pass(passes.normalize_answer),
         message_pass(with_citations_of_kin),
         message_pass(passes.without_names_of_results),
-        message_pass(media.without_media),
+        content_step(media.without_media, own="always"),
         message_pass(with_fitting_results),
         # The next request contains this answer, and must not contain blank texts.
-        message_pass(without_blank_texts),
+        WITHOUT_BLANK_TEXTS,
         message_pass(passes.without_broken_status, native=True),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}

@@ -13,6 +13,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     WholeNumber,
+    content_step,
     enum_at,
     list_of,
     media,
@@ -29,7 +30,6 @@ from contentmodel.authoring import (
     with_known_tools,
     without_user_messages,
 )
-from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.cohere_chat.blocks import API, TABLE
 from contentmodel_adapters.cohere_chat.http import HTTP
@@ -69,9 +69,9 @@ READS = media.MediaSupport(("image/*",), ("image/*",), ("http", "https", "data")
 READS_NOTHING = media.MediaSupport((), (), texts=True)
 
 
-def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def _reads(context: EncodeContext) -> media.MediaSupport:
     kinds = context.known.capabilities.media
-    return media.with_readable_media(messages, context, READS if kinds is None or "image" in kinds else READS_NOTHING)
+    return READS if kinds is None or "image" in kinds else READS_NOTHING
 
 
 class CohereChat(TableAdapter):
@@ -98,9 +98,9 @@ class CohereChat(TableAdapter):
         request_pass(settings.with_fitting_settings, native=True, form=SETTINGS),
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(place_instructions, native=True),
-        message_pass(passes.normalize_foreign),
-        message_pass(passes.without_citations),
-        message_pass(_with_readable_media, needs=media.TYPES),
+        *passes.NORMALIZE,
+        passes.WITHOUT_CITATIONS,
+        *media.with_readable_media(_reads),
         request_pass(passes.with_a_turn),
         request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
         request_pass(with_fitting_schemas, dialects=OPENAI),
@@ -110,7 +110,7 @@ class CohereChat(TableAdapter):
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer, cites=True),
         message_pass(passes.without_names_of_results),
-        message_pass(media.without_media),
+        content_step(media.without_media, own="always"),
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)

@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     request_pass,
     response_pass,
     settings,
+    turn_step,
     with_custom_calls,
     with_date,
     with_fitting_calls,
@@ -37,7 +38,7 @@ from contentmodel.authoring import (
     with_normalized_texts,
     without_user_messages,
 )
-from contentmodel.content.citations import Citation
+from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
@@ -80,7 +81,7 @@ from contentmodel_adapters.shared.google import (
     ISSUER,
     SKIP,
     with_fields_of_kin,
-    with_signed_calls,
+    with_signed_call,
     with_signed_parts,
     with_tools_of_kin,
 )
@@ -167,8 +168,9 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media=detach_media)
 
 
-def _with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    return with_signed_calls(messages, context) if context.known.capabilities.signed_calls else messages
+def requires_signed_calls(context: EncodeContext) -> bool:
+    """Return whether the model refuses calls without a signature."""
+    return context.known.capabilities.signed_calls
 
 
 def with_format_kind(request: ChatRequest) -> ChatRequest:
@@ -208,11 +210,11 @@ REQUEST_PASSES = (
     request_pass(with_media_type),
     request_pass(without_cited_instructions),
     request_pass(with_hosted_of_gemini, needs=TYPES),
-    message_pass(passes.normalize_foreign),
+    *passes.NORMALIZE,
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
-    message_pass(passes.without_citations, needs=(Citation,)),
-    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    passes.WITHOUT_CITATIONS,
+    *media.with_readable_media(READS),
     request_pass(_with_fitting_calls),
     request_pass(with_fitting_schemas, dialects=GOOGLE),
     request_pass(with_mode_of_strict_tools, native=True),
@@ -221,7 +223,7 @@ REQUEST_PASSES = (
     message_pass(with_begun),
     request_pass(passes.with_a_turn),
     message_pass(with_signed_parts),
-    message_pass(_with_signed_calls, aimed=True),
+    turn_step(with_signed_call, FunctionCallContent, aimed=True, on=requires_signed_calls),
 )
 
 

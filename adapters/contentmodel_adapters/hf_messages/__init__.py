@@ -11,7 +11,6 @@ from contentmodel.authoring import (
     Hint,
     Row,
     media,
-    message_pass,
     objects_of,
     payload_pass,
     text_of,
@@ -42,8 +41,8 @@ class HFMessages(documents.DocumentAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,

@@ -68,8 +68,8 @@ class InspectEvalLog(documents.ListAdapter):
     }
     request_passes = (
         documents.INSTRUCTIONS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         message_pass(with_known_state, native=True),

@@ -115,9 +115,9 @@ class McpSampling(TableAdapter):
     request_passes = (
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(hoist_instructions),
-        documents.NORMALIZED,
+        *documents.NORMALIZED,
         message_pass(passes.join_results),
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         request_pass(with_fitting_calls, ids=documents.ANYTHING, names=NAMES),
         message_pass(instructions_as_text),
@@ -129,7 +129,7 @@ class McpSampling(TableAdapter):
         message_pass(without_user_messages),
         message_pass(with_normalized_texts, blocks=CONTENT),
         message_pass(passes.without_names_of_results),
-        message_pass(media.with_readable_media, reads=READS),
+        *media.with_readable_media(READS),
         message_pass(passes.without_broken_status, native=True),
     )
     response_payload_passes = (payload_pass(completed),)

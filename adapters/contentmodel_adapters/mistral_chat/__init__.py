@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel import ChatMessage, ChatRequest
+from contentmodel import ChatRequest
 from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
@@ -65,10 +65,9 @@ def with_text_of_prediction(payload: dict[str, Any], request: ChatRequest, conte
     return {**payload, "prediction": {**prediction, "content": text}}
 
 
-def with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without media that the model cannot read. Only some models read audio."""
-    takes_audio = "audio" in (context.known.capabilities.media or ())
-    return media.with_readable_media(messages, context, READS_WITH_AUDIO if takes_audio else READS)
+def _reads(context: EncodeContext) -> media.MediaSupport:
+    """Return the media that the model reads. Only some models read audio."""
+    return READS_WITH_AUDIO if "audio" in (context.known.capabilities.media or ()) else READS
 
 
 class MistralChat(TableAdapter):
@@ -95,8 +94,8 @@ class MistralChat(TableAdapter):
         request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
         request_pass(with_known_tools, native=True, kinds=Kinds()),
         request_pass(place_instructions, native=True),
-        message_pass(passes.normalize_foreign),
-        message_pass(with_readable_media, needs=media.TYPES),
+        *passes.NORMALIZE,
+        *media.with_readable_media(_reads),
         message_pass(without_empty_answers),
         request_pass(passes.with_a_turn),
         request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),

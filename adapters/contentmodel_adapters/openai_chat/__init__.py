@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -18,12 +17,15 @@ from contentmodel.authoring import (
     Columns,
     DecodeContext,
     EncodeContext,
+    Fact,
     Hint,
     Host,
+    Made,
     One,
     OneOf,
     Row,
     TableAdapter,
+    content_step,
     enum_at,
     hints,
     is_native,
@@ -38,6 +40,7 @@ from contentmodel.authoring import (
     request_pass,
     same_options,
     settings,
+    turn_step,
     whole_seconds,
     with_custom_calls,
     with_custom_results,
@@ -61,11 +64,12 @@ from contentmodel_adapters.openai_chat.dialects import (
     form_of,
     host_of,
     is_of_another_maker,
+    lacks_developers,
     refuses_names,
     requires_signed_calls,
     row_of,
     with_reported_settings,
-    with_roles_of_host,
+    with_role_of_host,
     with_rules_of_host,
     with_setting_fields,
     with_tools_of_host,
@@ -100,7 +104,7 @@ from contentmodel_adapters.openai_chat.tools import (
     read_old_choice,
 )
 from contentmodel_adapters.shared import google
-from contentmodel_adapters.shared.google import SKIP, with_signed_calls
+from contentmodel_adapters.shared.google import SKIP, with_signed_call
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
@@ -186,7 +190,9 @@ def _names_custom_tool(choice: ToolChoice, request: ChatRequest) -> bool:
 
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the old names and forms that hints of the request recorded."""
-    own = (request.extra or {}).get(API, {})
+    own = (request.extra or {}).get(API)
+    if not own:
+        return payload
     nulls = {name: None for name in ALIASES.values() if name in own}
     if MAX_TOKENS.is_in(own) and payload.get("max_completion_tokens") is not None:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
@@ -206,9 +212,9 @@ READS = media.MediaSupport(MEDIA_TYPES, LINKS, ("http", "https", "data"), GOOGLE
 READS_AUDIO = msgspec.structs.replace(READS, media_types=(*MEDIA_TYPES, "audio/wav", "audio/mpeg"))
 
 
-def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def _reads(context: EncodeContext) -> media.MediaSupport:
     kinds = context.known.capabilities.media
-    return media.with_readable_media(messages, context, READS_AUDIO if kinds is None or "audio" in kinds else READS)
+    return READS_AUDIO if kinds is None or "audio" in kinds else READS
 
 
 def with_settings_of_platform(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -224,89 +230,54 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatR
     return settings.with_fitting_settings(request, context, form_of(context))
 
 
-_STATE, _AUTHOR, _NO_AUTHOR = attrgetter("protected"), attrgetter("author_name"), frozenset({None})
-
-
-def without_unread_state(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request without the opaque state that the model cannot read.
+def without_unread_state(content: AIContent, context: EncodeContext) -> Made:
+    """Return a content without the opaque state that the model cannot read.
 
     That is the state of another maker, if the model is known to be of one, and of calls of other APIs, if the host does
     not read it. Reasoning of another maker is lowered like that of another API.
     """
-    if not any(map(_STATE, contents_of(request.messages))):
-        return request
-    messages = [_without_unread_state(message, request, context) for message in request.messages]
-    return context.with_messages(request, messages)
-
-
-def _without_unread_state(message: ChatMessage, request: ChatRequest, context: EncodeContext) -> ChatMessage:
-    contents: list[AIContent] = []
-    for content in message.contents:
-        state = content.protected
-        if state is None or not _is_unread(content, message, request, context):
-            contents.append(content)
-        elif isinstance(content, ReasoningContent):
-            contents += readable_reasoning(content, context, is_last=content is message.contents[-1])
-        else:
-            context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
-            contents.append(context.replace(content, protected=None))
-    return context.with_contents(message, contents)
-
-
-def _is_unread(content: Any, message: ChatMessage, request: ChatRequest, context: EncodeContext) -> bool:
-    issuer: str = content.protected.issuer
+    state, message = content.protected, context.message
+    if state is None:
+        return content
     if is_native(message, context):
-        return is_of_another_maker(issuer, request, context)
-    return content.__class__ is FunctionCallContent and issuer not in context.issuers
+        is_unread = is_of_another_maker(state.issuer, context)
+    else:
+        is_unread = content.__class__ is FunctionCallContent and state.issuer not in context.issuers
+    if not is_unread:
+        return content
+    if isinstance(content, ReasoningContent):
+        return readable_reasoning(content, context, is_last=content is message.contents[-1])
+    context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
+    return msgspec.structs.replace(content, protected=None)
 
 
-def with_state_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose signatures of calls and texts are in the fields of the host.
+def has_fields_of_state(context: EncodeContext) -> bool:
+    """Return whether a conversation of another API goes to a host that has fields for opaque state."""
+    return context.host.state_field is not None and context.host.dialect is not None and not context.native
+
+
+def with_state_of_host(content: AIContent, context: EncodeContext) -> Made:
+    """Return a call or a text with its signature in the field of the host.
 
     The signature of a text is a content before it. Without a field for it, the text keeps it.
     """
-    dialect: Dialect | None = context.host.dialect
-    if context.host.state_field is None or dialect is None or context.native:
-        return messages
-    return [_with_state_of_host(message, dialect, context) for message in messages]
-
-
-def _with_state_of_host(message: ChatMessage, dialect: Dialect, context: EncodeContext) -> ChatMessage:
-    parts = [part for content in message.contents for part in _parts(content, dialect, context)]
-    return context.with_contents(message, parts)
-
-
-def _parts(content: AIContent, dialect: Dialect, context: EncodeContext) -> list[AIContent]:
+    dialect: Dialect = context.host.dialect
     state = content.protected
     if state is None or state.issuer not in context.issuers:
-        return [content]
+        return content
     if content.__class__ is FunctionCallContent and dialect.call_row is not None and google.is_signed(content):
-        return [context.replaced(content, hints.ROW.on(content, context.api, dialect.call_row))]
+        return hints.ROW.on(content, context.api, dialect.call_row)
     if content.__class__ is not TextContent:
-        return [content]
+        return content
     field = dialect.text_field if dialect.text_field and google.is_signed(content) else dialect.state_field
     signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field or ""))
-    return [context.replaced(content, signature), context.replace(content, protected=None)]
+    return [signature, msgspec.structs.replace(content, protected=None)]
 
 
-def with_placeholders(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with placeholder signatures on calls of other APIs, if the model refuses calls without one."""
-    if not requires_signed_calls(context, request.model):
-        return request
-    changed: ChatRequest = context.replace(request, messages=with_signed_calls(request.messages, context))
-    return changed
-
-
-def with_accepted_authors(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose names of authors the API accepts: without names if the host refuses all of them."""
-    if _NO_AUTHOR.issuperset(map(_AUTHOR, messages)):
-        return messages
-    accepts = not refuses_names(context)
-    return [_with_accepted_author(message, context, accepts=accepts) for message in messages]
-
-
-def _with_accepted_author(message: ChatMessage, context: EncodeContext, *, accepts: bool) -> ChatMessage:
+def with_accepted_author(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message with a name of its author that the API accepts: without one if the host refuses all names."""
     name = message.author_name
+    accepts = not refuses_names(context)
     if name is None or message.role == "tool" or (accepts and AUTHORS.accepts(name)):
         return message
     accepted = _REFUSED.sub("_", name)[: AUTHORS.longest] if accepts and name else None
@@ -314,8 +285,7 @@ def _with_accepted_author(message: ChatMessage, context: EncodeContext, *, accep
         context.report_lost_attributes(message, ("author_name",))
     else:
         context.report_loss(message, "author_name", reasons.AUTHOR_NAME)
-    renamed: ChatMessage = context.replace(message, author_name=accepted)
-    return renamed
+    return msgspec.structs.replace(message, author_name=accepted)
 
 
 _REFUSED = re.compile(f"[{REFUSED_IN_AUTHORS}]+")
@@ -330,18 +300,18 @@ def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> Chat
 
 
 REQUEST_PASSES = (
-    request_pass(with_settings_of_platform),
-    request_pass(with_fields_of_mistral),
-    request_pass(with_fitting_settings, native=True),
+    request_pass(with_settings_of_platform, needs=(("extra", "openai-responses"),)),
+    request_pass(with_fields_of_mistral, needs=(("extra", "mistral-chat"),)),
+    request_pass(with_fitting_settings, native=True, needs=settings.NEEDS),
     request_pass(with_tools_of_host, native=True),
     request_pass(place_instructions, native=True),
-    message_pass(passes.normalize_foreign),
-    request_pass(without_unread_state, native=True, needs=(FunctionCallContent, ReasoningContent)),
-    message_pass(with_state_of_host, needs=(TextContent, FunctionCallContent)),
-    request_pass(with_placeholders, needs=(FunctionCallContent,)),
-    message_pass(with_roles_of_host, aimed=True),
-    message_pass(with_accepted_authors, aimed=True),
-    message_pass(_with_readable_media, needs=media.TYPES),
+    *passes.NORMALIZE,
+    content_step(without_unread_state, attribute="protected", native=True, needs=(Fact.STATE,)),
+    content_step(with_state_of_host, attribute="protected", needs=(Fact.STATE,), on=has_fields_of_state),
+    turn_step(with_signed_call, FunctionCallContent, own="aimed", on=requires_signed_calls),
+    turn_step(with_role_of_host, aimed=True, own="always", needs=("developer",), on=lacks_developers),
+    turn_step(with_accepted_author, attribute="author_name", aimed=True, own="always", needs=(Fact.AUTHOR,)),
+    *media.with_readable_media(_reads),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
     request_pass(with_fitting_schemas, dialects=OPENAI),
@@ -427,15 +397,15 @@ class OpenAIChat(TableAdapter):
     request_passes = REQUEST_PASSES
     request_payload_passes = (
         payload_pass(passes.with_model),
-        payload_pass(without_settings_of_tools, aimed=True),
-        payload_pass(with_voice),
+        payload_pass(without_settings_of_tools, aimed=True, keys=("tool_choice", "parallel_tool_calls")),
+        payload_pass(with_voice, keys=("modalities",)),
         payload_pass(with_rules_of_host, aimed=True),
         payload_pass(with_aliases, native=True),
         payload_pass(with_reported_settings, native=True),
     )
     answer_passes = (
         message_pass(without_user_messages),
-        message_pass(with_state_of_host),
+        content_step(with_state_of_host, attribute="protected", own="always", on=has_fields_of_state),
         message_pass(with_normalized_texts, native=True, cites=True),
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache, lru_cache
-from operator import attrgetter
 from typing import Any
+
+import msgspec
 
 from contentmodel.authoring import (
     FREE_TEXT_ROW,
+    OTHER_KINDS,
     Broken,
     Codec,
     EncodeContext,
@@ -22,10 +24,12 @@ from contentmodel.authoring import (
     WholeNumber,
     hints,
     makers,
+    needs,
     object_of,
     objects,
     objects_of,
     reasons,
+    types_after_fitting,
     with_known_tools,
     without_settings_of_tools,
 )
@@ -40,12 +44,12 @@ from contentmodel_adapters.shared.restrictions import is_named
 API = "openai-chat"
 
 
-def is_of_another_maker(maker: str | None, request: ChatRequest, context: EncodeContext) -> bool:
-    """Return whether the model of a request is known to be of another maker than this one of `MAKERS`.
+def is_of_another_maker(maker: str | None, context: EncodeContext) -> bool:
+    """Return whether the target's model is known to be of another maker than this one of `MAKERS`.
 
     False for a request of this API whose model is unchanged: all of it is sent back.
     """
-    model, origin = request.model, context.origin
+    model, origin = context.target.model, context.origin
     if maker not in MAKERS or model is None or (context.native and origin is not None and origin.model == model):
         return False
     makers_model = maker_of(model)
@@ -114,8 +118,9 @@ def _fields_of(dialect: Dialect) -> frozenset[str]:
     return frozenset(field for field in fields if field is not None)
 
 
-def requires_signed_calls(context: EncodeContext, model: str | None) -> bool:
+def requires_signed_calls(context: EncodeContext) -> bool:
     """Return whether the host refuses calls of the model without a signature of Google."""
+    model: str | None = context.target.model
     dialect: Dialect | None = context.host.dialect
     signed = None if dialect is None else dialect.signed
     return signed is not None and model is not None and re.fullmatch(signed, model) is not None
@@ -152,6 +157,7 @@ def _value_at(wire: Mapping[str, Any], path: str) -> Any:
 # -- tools -------------------------------------------------------------------------------------------------------------
 
 
+@needs(*OTHER_KINDS, makes=types_after_fitting)
 def with_tools_of_host(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request whose tools and calls the model and its host accept: custom tools may become functions.
 
@@ -171,9 +177,9 @@ def with_tools_of_host(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 def _without_refused_tools(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload without the hosted tools that the host does not have."""
-    pattern = row_of(context).tools
     wires = objects_of(payload, "tools")
-    refused = [wire for wire in wires if _is_refused(wire, pattern)]
+    pattern = row_of(context).tools
+    refused = [wire for wire in wires if wire.get("type") != "function" and _is_refused(wire, pattern)]
     if not refused:
         return payload
     sent = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
@@ -199,20 +205,17 @@ def _matcher(pattern: str) -> Callable[[str], object]:
 # -- requests ----------------------------------------------------------------------------------------------------------
 
 
-_ROLE = attrgetter("role")
+def lacks_developers(context: EncodeContext) -> bool:
+    """Return whether the host has no role developer."""
+    return "developer" not in row_of(context).roles
 
 
-def with_roles_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages with roles that the host accepts: developer messages are system messages at most hosts."""
-    if "developer" not in map(_ROLE, messages) or "developer" in row_of(context).roles:
-        return messages
-    changed = []
-    for message in messages:
-        if message.role == "developer":
-            context.report_loss(message, "role", NO_DEVELOPER)
-            message = context.replace(message, role="system")
-        changed.append(message)
-    return changed
+def with_role_of_host(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a developer message as a system message, for hosts without the role developer."""
+    if message.role != "developer":
+        return message
+    context.report_loss(message, "role", NO_DEVELOPER)
+    return msgspec.structs.replace(message, role="system")
 
 
 def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -462,7 +465,7 @@ def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext
     If the model of the target is of another maker, the fields it was read from are those of another host.
     """
     model = None if context.origin is None else context.origin.model
-    own = None if is_of_another_maker(maker_of(model), request, context) else FIELDS.of(request, API)
+    own = None if is_of_another_maker(maker_of(model), context) else FIELDS.of(request, API)
     read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in own] if own else []
     if read_from:
         return read_from

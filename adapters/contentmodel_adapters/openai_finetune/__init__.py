@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import media, message_pass, request_pass, with_fitting_calls
+from contentmodel.authoring import media, request_pass, with_fitting_calls
 from contentmodel_adapters.openai_finetune.blocks import API, REQUEST, TABLE
 from contentmodel_adapters.openai_finetune.rules import RULES
 from contentmodel_adapters.shared import documents
@@ -30,8 +30,8 @@ class OpenAIFinetune(documents.DocumentAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING, detach_media="always"),
         documents.FITTING_SCHEMAS,

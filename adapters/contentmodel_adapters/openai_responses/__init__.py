@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextField,
+    content_step,
     enum_at,
     is_native,
     media,
@@ -193,11 +194,11 @@ REQUEST_PASSES = (
     request_pass(with_hosted_of_openai, needs=TYPES),
     message_pass(with_state_of_items, needs=(ReasoningContent,)),
     request_pass(with_stored_reasoning, needs=(ReasoningContent,)),
-    message_pass(passes.normalize_foreign),
+    *passes.NORMALIZE,
     request_pass(without_unread_state, native=True, needs=(ReasoningContent,)),
     message_pass(with_state_at_end, needs=(ReasoningContent,)),
     request_pass(with_texts_of_openai, needs=(TextContent,)),
-    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    *media.with_readable_media(READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),
     request_pass(with_fitting_schemas, dialects=OPENAI),
@@ -274,7 +275,7 @@ class OpenAIResponses(TableAdapter):
     repeated = frozenset(REPEATED)
     has_failed_answers = True
     request_passes = REQUEST_PASSES
-    answer_passes = (message_pass(passes.normalize_answer, cites=True), message_pass(media.without_media))
+    answer_passes = (message_pass(passes.normalize_answer, cites=True), content_step(media.without_media, own="always"))
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 

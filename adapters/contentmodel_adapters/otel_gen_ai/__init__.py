@@ -105,8 +105,8 @@ class OtelGenAI(TableAdapter):
     repeated = REQUESTS
     request_passes = (
         documents.KNOWN_TOOLS,
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         approvals.WITHOUT_OWN_IDS,
         request_pass(with_json_schemas),
     )
@@ -114,7 +114,7 @@ class OtelGenAI(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
-        message_pass(media.with_readable_media, reads=READS),
+        *media.with_readable_media(READS),
     )
     response_passes = (response_pass(with_counted_usage),)
     response_payload_passes = (payload_pass(with_listed_reasons, native=True), payload_pass(as_read, native=True))

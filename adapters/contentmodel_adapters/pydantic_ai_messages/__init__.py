@@ -156,12 +156,12 @@ class PydanticAIMessages(documents.ListAdapter):
     request_passes = (
         message_pass(without_records, native=True),
         request_pass(with_known_tools, kinds=Kinds(changes=True)),
-        documents.NORMALIZED,
+        *documents.NORMALIZED,
         message_pass(with_results_of_claude, needs=TYPES),
         message_pass(with_results_of_openai, needs=TYPES),
         message_pass(with_results_of_gemini, needs=TYPES),
         message_pass(with_providers),
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *media.with_readable_media(READS),
         documents.FITTING_CALLS,
         message_pass(with_names_of_results, native=True),
     )

@@ -13,7 +13,6 @@ from contentmodel.authoring import (
     RequestsOnly,
     Row,
     TableAdapter,
-    message_pass,
     passes,
     place_instructions,
     request_pass,
@@ -73,7 +72,7 @@ class ListAdapter(RequestsOnly, Lists):
 
 KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds())
 INSTRUCTIONS = request_pass(place_instructions, native=True)
-NORMALIZED = message_pass(passes.normalize_foreign)
+NORMALIZED = passes.NORMALIZE
 WITH_A_TURN = request_pass(passes.with_a_turn)
 FITTING_CALLS = request_pass(with_fitting_calls, ids=ANYTHING, names=ANYTHING)
 FITTING_SCHEMAS = request_pass(with_fitting_schemas, dialects=OPENAI)

@@ -30,7 +30,6 @@ from contentmodel.authoring import (
     Union,
     hints,
     media,
-    message_pass,
     objects_of,
     passes,
     reasons,
@@ -493,8 +492,8 @@ READS = media.MediaSupport(schemes=("http", "https", "file", "gs", "s3"), in_ans
 
 PASSES = (
     documents.INSTRUCTIONS,
-    documents.NORMALIZED,
-    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    *documents.NORMALIZED,
+    *media.with_readable_media(READS),
     documents.FITTING_CALLS,
     approvals.WITH_OWN_IDS,
 )

@@ -120,7 +120,7 @@ def without_error_in_message(response: ChatResponse, context: DecodeContext) -> 
 
 MESSAGE_PASSES = (
     message_pass(passes.normalize_answer, cites=True),
-    message_pass(media_passes.with_readable_media, reads=extensions_ai.READS),
+    *media_passes.with_readable_media(extensions_ai.READS),
 )
 """The passes of the messages of answers. Each format also converts the spans of citations to its own unit."""
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from operator import is_
 from typing import Any
 
+import msgspec
+
 from contentmodel.authoring import (
     Codec,
     DecodeContext,
@@ -132,22 +134,15 @@ def _joined(contents: Sequence[Any], context: EncodeContext) -> list[Any]:
     return joined
 
 
-def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages with a placeholder signature on the first call of each turn of another API or model."""
-    signed = []
-    for message in messages:
-        place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
-        if place is not None and message.contents[place].protected is None and not stays(message, context):
-            contents = list(message.contents)
-            contents[place] = _signed(contents[place], context)
-            message = context.replace(message, contents=contents)
-        signed.append(message)
-    return signed
-
-
-def _signed(call: Any, context: EncodeContext) -> Any:
-    context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
-    return context.replace(call, protected=PLACEHOLDER)
+def with_signed_call(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API or model with a placeholder signature on its first call."""
+    contents: list[Any] = list(message.contents)
+    at = next((at for at, content in enumerate(contents) if content.__class__ is FunctionCallContent), None)
+    if at is None or contents[at].protected is not None:
+        return message
+    context.report_loss(contents[at], "protected", reasons.PLACEHOLDER_SIGNATURE)
+    contents[at] = msgspec.structs.replace(contents[at], protected=PLACEHOLDER)
+    return msgspec.structs.replace(message, contents=contents)
 
 
 def with_signed_turns(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

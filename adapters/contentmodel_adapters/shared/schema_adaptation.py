@@ -13,6 +13,7 @@ from contentmodel.authoring import (
     Renames,
     SchemaMap,
     loss_of,
+    needs,
     parse,
     reasons,
     steps_of,
@@ -66,6 +67,7 @@ ANTHROPIC = Dialects(
 GOOGLE = Dialects(tools=schemas.GEMINI_TOOLS, strict=None, answers=schemas.for_answers(schemas.GEMINI_JSON_SCHEMA))
 
 
+@needs(("tool", FunctionTool), ("tool", ToolGroup), ("option", "response_format"))
 def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects: Dialects) -> ChatRequest:
     """Return a request of another API with schemas that the target accepts. Report the lost parts of the schemas."""
     if context.native:

@@ -10,7 +10,6 @@ from contentmodel.authoring import (
     Hint,
     Row,
     media,
-    message_pass,
     objects_of,
     payload_pass,
     place_instructions,
@@ -42,8 +41,8 @@ class ShareGPT(documents.DocumentAdapter):
     request_passes = (
         documents.KNOWN_TOOLS,
         request_pass(place_instructions),
-        documents.NORMALIZED,
-        message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+        *documents.NORMALIZED,
+        *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,

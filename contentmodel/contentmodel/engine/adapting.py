@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.content.base import AIContent
+from contentmodel.content.text import TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.host import NO_HOST, Host
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, name_of, steps_of, without_path
@@ -18,12 +20,13 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.objects import is_error_in_list
+from contentmodel.engine.pipeline.census import NOT_NORMAL, RECORDED, Fact
 from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.normalizing import normalized, normalized_contents, normalized_request
 from contentmodel.engine.pipeline.passes import APPROVALS, with_fitting_finish
-from contentmodel.engine.pipeline.prefill import with_continuation, without_continuation
-from contentmodel.engine.pipeline.steps import Pass, Plan, fitted, payload_pass, prepared
+from contentmodel.engine.pipeline.prefill import refuses_continuation, with_continuation, without_continuation
+from contentmodel.engine.pipeline.steps import Pass, Plan, fitted, payload_pass, prepared, request_pass
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
@@ -313,41 +316,64 @@ class TableAdapter:
         source = request
         reencode = partial(self.encode_request, policies=policies, model=model)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
-        context.known = self.look_up_model(request.model if model is None else model, policies)
         if model is not None and model != request.model:
             request = context.replace(request, model=model)
         context.model = model
         context.is_aimed = context.native and _is_aimed(request, context)
-        if context.native and context.known.model is None and context.known.status == "guessed":
-            # The request was written for a model that it does not name: nothing in it is too much for a guess.
-            context.known = UNLIMITED
-        self._aim(context, request.model)
-        if model is None and not context.native:
-            self._report_foreign_model(request, context)
-        request = normalized_request(request, context, takes_json=self.takes_json)
-        report_request_records(request, self.records, context)
-        request = with_continuation(
-            prepared(without_continuation(request, context), self._request_plan, context), context
-        )
+        self._aim_request(context, request.model, policies)
+        if model is None and not context.native and context.target.foreign is not None:
+            context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=context.target.foreign)
+        request = prepared(request, self._request_plan, context)
         payload = fitted(self.request.encode(request, context), self._payload_plan, context, request)
         is_alone = ALONE.of(request, self.api) if context.native else self.is_list
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
         return Encoded(payload, source, context, reencode, self.form)
 
-    def _report_foreign_model(self, request: ChatRequest, context: EncodeContext) -> None:
-        """Report the model of a request as a loss if it is one of another provider."""
-        found = self.rules.foreign_model({self.model_field: request.model}, context.host)
-        if found is not None:
-            context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=found)
+    def _aim_request(self, context: EncodeContext, model: str | None, policies: Mapping[str, str] | None) -> None:
+        """Set what a context holds of the target of a request. It is kept for the next request."""
+        key = model, context.model, context.native, tuple(sorted(policies.items())) if policies else ()
+        target = self._targets.get(key)
+        if target is None:
+            context.known = self.look_up_model(model, policies)
+            if context.native and context.known.model is None and context.known.status == "guessed":
+                # The request was written for a model that it does not name: nothing in it is too much for a guess.
+                context.known = UNLIMITED
+            self._aim(context, model)
+            foreign = self.rules.foreign_model({self.model_field: model}, context.host)
+            target = Target(model, context.known, context.host, context.issuers, context.policies, foreign)
+            if len(self._targets) >= Plan.MOST:
+                self._targets.clear()
+            self._targets[key] = target
+        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
+        context.lacks_approvals, context.reasoning_fields = self._lacks_approvals, self.reasoning_fields
+        context.known, context.host, context.issuers = target.known, target.host, target.issuers
+        context.policies, context.target = target.policies, target
+
+    @cached_property
+    def _targets(self) -> dict[Any, Target]:
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the plans, which are made again."""
-        return {name: value for name, value in vars(self).items() if not isinstance(value, Plan)}
+        kept = vars(self).items()
+        return {name: value for name, value in kept if not isinstance(value, Plan) and name != "_targets"}
 
     @cached_property
     def _request_plan(self) -> Plan:
-        return Plan(self.request_passes)
+        first = (
+            request_pass(
+                normalized_request,
+                native=True,
+                needs=NOT_NORMAL,
+                makes=lambda facts: (TextContent,),
+                takes_json=self.takes_json,
+            ),
+            request_pass(report_request_records, native=True, needs=RECORDED, held=self.records),
+            request_pass(without_continuation, native=True, needs=(Fact.CONTINUED,)),
+        )
+        last = request_pass(with_continuation, native=True, on=refuses_continuation)
+        return Plan((*first, *self.request_passes, last))
 
     @cached_property
     def _answer_plan(self) -> Plan:
@@ -567,6 +593,20 @@ class TableAdapter:
     def describe(self) -> JsonObject:
         """Return the tables as data, for documentation, coverage and generators."""
         return self.table.describe()
+
+
+class Target(msgspec.Struct, frozen=True, eq=False):
+    """What is known of a model, its host and the policies before a request is looked at.
+
+    `model` is the model of the request. `foreign` is the finding if it is one of another provider.
+    """
+
+    model: str | None
+    known: Known
+    host: Host
+    issuers: frozenset[str]
+    policies: Mapping[str, str]
+    foreign: str | None
 
 
 IN_LIST = Hint[Literal[True]](None, "in_list", "the body of an error was the only item of a list")

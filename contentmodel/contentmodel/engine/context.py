@@ -218,6 +218,7 @@ class EncodeContext:
         "completes",
         "has_no_origin",
         "host",
+        "index",
         "is_aimed",
         "is_error_body",
         "is_open",
@@ -230,6 +231,7 @@ class EncodeContext:
         "known",
         "lacks_approvals",
         "maps",
+        "message",
         "model",
         "native",
         "origin",
@@ -241,6 +243,7 @@ class EncodeContext:
         "replacements",
         "sends_argument_text",
         "status",
+        "target",
     )
 
     def __init__(
@@ -276,6 +279,12 @@ class EncodeContext:
         """The id of the encoded answer."""
         self.model: str | None = None
         """The model that the caller passed for a request; None if unset."""
+        self.target: Any = None
+        """The target's model and policies, by which plans are kept; None if unknown."""
+        self.message: ChatMessage = _NO_MESSAGE
+        """The message whose contents a step looks at."""
+        self.index = 0
+        """The index of the content in this message."""
         # The fields of a PendingLoss. Tuples are cheaper, and most losses are never read.
         self.pending_losses: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
         self.replacements: list[tuple[object, object]] = []
@@ -425,6 +434,7 @@ class EncodeContext:
                 self.report_loss(owner, name, reason)
 
 
+_NO_MESSAGE = ChatMessage(role="")
 _REPORTED_ELSEWHERE = ("extra", "executor", "protected", *OF_RESULTS)
 """Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
 _APART = ("annotations", "tools")

@@ -19,8 +19,11 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
+import msgspec
+
 import contentmodel
 from contentmodel.adapter import adapter as find_adapter
+from contentmodel.engine.pipeline.steps import Pass
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, Mutant, add
 
 BEDROCK, RESPONSES, MISTRAL, OLLAMA = "bedrock-converse", "openai-responses", "mistral-chat", "ollama-chat"
@@ -93,6 +96,9 @@ def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
         if isinstance(owner, ModuleType):
             for module in _importers(original, attribute):
                 stack.enter_context(mock.patch.object(module, attribute, replacement))
+            for module, name, steps in _declared_steps():
+                changed_steps = tuple(_with_function(step, function, replacement) for step in steps)
+                stack.enter_context(mock.patch.object(module, name, changed_steps))
         else:
             made = property(replacement) if isinstance(original, property) else replacement
             stack.enter_context(mock.patch.object(owner, attribute, made))
@@ -103,6 +109,21 @@ def _importers(function: Any, name: str) -> list[ModuleType]:
     """Return the modules of the library that have a function under its name."""
     modules = [module for key, module in list(sys.modules.items()) if key.partition(".")[0] == "contentmodel"]
     return [module for module in modules if vars(module).get(name) is function]
+
+
+def _declared_steps() -> list[tuple[ModuleType, str, tuple[Pass, ...]]]:
+    """Return the steps that modules of the engine declare for adapters."""
+    modules = [module for key, module in list(sys.modules.items()) if key.startswith("contentmodel.engine.")]
+    return [
+        (module, name, value)
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, tuple) and value and all(isinstance(step, Pass) for step in value)
+    ]
+
+
+def _with_function(step: Pass, function: Any, replacement: Any) -> Pass:
+    return msgspec.structs.replace(step, run=replacement) if step.run is function else step
 
 
 _ADAPTERS = "contentmodel_adapters"

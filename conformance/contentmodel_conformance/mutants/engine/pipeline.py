@@ -11,6 +11,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.engine.pipeline import (
     blank_texts,
     call_ids,
+    census,
     chat_messages,
     detached_media,
     instructions,
@@ -69,28 +70,30 @@ def _swapped(passes: Sequence[Any], one: str, other: str) -> list[Any]:
     return [taken.get(step.name, step) for step in passes]
 
 
-@change(steps, "prepared", ANTHROPIC, "rules/foreign")
-def leaves_blank_texts(original: Any, request: Any, passes: Any, context: Any) -> Any:
-    """Skip the pass that drops blank texts."""
-    return original(request, _without(passes, "without_blank_texts"), context)
+@change(steps.Plan, "__init__", ANTHROPIC, "rules/foreign")
+def leaves_blank_texts(original: Any, self: Any, passes: Any) -> None:
+    """Skip the step that drops blank texts."""
+    original(self, _without(tuple(passes), "without_blank_text"))
 
 
-@change(steps, "prepared", GOOGLE, "rules/crossing")
-def leaves_schemas_as_they_are(original: Any, request: Any, passes: Any, context: Any) -> Any:
-    """Skip the pass that adapts the schemas of tools."""
-    return original(request, _without(passes, "with_fitting_schemas"), context)
+@change(steps.Plan, "__init__", GOOGLE, "rules/crossing")
+def leaves_schemas_as_they_are(original: Any, self: Any, passes: Any) -> None:
+    """Skip the step that adapts the schemas of tools."""
+    original(self, _without(tuple(passes), "with_fitting_schemas"))
 
 
-@change(steps, "fitted", ANTHROPIC, "acceptance/settings")
-def forgets_the_limit(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
-    """Skip the pass that sets the required token limit."""
-    return original(value, _without(passes, "with_limit"), context, *source)
+@change(steps.Plan, "__init__", ANTHROPIC, "acceptance/settings")
+def forgets_the_limit(original: Any, self: Any, passes: Any) -> None:
+    """Skip the step that sets the required token limit."""
+    original(self, _without(tuple(passes), "with_limit"))
 
 
-@change(steps, "fitted", GOOGLE, "identity/sdk")
-def completes_native_payloads(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
-    """Run the passes for payloads of other APIs on native payloads."""
-    return original(value, [replace(step, native=True) if source else step for step in passes], context, *source)
+@change(steps.Plan, "__init__", GOOGLE, "identity/sdk")
+def completes_native_payloads(original: Any, self: Any, passes: Any) -> None:
+    """Run the steps for payloads of other APIs on native payloads."""
+    passes = tuple(passes)
+    is_of_payloads = any(step.name == "_with_required" for step in passes)
+    original(self, [replace(step, native=True) if is_of_payloads else step for step in passes])
 
 
 @change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
@@ -99,16 +102,16 @@ def treats_issuer_as_api(original: Any, message: Any, context: Any) -> Any:
     return message.origin is not None and message.origin.issuer == context.issuer
 
 
-@change(origins, "is_all_native", ANTHROPIC, "identity/sdk-places")
-def adapts_native_requests(original: Any, request: Any, context: Any) -> Any:
-    """Run all passes on a native request."""
-    return False
+@change(census, "census", ANTHROPIC, "identity/sdk-places")
+def adapts_native_requests(original: Any, request: Any, api: Any) -> Any:
+    """Run all steps on a native request."""
+    return original(request, api) | {census.Fact.FOREIGN}
 
 
 # -- contents ----------------------------------------------------------------------------------------------------------
 
 
-@change(passes, "_with_known_role", CHAT, "roles/crossing")
+@change(passes, "with_known_role", CHAT, "roles/crossing")
 def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any:
     """Send a message of an unknown role as a system message."""
     known = original(message, context)
@@ -169,16 +172,16 @@ def sends_url_safe_base64(original: Any, data: Any) -> Any:
     return data
 
 
-@change(media, "_named", CHAT, "rules/crossing", other=ANTHROPIC)
+@change(media, "_typed", CHAT, "rules/crossing", other=ANTHROPIC)
 def sends_files_without_names(original: Any, content: Any, context: Any, reads: Any) -> Any:
     """Send documents without names to a target that requires them."""
-    return content
+    return original(content, context, replace(reads, named=False))
 
 
 @change(media, "_as_text", CHAT, "accounting/crossing", other=GOOGLE)
 def converts_links_silently(original: Any, content: Any, context: Any, reason: Any, **values: Any) -> Any:
     """Convert links to text, and report no loss."""
-    return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
+    return TextContent(text=lowering.as_text(content))
 
 
 @change(names.Bijection, "keeps", ANTHROPIC, "rules/crossing")

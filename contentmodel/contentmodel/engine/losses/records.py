@@ -34,11 +34,12 @@ _id_of = attrgetter("message_id")
 _of_message, _UNSET = attrgetter(*OF_MESSAGES), (None,) * len(OF_MESSAGES)
 
 
-def report_request_records(request: ChatRequest, held: Collection[str], context: EncodeContext) -> None:
-    """Report the branches and messages of a request. `held` has the fields that the target's format has."""
+def report_request_records(request: ChatRequest, context: EncodeContext, held: Collection[str]) -> ChatRequest:
+    """Return a request, and report what only stored conversations have, except the fields `held` of the target."""
     if request.branches and "branches" not in held:
         context.report_loss(request, "branches", reasons.NO_BRANCHES)
     report_records(request.messages, held, context)
+    return request
 
 
 def report_records(messages: Sequence[ChatMessage], held: Collection[str], context: EncodeContext) -> None:

@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.message import ChatMessage
+from contentmodel.engine.pipeline.census import Fact
+from contentmodel.engine.pipeline.steps import Made, content_step, each_output, needs
 from contentmodel.request import ChatRequest
 
 
-def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of other APIs without blank texts, for APIs that refuse them, also in results."""
-    kept = []
-    for message in messages:
-        if not context.is_open and not is_native(message, context):
-            contents = [_without_blank_outputs(content, context) for content in message.contents]
-            message = context.with_contents(message, _without_blanks(contents, context))
-        kept.append(message)
-    return kept
+def without_blank_text(content: AIContent, context: EncodeContext) -> Made:
+    """Return nothing for a blank text, and a result without its blank texts, for APIs that refuse them.
+
+    A text that has just started, in a stream, may grow.
+    """
+    if context.is_open:
+        return content
+    if isinstance(content, FunctionResultContent | CustomToolResultContent):
+        return each_output(content, without_blank_text, context)
+    return () if _drop_blank(content, context) else content
 
 
+WITHOUT_BLANK_TEXTS = content_step(
+    without_blank_text, TextContent, FunctionResultContent, CustomToolResultContent, needs=(Fact.BLANK_TEXT,)
+)
+
+
+@needs(Fact.INSTRUCTIONS)
 def without_blank_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request of another API without blank instructions, for APIs that refuse them."""
-    instructions = _without_blanks(request.instructions, context)
-    return request if instructions is request.instructions else context.replace(request, instructions=instructions)
-
-
-def _without_blank_outputs(content: AIContent, context: EncodeContext) -> AIContent:
-    if not isinstance(content, FunctionResultContent | CustomToolResultContent) or not content.outputs:
-        return content
-    outputs = _without_blanks(content.outputs, context)
-    return content if outputs is content.outputs else context.replace(content, outputs=outputs)
-
-
-def _without_blanks(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
-    """Return the contents without blank texts; the same list if there are none."""
-    return [c for c in contents if not _drop_blank(c, context)] if any(map(_is_blank, contents)) else contents
+    if not any(map(_is_blank, request.instructions)):
+        return request
+    instructions = [content for content in request.instructions if not _drop_blank(content, context)]
+    return msgspec.structs.replace(request, instructions=instructions)
 
 
 def _is_blank(content: AIContent) -> bool:

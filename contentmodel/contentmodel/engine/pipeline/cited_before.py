@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from contentmodel.content.text import TextContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.message import ChatMessage, contents_of
+from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def with_citations_of_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages of other APIs with each citation on the text that it belongs to."""
-    cited = [content for content in contents_of(messages) if content.annotations]
-    if not any(map(_is_citation_alone, cited)):
-        return messages
-    return [message if is_native(message, context) else _with_citations(message, context) for message in messages]
+    return [m if is_native(m, context) else with_citations_on_texts(m, context) for m in messages]
 
 
-def _with_citations(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+def with_citations_on_texts(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API with each citation on the text that it belongs to."""
+    if not any(map(_is_citation_alone, message.contents)):
+        return message
     contents: list[AIContent] = []
     for content in message.contents:
         last = contents[-1] if contents else None

@@ -10,7 +10,9 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolApprovalRequestContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.census import Fact
 from contentmodel.engine.pipeline.origins import is_native, stays
+from contentmodel.engine.pipeline.steps import needs
 from contentmodel.message import ChatMessage, contents_of
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 INSTRUCTION_ROLES = ("system", "developer")
 
 
+@needs(Fact.INSTRUCTIONS, makes=lambda facts: ("system",))
 def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Put instructions into a first message of role system, for APIs without another field for them."""
     if not request.instructions:
@@ -29,6 +32,7 @@ def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     return msgspec.structs.replace(request, instructions=[], messages=[first, *request.messages])
 
 
+@needs(*INSTRUCTION_ROLES, makes=lambda facts: (Fact.INSTRUCTIONS,))
 def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved."""
     hoisted: list[ChatMessage] = []
@@ -66,6 +70,7 @@ def is_only_of_models(content: AIContent) -> bool:
     return isinstance(content, ToolResultContent) and content.executor != "client"
 
 
+@needs(*INSTRUCTION_ROLES, makes=lambda facts: ("user",))
 def instructions_as_text(
     messages: list[ChatMessage], context: EncodeContext, *, after_user: bool = False
 ) -> list[ChatMessage]:

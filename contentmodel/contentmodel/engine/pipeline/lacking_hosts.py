@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from contentmodel.engine.pipeline.passes import leave_empty, normalized_message, split_results
+from contentmodel.engine.pipeline.passes import leave_empty, normalized_message, results_apart
+from contentmodel.engine.pipeline.steps import recorded_turns
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -32,7 +33,7 @@ def without_hosted(
                 context.own_contents[id(content)] = content
         plain = normalized_message(message, context)
         if plain.contents:
-            changed += split_results(plain, context)
+            changed += recorded_turns(plain, results_apart(plain, context), context)
         else:
             leave_empty(message, context)
     return changed

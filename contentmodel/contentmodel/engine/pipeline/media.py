@@ -5,8 +5,9 @@ Messages from the target's own API are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -32,15 +33,18 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
-from contentmodel.engine.pipeline.origins import stays
+from contentmodel.engine.pipeline.census import Fact
 from contentmodel.engine.pipeline.passes import is_one_text, left_out
 from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
+from contentmodel.engine.pipeline.steps import content_step, each_output
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
+    from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.losses.reasons import Reason
+    from contentmodel.engine.pipeline.steps import Made, Pass
 
 _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
 
@@ -72,59 +76,52 @@ class MediaSupport(msgspec.Struct, frozen=True):
     untyped: tuple[str, ...] = ()
 
 
-def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: MediaSupport) -> list[ChatMessage]:
-    """Return the messages with media of other APIs converted for the target. Unreadable media are dropped.
-
-    A link that the target cannot fetch becomes text. If nothing of a user message is left, it gets a placeholder text.
-    """
-    return [
-        _readable_message(message, context, reads) if _has_media(message) and not stays(message, context) else message
-        for message in messages
-    ]
-
-
+Reads: TypeAlias = "MediaSupport | Callable[[EncodeContext], MediaSupport]"
+"""The media that a target reads, or a function that returns them for its model and host."""
 MEDIA = (DataContent, UriContent, HostedFileContent)
 TYPES = (*MEDIA, DocumentContent)
-"""The content types that `with_readable_media` converts."""
+"""The content types that `readable` converts."""
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 
-def _has_media(message: ChatMessage) -> bool:
-    for content in message.contents:
-        if isinstance(content, _RESULTS):
-            if not is_one_text(content) and any(map(_is_media, content.output_list)):
-                return True
-        elif _is_media(content):
-            return True
-    return False
+def with_readable_media(reads: Reads, *, aimed: bool = False) -> tuple[Pass, ...]:
+    """Return the steps that convert media of other APIs for the target. Unreadable media are dropped.
+
+    A link that the target cannot fetch becomes text. If nothing of a user message is left, it gets a placeholder text.
+    """
+    options: dict[str, Any] = {"aimed": aimed, "own": "aimed", "reads": reads}
+    return (
+        content_step(readable, *TYPES, needs=TYPES, emptied=user_left_out, **options),
+        content_step(with_readable_outputs, *_RESULTS, needs=(Fact.RICH_RESULT,), **options),
+    )
 
 
-def _is_media(content: AIContent) -> bool:
+def user_left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a user message without contents with a placeholder text."""
+    return left_out(message, context) if message.role == "user" else message
+
+
+def readable(content: AIContent, context: EncodeContext, reads: Reads) -> Made:
+    """Return what the target reads of a medium, or of a document with media."""
+    support = reads(context) if callable(reads) else reads
+    if context.message.role == "assistant" and not support.in_answers and content.__class__ in MEDIA:
+        return without_medium(content, context, reasons.MEDIA_OF_ASSISTANT)
+    return _readable(content, context, support)
+
+
+def with_readable_outputs(result: ToolResultContent, context: EncodeContext, reads: Reads) -> AIContent:
+    """Return a result with what the target reads of the media in it."""
+    if is_one_text(result):
+        return result
+    support = reads(context) if callable(reads) else reads
+    return each_output(result, lambda output, context: _readable(output, context, support), context)
+
+
+def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -> Made:
     if isinstance(content, DocumentContent):
-        return any(part.__class__ in MEDIA for part in content.parts)
-    return content.__class__ in MEDIA
-
-
-def _readable_message(message: ChatMessage, context: EncodeContext, reads: MediaSupport) -> ChatMessage:
-    is_answer = message.role == "assistant" and not reads.in_answers
-    contents: list[AIContent] = []
-    for content in message.contents:
-        if is_answer and content.__class__ in MEDIA:
-            contents += _without_media(content, context, reasons.MEDIA_OF_ASSISTANT)
-        else:
-            contents += _readable(content, context, reads)
-    readable = context.with_contents(message, contents)
-    return readable if contents or message.role != "user" else left_out(readable, context)
-
-
-def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
-    if isinstance(content, _RESULTS) and not is_one_text(content):
-        outputs = [o for output in content.output_list for o in _readable(output, context, reads)]
-        return (context.replace(content, outputs=outputs),)
-    if isinstance(content, DocumentContent):
-        if reads.in_documents or not _is_media(content):
-            return (content,)
-        return [c for part in _parted(content, context) for c in _readable(part, context, reads)]
+        if reads.in_documents or not any(part.__class__ in MEDIA for part in content.parts):
+            return content
+        return [c for part in _parted(content, context) for c in _listed(_readable(part, context, reads))]
     if isinstance(content, MediaContent) and content.media_type and not is_media_type(content.media_type):
         context.report_loss(content, "media_type", reasons.NO_MEDIA_TYPE)
         content = context.replace(content, media_type=None)
@@ -133,7 +130,11 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
     if content.__class__ is HostedFileContent and not reads.files:
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
-    return _readable_data(content, context, reads) if content.__class__ is DataContent else (content,)
+    return _readable_data(content, context, reads) if content.__class__ is DataContent else content
+
+
+def _listed(made: Made) -> Sequence[AIContent]:
+    return made if isinstance(made, list | tuple) else (made,)
 
 
 def _parted(content: DocumentContent, context: EncodeContext) -> list[AIContent]:
@@ -152,7 +153,7 @@ def _parted(content: DocumentContent, context: EncodeContext) -> list[AIContent]
 # -- links -------------------------------------------------------------------------------------------------------------
 
 
-def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
+def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Made:
     name, colon, _ = content.uri.partition(":")
     scheme = name.lower() if colon else ""
     if scheme == "data" and ("data" not in reads.schemes or content.media_kind is None):
@@ -167,10 +168,10 @@ def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupp
         return _as_text(content, context, reasons.LINK_TO_KIND, medium=content.media_kind)
     if reads.typed_links and content.media_type is None and not content.uri.startswith(reads.untyped):
         return _typed_link(content, context)
-    return (content,)
+    return content
 
 
-def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
+def _typed_link(content: UriContent, context: EncodeContext) -> Made:
     """Return a link with a media type derived from its ending or its kind. If neither is known, return it as text."""
     media_type = media_type_of_link(content.uri)
     if kind_of_media(media_type) != content.media_kind:
@@ -178,7 +179,7 @@ def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIConte
     if media_type is None:
         return _as_unknown(content, context)
     context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
-    return (context.replace(content, media_type=media_type),)
+    return context.replace(content, media_type=media_type)
 
 
 def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
@@ -191,16 +192,16 @@ def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
     return any(media_type_matches(media_type, pattern) for pattern in patterns)
 
 
-def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: object) -> Iterable[AIContent]:
+def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: object) -> Made:
     context.degrade(content, reason, *lowering.spelled(content), **values)
-    return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
+    return context.replaced(content, TextContent(text=lowering.as_text(content)))
 
 
-def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
+def _as_unknown(content: UriContent, context: EncodeContext) -> Made:
     return _as_text(content, context, reasons.LINK_WITHOUT_KIND)
 
 
-def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent] | None:
+def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Made | None:
     """Return the content of a data URI, converted as inline data; None if the URI is malformed."""
     try:
         data = DataContent.from_data_uri(content.uri, name=content.name)
@@ -215,7 +216,7 @@ def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) ->
 # -- inline data -------------------------------------------------------------------------------------------------------
 
 
-def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
+def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Made:
     if content.text is not None and not reads.texts:
         context.report_loss(content, "text", reasons.DOCUMENT_AS_BASE64)
         inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
@@ -237,24 +238,16 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSup
         context.report_loss(content, "name", reasons.GENERATED_FILE_NAME)
         content = context.replace(content, name=None)
     if content.media_type is None:
-        return [made for typed in _with_type(content, context) for made in _read(typed, context, reads)]
-    return _read(content, context, reads)
-
-
-def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataContent]:
-    """Return inline data with a media type derived from its name or first bytes, because every API requires one."""
-    media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
-    if media_type is None:
-        context.report_loss(content, None, reasons.UNTYPED_DATA)
-        return ()
-    context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
-    return (context.replace(content, media_type=media_type),)
-
-
-def _read(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
+        # Every API requires a media type.
+        media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
+        if media_type is None:
+            context.report_loss(content, None, reasons.UNTYPED_DATA)
+            return ()
+        context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
+        content = context.replace(content, media_type=media_type)
     if reads.texts and content.text is None and content.is_media_type("text/*"):
         content = _with_text(content, context)
-    return [_named(typed, context, reads) for typed in _typed(content, context, reads)]
+    return _typed(content, context, reads)
 
 
 def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
@@ -268,58 +261,49 @@ def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
     return made
 
 
-def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
-    if reads.media_types is None:
-        return (content,)
-    essence = essence_of(content.media_type)
-    named = _ALIASES.get(essence, essence)
-    if not any(media_type_matches(named, pattern) for pattern in reads.media_types):
-        if content.text is not None:
-            context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
-            return (context.replaced(content, TextContent(text=content.text)),)
-        context.report_loss(content, None, reasons.UNSUPPORTED_MEDIA_TYPE, media_type=named)
-        return ()
-    if named == essence:
-        return (content,)
-    context.report_loss(content, "media_type", reasons.MEDIA_TYPE_NAME, media_type=named)
-    return (context.replace(content, media_type=named),)
-
-
-def _named(content: AIContent, context: EncodeContext, reads: MediaSupport) -> AIContent:
-    """Return inline data with a file name if the target requires one."""
-    if content.__class__ is not DataContent:
-        return content
+def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) -> AIContent | tuple[()]:
+    """Return inline data with the target's name of its media type, and with a file name if the target requires one."""
+    if reads.media_types is not None:
+        named, is_named, is_read = _of_type(content.media_type or "", reads.media_types)
+        if not is_read:
+            if content.text is not None:
+                context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
+                return context.replaced(content, TextContent(text=content.text))
+            context.report_loss(content, None, reasons.UNSUPPORTED_MEDIA_TYPE, media_type=named)
+            return ()
+        if not is_named:
+            context.report_loss(content, "media_type", reasons.MEDIA_TYPE_NAME, media_type=named)
+            content = context.replace(content, media_type=named)
     if content.name or not reads.named or content.media_kind in ("image", "audio"):
         return content
     context.report_loss(content, "name", reasons.FILE_NAME)
     return context.replace(content, name=made_name(content))
 
 
+@lru_cache(maxsize=256)
+def _of_type(media_type: str, patterns: tuple[str, ...]) -> tuple[str, bool, bool]:
+    """Return the usual name of a media type, whether it has this name, and whether a pattern matches it."""
+    essence = essence_of(media_type)
+    named = _ALIASES.get(essence, essence)
+    return named, named == essence, any(media_type_matches(named, pattern) for pattern in patterns)
+
+
 # -- positions without media -------------------------------------------------------------------------------------------
 
 
-def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of another API's answer without media, for APIs whose answers contain none."""
-    if context.native:
-        return messages
-    return [
-        context.with_contents(message, [kept for content in message.contents for kept in _for_answer(content, context)])
-        for message in messages
-    ]
+def without_media(content: AIContent, context: EncodeContext) -> Made:
+    """Return what is left of a medium in another API's answer, for APIs whose answers contain none."""
+    if context.native or not isinstance(content, MediaContent):
+        return content
+    return without_medium(content, context, reasons.NO_MEDIA_IN_ANSWER)
 
 
-def _for_answer(content: AIContent, context: EncodeContext) -> Iterable[AIContent]:
-    if not isinstance(content, MediaContent):
-        return (content,)
-    return _without_media(content, context, reasons.NO_MEDIA_IN_ANSWER)
-
-
-def _without_media(content: AIContent, context: EncodeContext, reason: Reason) -> Iterable[AIContent]:
+def without_medium(content: AIContent, context: EncodeContext, reason: Reason) -> Made:
     """Return a text for a medium: the address of a link, or a transcript. If it has neither, report a loss."""
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
         return _as_text(content, context, reasons.AS_TEXT)
     if content.__class__ is DataContent and content.transcript:
         context.degrade(content, reasons.TRANSCRIPT, "transcript")
-        return (context.replaced(content, TextContent(text=content.transcript)),)
+        return context.replaced(content, TextContent(text=content.transcript))
     context.report_loss(content, None, reason)
     return ()

@@ -27,6 +27,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import calls_of, with_distinct_ids
+from contentmodel.engine.pipeline.census import CALLS_AND_RESULTS
 from contentmodel.engine.pipeline.detached_media import is_announced
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
@@ -34,9 +35,10 @@ from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.passes import joined_messages, leave_empty
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing
+from contentmodel.engine.pipeline.steps import needs
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex
-from contentmodel.request import FunctionTool
+from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolGroup
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -77,6 +79,12 @@ def _has_more_than_text(result: ToolResultContent) -> bool:
     return any(isinstance(output, _MORE_THAN_TEXT) for output in outputs)
 
 
+@needs(
+    *CALLS_AND_RESULTS,
+    *(("tool", kind) for kind in (FunctionTool, CustomTool, HostedTool, ToolGroup)),
+    ("option", "tool_choice"),
+    "tool",
+)
 def with_fitting_calls(
     request: ChatRequest,
     context: EncodeContext,

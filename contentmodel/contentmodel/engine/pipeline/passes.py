@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from operator import is_
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent, UriContent
+from contentmodel.content.citations import Citation
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, UriContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -31,13 +32,26 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
-from contentmodel.engine.pipeline.approvals import OwnApprovals, own_approvals, without_own_approvals
+from contentmodel.engine.pipeline.approvals import own_approvals, without_own_approvals
 from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
-from contentmodel.engine.pipeline.cited_before import leaves_out_citations, with_citations_of_texts
+from contentmodel.engine.pipeline.census import HOSTED, Fact
+from contentmodel.engine.pipeline.cited_before import (
+    leaves_out_citations,
+    with_citations_of_texts,
+    with_citations_on_texts,
+)
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
-from contentmodel.engine.pipeline.steps import has_annotations
+from contentmodel.engine.pipeline.steps import (
+    Plan,
+    content_step,
+    each_output,
+    message_pass,
+    recorded,
+    turn_step,
+    walked,
+)
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import TranscriptIndex, is_clients
 
@@ -45,6 +59,8 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.json import JsonObject
+    from contentmodel.engine.pipeline.census import Facts
+    from contentmodel.engine.pipeline.steps import Made, Turns
     from contentmodel.message import FinishReason
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatChoice
@@ -53,48 +69,125 @@ if TYPE_CHECKING:
     """The address and the title of a page."""
 
 
-def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without provider-specific values of other APIs, and with tool results in separate messages.
+APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+
+
+def with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message as a user message if only its own API defines its role."""
+    if message.role in KNOWN_ROLES:
+        return message
+    context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
+    return msgspec.structs.replace(message, role="user")
+
+
+def lowered(content: Any, context: EncodeContext, cited: frozenset[Source] = frozenset()) -> Made:
+    """Return what the target has for a content of another API, without provider-specific values.
 
     Hosted calls and their results become function calls and results (policy "hosted_tools"). Reasoning is dropped
-    (policy "reasoning"). Values that the target's issuer can read are kept.
+    (policy "reasoning"). Values that the target's issuer can read are kept. `cited` has the sources that the citations
+    of an answer refer to.
     """
-    if all(is_native(message, context) for message in messages):
-        return messages
-    normalized: list[ChatMessage] = []
-    messages = with_call_ids(with_citations_of_texts(messages, context), context)
-    approvals: OwnApprovals = {} if context.keeps_approvals else own_approvals(messages)
-    for number, message in enumerate(messages):
-        plain = _PLAIN.get(message.role, _NONE)
-        for content in message.contents:
-            if content.__class__ not in plain or (plain is _RESULTS and not is_one_text(content)):
-                normalized += _normalized_messages(message, number, approvals, context)
-                break
-        else:
-            normalized.append(message)
-    return normalized
+    message, kind = context.message, content.__class__
+    if message.role != "assistant" and is_only_of_models(content):
+        context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
+        return ()
+    if kind is FunctionCallContent:
+        return content  # type: ignore[no-any-return]
+    if kind is TextContent:
+        return () if leaves_out_citations(content, context) else content
+    if kind is ReasoningContent:
+        return lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
+    if kind is FunctionResultContent or kind is CustomToolResultContent:
+        return content if is_one_text(content) else _with_texts_of_errors(_without_state(content, context), context)
+    if _is_elsewhere(content, _STORED, message, context):
+        context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+        return ()
+    if kind is ErrorContent and message.role != "assistant" and context.issuer and lowering.as_text(content):
+        # Providers have errors in answers only: refusals.
+        return lowering.as_texts(content, context)
+    if isinstance(content, ToolCallContent) and context.index in _unfinished(message, context):
+        context.report_loss(content, None, reasons.PENDING_HOSTED_CALL)
+        return ()
+    return _normalized_content(content, context, cited)
 
 
-def _normalized_messages(
-    message: ChatMessage, number: int, approvals: OwnApprovals, context: EncodeContext
-) -> list[ChatMessage]:
-    if is_native(message, context):
-        return [message]
-    original = message
-    if approvals:
-        message = without_own_approvals(message, number, approvals, context)
-    if original.contents and not message.contents:
-        leave_empty(message, context)
-        return []
-    normalized = normalized_message(_with_known_role(message, context), context)
-    if normalized.contents:
-        return split_results(normalized, context)
-    # A message of approvals has no text for the model.
-    is_spoken = any(not isinstance(content, APPROVALS) for content in message.contents)
-    if is_spoken and normalized.role == "user":
-        return [left_out(normalized, context)]
+def not_empty(message: ChatMessage, context: EncodeContext) -> Turns:
+    """Return a message none of whose contents is sent with a placeholder text, if it is a user's; else leave it out.
+
+    A message of approvals has no text for the model.
+    """
+    if message.contents:
+        return message
+    is_spoken = any(not isinstance(content, APPROVALS) for content in context.message.contents)
+    if is_spoken and message.role == "user":
+        return left_out(message, context)
     context.report_loss(message, None, reasons.EMPTY_MESSAGE)
     return []
+
+
+def results_apart(message: ChatMessage, context: EncodeContext) -> Turns:
+    """Move results of the client to messages of the role "tool". Those from a user message are placed before it."""
+    results = [] if message.role == "tool" else [c for c in message.contents if _is_result(c, context)]
+    if not results:
+        return message
+    if len(results) == len(message.contents):
+        return msgspec.structs.replace(message, role="tool")
+    if message.role != "assistant":
+        rest = [c for c in message.contents if not _is_result(c, context)]
+        return [_part(message, "tool", results), msgspec.structs.replace(message, contents=rest)]
+    return _cut(message, context)
+
+
+def with_denials_as_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs without the approvals of the application's own calls. A denial becomes a result."""
+    if all(is_native(message, context) for message in messages) or not (approvals := own_approvals(messages)):
+        return messages
+    kept: list[ChatMessage] = []
+    for number, message in enumerate(messages):
+        without = message
+        if not is_native(message, context):
+            without = without_own_approvals(message, number, approvals, context)
+        if message.contents and not without.contents:
+            leave_empty(without, context)
+        else:
+            kept.append(without)
+    return kept
+
+
+def plain_types(facts: Facts) -> Mapping[str, frozenset[type]]:
+    """Return the content types that are the same in all APIs, by the role of their message."""
+    # An empty text with citations may be left out if its message is looked at.
+    media = _NO_TYPES if Fact.CITED_ALONE in facts else _MEDIA
+    plain = dict.fromkeys(("user", *INSTRUCTION_ROLES), media | {TextContent})
+    results = _NO_TYPES if Fact.RICH_RESULT in facts else frozenset({FunctionResultContent})
+    return {**plain, "assistant": media | {TextContent, FunctionCallContent}, "tool": results}
+
+
+def types_after_lowering(facts: Facts) -> Collection[Any]:
+    """Return the facts that hold of contents that were lowered."""
+    functions = () if facts.isdisjoint(HOSTED) else (FunctionCallContent, FunctionResultContent)
+    return (TextContent, Fact.BLANK_TEXT, "user", *functions)
+
+
+_NO_TYPES: frozenset[type] = frozenset()
+_MEDIA = frozenset({DataContent, UriContent, DocumentContent})
+KNOWN_ROLES = frozenset(("user", "assistant", "tool", *INSTRUCTION_ROLES))
+NORMALIZE = (
+    turn_step(with_citations_on_texts, needs=(Fact.CITED_ALONE,)),
+    message_pass(with_call_ids, needs=(Fact.NO_CALL_ID,)),
+    message_pass(with_denials_as_results, needs=APPROVALS, on=lambda context: not context.keeps_approvals),
+    turn_step(with_known_role, plain=plain_types),
+    content_step(lowered, plain=plain_types, makes=types_after_lowering),
+    turn_step(not_empty, plain=plain_types),
+    turn_step(results_apart, plain=plain_types, makes=lambda facts: ("tool",)),
+)
+"""The steps that take the provider-specific values of other APIs out of messages, and tool results apart."""
+_NORMALIZED = Plan(NORMALIZE)
+
+
+def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without provider-specific values of other APIs, and with tool results in separate messages."""
+    return walked(messages, _NORMALIZED, context)
 
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -165,40 +258,13 @@ def _with_name(content: AIContent, names: dict[str | None, str | None], context:
     return context.replace(content, name=names.get(content.call_id) or "tool")
 
 
-def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages without the citations of other APIs, for requests to APIs that accept none."""
-    return [
-        message
-        if is_native(message, context)
-        else context.with_contents(message, [_uncited(content, context) for content in message.contents])
-        for message in messages
-    ]
-
-
 def _uncited(content: AIContent, context: EncodeContext) -> AIContent:
-    if content.annotations is None:
-        return content
     context.report_lost_attributes(content, ("annotations",))
-    return context.replace(content, annotations=None)
+    return msgspec.structs.replace(content, annotations=None)
 
 
-_RESULTS: frozenset[type] = frozenset({FunctionResultContent})
-_NONE: frozenset[type] = frozenset()
-_PLAIN: dict[str, frozenset[type]] = {
-    **dict.fromkeys(("user", *INSTRUCTION_ROLES), frozenset({TextContent})),
-    "assistant": frozenset({TextContent, FunctionCallContent}),
-    "tool": _RESULTS,
-}
-"""The content types that need no change, by the role of their message."""
-
-
-def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message as a user message if only its own API defines its role."""
-    if message.role in _PLAIN:
-        return message
-    context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
-    known: ChatMessage = context.replace(message, role="user")
-    return known
+WITHOUT_CITATIONS = content_step(_uncited, attribute="annotations", needs=(Citation,))
+"""The step that leaves the citations of other APIs out of requests, for APIs that accept none."""
 
 
 def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
@@ -213,7 +279,7 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
     if approvals:
         messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]
     return [
-        normalized_message(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages
+        normalized_message(message, context, _cited_sources(message) if cites else frozenset()) for message in messages
     ]
 
 
@@ -244,13 +310,8 @@ def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
     context.leave_residue(content, own=True)
 
 
-_NONE_CITED: frozenset[Source] = frozenset()
-
-
 def _cited_sources(message: ChatMessage) -> frozenset[Source]:
     """Return the address and title of each listed source that citations of a message refer to."""
-    if not has_annotations(message.contents):
-        return _NONE_CITED
     citations = (citation for content in message.contents for citation in content.annotations or ())
     return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)
 
@@ -340,52 +401,30 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
 
 
 def normalized_message(
-    message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED
+    message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = frozenset()
 ) -> ChatMessage:
-    """Return a message of another API without provider-specific values. Contents of the target's own are kept."""
-    normalized: list[AIContent] = []
-    unfinished: set[int] | None = None
-    content: Any
-    for at, content in enumerate(message.contents):
-        kind = content.__class__
-        if message.role != "assistant" and is_only_of_models(content):
-            context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
-        elif kind is TextContent or kind is FunctionCallContent:
-            if kind is FunctionCallContent or not leaves_out_citations(content, context):
-                normalized.append(content)
-        elif kind is ReasoningContent:
-            normalized += lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
-        elif kind is FunctionResultContent or kind is CustomToolResultContent:
-            normalized.append(_with_texts_of_errors(_without_state(content, message, context), context))
-        elif _is_elsewhere(content, _STORED, message, context):
-            context.report_loss(content, None, reasons.STORED_ELSEWHERE)
-        elif kind is ErrorContent and message.role != "assistant" and context.issuer and lowering.as_text(content):
-            # Providers have errors in answers only: refusals.
-            normalized += lowering.as_texts(content, context)
-        else:
-            unfinished = _unfinished(message, context) if unfinished is None else unfinished
-            if at in unfinished:
-                context.report_loss(content, None, reasons.PENDING_HOSTED_CALL)
-            else:
-                normalized.extend(_normalized_content(content, context, cited))
-    return context.with_contents(message, normalized)
+    """Return a message of an answer of another API without provider-specific values."""
+    context.message = message
+    contents: list[AIContent] = []
+    for context.index, content in enumerate(message.contents):
+        made = lowered(content, context, cited)
+        contents += (content,) if made is content else recorded(content, made, context)
+    return context.with_contents(message, contents)
 
 
 def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
     """Return a result with its errors as texts and the error flag set. No API has another field for them."""
-    errors = [output for output in result.output_list if isinstance(output, ErrorContent)]
-    if not errors:
+    if not any(isinstance(output, ErrorContent) for output in result.output_list):
         return result
-    outputs: list[AIContent] = []
-    for output in result.output_list:
-        if isinstance(output, ErrorContent):
-            context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
-            output = context.replaced(output, TextContent(text=lowering.as_text(output)))
-        outputs.append(output)
-    failed = True if result.is_error is None else result.is_error
-    changed = msgspec.structs.replace(result, outputs=outputs, is_error=failed)
-    with_texts: FunctionResultContent = context.replaced(result, changed)
-    return with_texts
+    changed = each_output(result, _error_as_text, context)
+    return msgspec.structs.replace(changed, is_error=True if result.is_error is None else result.is_error)
+
+
+def _error_as_text(output: AIContent, context: EncodeContext) -> AIContent:
+    if not isinstance(output, ErrorContent):
+        return output
+    context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
+    return TextContent(text=lowering.as_text(output))
 
 
 def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
@@ -413,46 +452,42 @@ def _is_elsewhere(content: AIContent, kinds: tuple[type, ...], message: ChatMess
     return message.origin is not None and message.origin.issuer != context.issuer
 
 
-def _without_state(
-    result: FunctionResultContent, message: ChatMessage, context: EncodeContext
-) -> FunctionResultContent:
+def _without_state(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
     """Return a result of another API without settings, stored files and references, which only that API has."""
-    if is_one_text(result):
-        return result
-    outputs: list[AIContent] = []
-    for output in lowering.without_settings(result.output_list, context):
-        if _is_elsewhere(output, _STORED, message, context):
-            context.report_loss(output, None, reasons.STORED_ELSEWHERE)
-        elif _is_elsewhere(output, (ReferenceContent,), message, context):
-            # The name of a tool that the application found: Claude Code searches its tools by a function.
-            outputs += lowering.as_texts(output, context)
-        else:
-            outputs.append(output)
-    is_same = len(outputs) == len(result.output_list) and all(map(is_, outputs, result.output_list))
-    return result if is_same else context.replace(result, outputs=outputs)
+    return each_output(result, _without_stored, context)
+
+
+def _without_stored(output: AIContent, context: EncodeContext) -> Made:
+    if output.__class__ is ConfigurationContent:
+        context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
+        return ()
+    if _is_elsewhere(output, _STORED, context.message, context):
+        context.report_loss(output, None, reasons.STORED_ELSEWHERE)
+        return ()
+    if _is_elsewhere(output, (ReferenceContent,), context.message, context):
+        # The name of a tool that the application found: Claude Code searches its tools by a function.
+        return lowering.as_texts(output, context)
+    return output
 
 
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
-APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 _SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 
 
-def _normalized_content(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Iterable[AIContent]:
-    if content.__class__ is TextContent or isinstance(content, _CLIENT):
-        return (content,)
+def _normalized_content(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
+    if isinstance(content, _CLIENT):
+        return content
     if isinstance(content, ToolCallContent | ToolResultContent):
         return _hosted(content, context, cited)
-    if isinstance(content, ReasoningContent):
-        return lowering.readable_reasoning(content, context)
     if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
-        lowered = lowering.compaction_as_text(content, context)
-        if not lowered:
+        made = lowering.compaction_as_text(content, context)
+        if not made:
             context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
-        return lowered
+        return made
     if _is_unsupported(content, context):
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
-    return (content,)
+    return content
 
 
 def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
@@ -467,13 +502,11 @@ def _readable(content: AIContent, context: EncodeContext) -> bool:
     return content.protected is not None and content.protected.issuer == context.issuer
 
 
-def _hosted(
-    content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]
-) -> Iterable[AIContent]:
+def _hosted(content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
     policy = context.policies.get("hosted_tools", "function")
     is_kept = (context.keeps_state and content.executor == "provider") or id(content) in context.own_contents
     if is_kept and policy == "function":
-        return (content,)
+        return content
     if policy == "function" and lowering.crosses_as_function(content, context):
         if isinstance(content, ToolCallContent):
             return lowering.as_function_call(content, context)
@@ -482,7 +515,7 @@ def _hosted(
         text = "\n".join(lowering.as_text(output) for output in content.output_list)
         if text:
             context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
-            return (TextContent(text=text),)
+            return TextContent(text=text)
     outputs = content.output_list if isinstance(content, ToolResultContent) else []
     if not cited or not any(_source_of(output) in cited for output in outputs):
         context.report_loss(content, None, reasons.FOREIGN_HOSTED_TOOL)
@@ -498,19 +531,6 @@ def _hosted(
 
 def _source_of(output: AIContent) -> Source | None:
     return (output.uri, output.title) if isinstance(output, UriContent) else None
-
-
-def split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
-    """Move results of the client to messages of the role "tool". Those from a user message are placed before it."""
-    results = [] if message.role == "tool" else [c for c in message.contents if _is_result(c, context)]
-    if not results:
-        return [message]
-    if len(results) == len(message.contents):
-        return [context.replace(message, role="tool")]
-    if message.role != "assistant":
-        rest = [c for c in message.contents if not _is_result(c, context)]
-        return [_part(message, "tool", results), context.with_contents(message, rest)]
-    return _cut(message, context)
 
 
 def _is_result(content: AIContent, context: EncodeContext) -> bool:
@@ -532,7 +552,7 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
         runs[-1][1].append(content)
     first = next((at for at, (role, _) in enumerate(runs) if role == message.role), None)
     return [
-        context.with_contents(message, contents) if at == first else _part(message, role, contents)
+        msgspec.structs.replace(message, contents=contents) if at == first else _part(message, role, contents)
         for at, (role, contents) in enumerate(runs)
     ]
 

@@ -22,16 +22,19 @@ if TYPE_CHECKING:
 _NAMED = ("listed", "newest", "chosen")
 
 
+def refuses_continuation(context: EncodeContext) -> bool:
+    """Return whether the target refuses to continue an answer, and the conversation must not end with one."""
+    if context.known.capabilities.prefill or context.known.status not in _NAMED:
+        return False
+    return (context.is_aimed or not context.native) and context.policies.get("prefill") != "keep"
+
+
 def with_continuation(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request that ends with a message of the user if the named model refuses to continue an answer.
 
     The policy `prefill` selects: "continue" adds the message, "keep" leaves the answer at the end. A request of the
     target's API for the same model is unchanged. An answer that ends with a call waits for its result.
     """
-    if context.known.capabilities.prefill or context.known.status not in _NAMED or not request.messages:
-        return request
-    if (context.native and not context.is_aimed) or context.policies.get("prefill") == "keep":
-        return request
     last = next((message for message in reversed(request.messages) if message.contents), None)
     if last is None or last.role != "assistant":
         return request

@@ -13,6 +13,8 @@ import msgspec
 from contentmodel.capabilities import BUDGETS, Capabilities, Known, effort_of, nearest_effort
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.census import Fact
+from contentmodel.engine.pipeline.steps import needs
 from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
 
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
@@ -79,6 +81,12 @@ GOOGLE = Form(
 )
 
 
+_FITTED = (*SAMPLING, "reasoning", "stop_sequences", "parallel_tool_calls", "response_format")
+NEEDS = (Fact.STRICT_TOOL, *(("option", name) for name in _FITTED))
+"""The facts of requests with settings that a model may not take."""
+
+
+@needs(*NEEDS)
 def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Form) -> ChatRequest:
     """Return a request of another API, or for another model, whose settings the target's model takes."""
     if context.native and not context.is_aimed:

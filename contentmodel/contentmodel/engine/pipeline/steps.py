@@ -1,66 +1,165 @@
-"""Passes: the steps that adapt a request or an answer to its target, in the order that the adapter declares.
+"""Steps: how a request or an answer is adapted to its target, in the order that the adapter declares.
 
-A pass is a pure function that returns its argument if there is nothing to do. Passes over a request, a response or
-messages take and return such a value. Passes over a payload take and return the encoded wire object.
+A step is a pure function that returns its argument if there is nothing to do. There are few shapes:
+
+- content: `(content, context)` returns a content, or a list of contents; an empty list leaves it out.
+- message: `(message, context)` returns a message, or a list of messages; an empty list leaves it out.
+- messages: `(messages, context)` returns messages: a step over a transcript, such as pairing.
+- request, response, payload: a step over such a value.
+
+The engine walks: successive steps over contents and messages are one walk, in which each message passes all of them
+before the next one. It skips messages of the target's API, and messages without anything that a step looks at. It
+records what replaced what, so that losses are traced to the source: steps of contents and messages need not.
+A plan has only the steps that may have work. It follows from the facts of the transcript and from the target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial, wraps
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from contentmodel.content.citations import Citation
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.pipeline.origins import is_all_native
-from contentmodel.message import contents_of
+from contentmodel.engine.pipeline.census import EVERY, Fact, Facts, census, facts_of
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
+    from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
 
 _T = TypeVar("_T")
+_F = TypeVar("_F", bound=Callable[..., Any])
+_R = TypeVar("_R", bound="ToolResultContent")
+Made: TypeAlias = "AIContent | Sequence[AIContent]"
+"""What a step makes of a content."""
+Turns: TypeAlias = "ChatMessage | Sequence[ChatMessage]"
+"""What a step makes of a message."""
+Makes: TypeAlias = Callable[[Facts], Collection[Any]]
+Own: TypeAlias = Literal["never", "aimed", "always"]
+Shape: TypeAlias = Literal["content", "message", "messages", "value"]
+_NONE: frozenset[Any] = frozenset()
+_getter = cache(attrgetter)
+
+
+_DECLARED = "facts_of_step"
+
+
+def needs(*facts: Any, makes: Makes | None = None) -> Callable[[_F], _F]:
+    """Declare the facts without which a step has no work, and those that it may make, beside its function."""
+
+    def declare(run: _F) -> _F:
+        setattr(run, _DECLARED, (frozenset(facts), makes))
+        return run
+
+    return declare
 
 
 class Pass(msgspec.Struct, frozen=True):
     """One step of a pipeline.
 
-    If a request came entirely from the target's API, only `native` passes run, and `aimed` ones if it goes to another
-    model or host than the one that it was written for. If a pass `needs` content types, it is
-    skipped for requests without any of them.
+    - `native`: it also runs for requests that are all of the target's API. `aimed`: only if they go to another model
+      or host than the one that they were written for.
+    - `own`: whether a step of contents or messages looks at the messages of the target's API, always or if aimed.
+    - `needs`: facts of the census; without any of them, the step has no work. `makes`: the facts that may hold after
+      the step, by those before it. `on`: whether the step has work for a target: it may look only at what a context
+      holds of the target.
+    - `types`: the types of the contents that a step of contents or messages looks at; none: all of them.
+    - `emptied`: what a message becomes of which a step over contents leaves nothing.
+    - `attribute`: gets the attribute that such a step looks at, of a content or of a message; the others have no work.
+    - `plain`: the types that such a step has no work for, by the role of the message, with the facts of the request.
+    - `keys`: the fields of a payload that the step looks at; none: all of them.
     """
 
     name: str
     run: Callable[..., Any]
+    shape: Shape = "value"
     native: bool = False
     aimed: bool = False
-    needs: frozenset[type] = frozenset()
-    is_for_messages: bool = False
+    needs: Facts = _NONE
+    makes: Makes | None = None
+    on: Callable[[EncodeContext], bool] | None = None
+    types: frozenset[type] = _NONE
+    plain: Callable[[Facts], Mapping[str, frozenset[type]]] | None = None
+    attribute: Callable[[Any], Any] | None = None
+    own: Own = "never"
+    emptied: Callable[[ChatMessage, EncodeContext], Turns] | None = None
+    keys: frozenset[str] = _NONE
+
+    @property
+    def is_for_messages(self) -> bool:
+        """True if the step gets messages: those of a request, or of one choice of an answer."""
+        return self.shape != "value"
 
 
 class Plan:
-    """Passes in their order. Those that run for each kind of source are chosen once."""
+    """Steps in their order. Those that may have work are chosen by the facts and the target, and kept."""
 
-    __slots__ = ("_chosen",)
+    MOST = 512
+    """The largest number of kept choices. Requests of a kind have the same facts."""
+
+    __slots__ = ("_chosen", "_kept")
 
     def __init__(self, passes: Iterable[Pass]) -> None:
-        """Create the plan of passes."""
+        """Create the plan of steps."""
         passes = tuple(passes)
         self._chosen = {
             (is_own, is_aimed): tuple(step for step in passes if not is_own or step.native or (step.aimed and is_aimed))
             for is_own in (False, True)
             for is_aimed in (False, True)
         }
+        self._kept: dict[Any, tuple[Pass, ...]] = {}
 
-    def steps(self, context: EncodeContext, *, is_own: bool) -> tuple[Pass, ...]:
-        """Return the passes that run. `is_own`: whether the whole value came from the target's API."""
-        return self._chosen[is_own, context.is_aimed]
+    def whole(self, context: EncodeContext) -> tuple[Pass, ...]:
+        """Return the steps for a value without a census, such as an answer or a payload."""
+        key = context.native, context.is_aimed
+        stages = self._kept.get(key)
+        if stages is None:
+            self._kept[key] = stages = _joined(self._chosen[key], EVERY)
+        return stages
+
+    def stages(self, facts: Facts, context: EncodeContext) -> tuple[Pass, ...]:
+        """Return the steps for a request with these facts, those over contents and messages joined to walks."""
+        key = facts, context.native, context.is_aimed, context.target
+        stages = self._kept.get(key)
+        if stages is None:
+            stages = self.planned(facts, context)
+            if context.target is not None:
+                if len(self._kept) >= self.MOST:
+                    self._kept.clear()
+                self._kept[key] = stages
+        return stages
+
+    def planned(self, facts: Facts, context: EncodeContext) -> tuple[Pass, ...]:
+        """Choose the steps that may have work."""
+        is_own = context.native and Fact.FOREIGN not in facts
+        # The first step converts contents of own classes to types of the model: what they hold is not in the census.
+        is_known = Fact.OWN_CLASS not in facts
+        steps: list[Pass] = []
+        for step in self._chosen[is_own, context.is_aimed]:
+            if is_known and step.needs and step.needs.isdisjoint(facts):
+                continue
+            if step.on is not None and not step.on(context):
+                continue
+            if step.makes is not None:
+                facts = facts.union(step.makes(facts))
+            steps.append(step)
+        return _joined(steps, facts)
+
+
+def _joined(steps: Iterable[Pass], facts: Facts) -> tuple[Pass, ...]:
+    """Return steps, with successive ones over contents and messages joined to walks."""
+    stages: list[Pass] = []
+    for is_walk, group in groupby(steps, lambda step: step.shape in ("content", "message")):
+        run = tuple(group)
+        stages += (Pass("walk", Walk(run, facts), "messages"),) if is_walk else run
+    return tuple(stages)
 
 
 def request_pass(
@@ -68,11 +167,14 @@ def request_pass(
     *,
     native: bool = False,
     aimed: bool = False,
-    needs: Collection[type] = (),
+    needs: Collection[Any] = (),
+    makes: Makes | None = None,
+    on: Callable[[EncodeContext], bool] | None = None,
     **settings: object,
 ) -> Pass:
-    """Return a pass for a function `(request, context, **settings)` that returns a request."""
-    return _pass(run, settings, native=native, aimed=aimed, needs=frozenset(needs))
+    """Return a step for a function `(request, context, **settings)` that returns a request."""
+    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
+    return _pass(run, settings, native=native, aimed=aimed, **facts)
 
 
 def message_pass(
@@ -80,69 +182,133 @@ def message_pass(
     *,
     native: bool = False,
     aimed: bool = False,
-    needs: Collection[type] = (),
+    needs: Collection[Any] = (),
+    makes: Makes | None = None,
+    on: Callable[[EncodeContext], bool] | None = None,
     **settings: object,
 ) -> Pass:
-    """Return a pass for a function `(messages, context, **settings)` that returns messages.
+    """Return a step for a function `(messages, context, **settings)` that returns messages.
 
     The messages are those of a request, or of one choice of an answer. `needs` applies only to requests.
     """
-    return _pass(run, settings, native=native, aimed=aimed, needs=frozenset(needs), is_for_messages=True)
+    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
+    return _pass(run, settings, shape="messages", native=native, aimed=aimed, **facts)
+
+
+def content_step(
+    run: Callable[..., Made],
+    *types: type,
+    native: bool = False,
+    aimed: bool = False,
+    needs: Collection[Any] = (),
+    makes: Makes | None = None,
+    on: Callable[[EncodeContext], bool] | None = None,
+    plain: Callable[[Facts], Mapping[str, frozenset[type]]] | None = None,
+    attribute: str | None = None,
+    own: Own | None = None,
+    emptied: Callable[[ChatMessage, EncodeContext], Turns] | None = None,
+    **settings: object,
+) -> Pass:
+    """Return a step for a function `(content, context, **settings)` that returns a content, or contents.
+
+    It is called for each content of `types` (none: of all types) in the messages; `context.message` is its message.
+    """
+    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
+    looks = {
+        "types": frozenset(types),
+        "plain": plain,
+        "attribute": None if attribute is None else _getter(attribute),
+        "own": own or _own(native=native, aimed=aimed),
+    }
+    return _pass(run, settings, shape="content", native=native, aimed=aimed, emptied=emptied, **facts, **looks)
+
+
+def turn_step(
+    run: Callable[..., Turns],
+    *types: type,
+    native: bool = False,
+    aimed: bool = False,
+    needs: Collection[Any] = (),
+    makes: Makes | None = None,
+    on: Callable[[EncodeContext], bool] | None = None,
+    plain: Callable[[Facts], Mapping[str, frozenset[type]]] | None = None,
+    attribute: str | None = None,
+    own: Own | None = None,
+    **settings: object,
+) -> Pass:
+    """Return a step for a function `(message, context, **settings)` that returns a message, or messages.
+
+    It is called for each message with contents of `types` (none: for all messages).
+    """
+    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
+    looks = {
+        "types": frozenset(types),
+        "plain": plain,
+        "attribute": None if attribute is None else _getter(attribute),
+        "own": own or _own(native=native, aimed=aimed),
+    }
+    return _pass(run, settings, shape="message", native=native, aimed=aimed, **facts, **looks)
 
 
 def content_pass(
-    run: Callable[..., AIContent],
+    run: Callable[..., Made],
     *,
     native: bool = False,
     aimed: bool = False,
-    needs: Collection[type] = (),
+    needs: Collection[Any] = (),
     **settings: object,
 ) -> Pass:
-    """Return a pass for a function `(content, context, **settings)` that returns a content.
+    """Return a step for a function `(content, context, **settings)` that returns a content, or contents.
 
-    It is called for each content of the messages. If it changes nothing, it must return its argument.
+    It is called for each content of the messages, for answers, too.
     """
 
-    @wraps(run)
     def run_each(messages: list[ChatMessage], context: EncodeContext, **settings: object) -> list[ChatMessage]:
-        return [
-            context.with_contents(message, [run(content, context, **settings) for content in message.contents])
-            for message in messages
-        ]
+        step = Pass("each", partial(run, **settings))
+        return [turn for message in messages for turn in _of_contents(step, message, context)]
 
+    run_each.__name__ = run.__name__
     return message_pass(run_each, native=native, aimed=aimed, needs=needs, **settings)
 
 
 def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:
-    """Return a pass for a function `(response, context, **settings)` that returns a response."""
+    """Return a step for a function `(response, context, **settings)` that returns a response."""
     return _pass(run, settings, native=native)
 
 
 def payload_pass(
-    run: Callable[..., JsonObject], *, native: bool = False, aimed: bool = False, **settings: object
+    run: Callable[..., JsonObject],
+    *,
+    native: bool = False,
+    aimed: bool = False,
+    keys: Collection[str] = (),
+    on: Callable[[EncodeContext], bool] | None = None,
+    **settings: object,
 ) -> Pass:
-    """Return a pass for a function `(payload, source, context, **settings)` that returns a payload.
+    """Return a step for a function `(payload, source, context, **settings)` that returns a payload.
 
     The source is the request or response that was encoded.
     """
-    return _pass(run, settings, native=native, aimed=aimed)
+    return _pass(run, settings, native=native, aimed=aimed, keys=frozenset(keys), on=on)
+
+
+def _own(*, native: bool, aimed: bool) -> Own:
+    return "always" if native else "aimed" if aimed else "never"
 
 
 def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> Pass:
     name = run.__name__
+    facts, makes = getattr(run, _DECLARED, (_NONE, None))
+    options["needs"] = options.get("needs") or facts
+    options["makes"] = options.get("makes") or makes
     return Pass(name, partial(run, **settings) if settings else run, **options)
 
 
 def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
-    """Apply the passes to a request. Replacements are recorded for the paths of losses."""
-    kinds: frozenset[type] | None = None
+    """Apply the steps that may have work to a request. Replacements are recorded for the paths of losses."""
     messages = request.messages
-    for step in plan.steps(context, is_own=is_all_native(request, context)):
-        if step.needs:
-            kinds = kinds_in(messages) if kinds is None else kinds
-            if kinds.isdisjoint(step.needs):
-                continue
-        if step.is_for_messages:
+    for step in plan.stages(census(request, context.api), context):
+        if step.shape == "messages":
             messages = step.run(messages, context)
             continue
         if messages is not request.messages:
@@ -154,30 +320,153 @@ def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRe
     return request if messages is request.messages else context.replace(request, messages=messages)
 
 
-def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
-    """Return the types of all contents, and of their outputs and citations."""
-    contents: list[Any] = list(contents_of(messages))
-    kinds: set[type] = set(map(type, contents))
-    holders: set[Any] = {kind for kind in kinds if "outputs" in kind.__struct_fields__}  # type: ignore[attr-defined]
-    if has_annotations(contents):
-        kinds.add(Citation)
-    if holders:
-        for content in contents:
-            if content.__class__ in holders:
-                kinds.update(map(type, content.outputs or ()))
-    return frozenset(kinds)
+def walked(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
+    """Apply the steps that may have work to messages."""
+    for step in plan.planned(frozenset(facts_of(messages, context.api)), context):
+        messages = step.run(messages, context)
+    return messages
 
 
-def has_annotations(contents: Iterable[AIContent]) -> bool:
-    """Return whether any of the contents has annotations."""
-    return any(map(_ANNOTATIONS, contents))
+class Walk:
+    """Steps over contents and messages. Each message passes all of them before the next one."""
+
+    def __init__(self, steps: Sequence[Pass], facts: Facts) -> None:
+        """Create the walk for a request with these facts."""
+        self._steps = steps
+        self._plain = {step.plain: step.plain(facts) for step in steps if step.plain is not None}
+        self._types = frozenset(kind for step in steps for kind in step.types)
+        self._of_contents = tuple({step.attribute for step in steps if step.shape == "content" and step.attribute})
+        self._of_messages = tuple({step.attribute for step in steps if step.shape == "message" and step.attribute})
+        self._is_whole = any(not (step.plain or step.types or step.attribute) for step in steps)
+        """True if a step looks at every message."""
+
+    def __call__(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        """Return the messages after all steps; the same list if nothing changes."""
+        api, types, of_contents, of_messages = context.api, self._types, self._of_contents, self._of_messages
+        plain, is_whole = tuple(self._plain.items()), self._is_whole
+        changed: list[ChatMessage] | None = None
+        for number, message in enumerate(messages):
+            contents = message.contents
+            idle: list[object] = []
+            for of, by_role in plain:
+                if by_role.get(message.role, _NONE).issuperset(map(type, contents)):
+                    idle.append(of)
+            has_work = is_whole or len(idle) < len(plain) or not types.isdisjoint(map(type, contents))
+            for attribute in of_contents if not has_work else ():
+                has_work = has_work or any(map(attribute, contents))
+            for attribute in of_messages if not has_work else ():
+                has_work = has_work or attribute(message) is not None
+            if has_work:
+                is_own = message.origin is not None and message.origin.api == api
+                turns = self._turns(message, context, idle, is_own=is_own)
+                if changed is None and len(turns) == 1 and turns[0] is message:
+                    continue
+                changed = messages[:number] if changed is None else changed
+                changed += turns
+            elif changed is not None:
+                changed.append(message)
+        return messages if changed is None else changed
+
+    def _turns(
+        self, message: ChatMessage, context: EncodeContext, idle: Sequence[object], *, is_own: bool
+    ) -> list[ChatMessage]:
+        """Return what the steps make of a message. Those with `plain` in `idle` have no work for it."""
+        turns = [message]
+        for step in self._steps:
+            if step.plain in idle or (
+                is_own and (step.own == "never" or (step.own == "aimed" and not context.is_aimed))
+            ):
+                continue
+            changed: list[ChatMessage] = []
+            for turn in turns:
+                if step.types and step.types.isdisjoint(map(type, turn.contents)):
+                    changed.append(turn)
+                elif step.shape == "content":
+                    if step.attribute is None or any(map(step.attribute, turn.contents)):
+                        changed += _of_contents(step, turn, context)
+                    else:
+                        changed.append(turn)
+                elif step.attribute is not None and step.attribute(turn) is None:
+                    changed.append(turn)
+                else:
+                    made = step.run(turn, context)
+                    changed += (turn,) if made is turn else recorded_turns(turn, made, context)
+            turns = changed
+        return turns
 
 
-_ANNOTATIONS = attrgetter("annotations")
+def _of_contents(step: Pass, message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+    """Apply a step to the contents of a message that it looks at."""
+    types, attribute = step.types, step.attribute
+    context.message = message
+    made: list[AIContent] = []
+    is_same = True
+    for index, content in enumerate(message.contents):
+        if (types and content.__class__ not in types) or (attribute is not None and not attribute(content)):
+            made.append(content)
+            continue
+        context.index = index
+        fitted = step.run(content, context)
+        if fitted is content:
+            made.append(content)
+            continue
+        is_same = False
+        made += recorded(content, fitted, context)
+    if is_same:
+        return [message]
+    changed = context.replace(message, contents=made)
+    if made or step.emptied is None:
+        return [changed]
+    return recorded_turns(changed, step.emptied(changed, context), context)
+
+
+def recorded_turns(message: ChatMessage, made: Turns, context: EncodeContext) -> list[ChatMessage]:
+    """Record what a step made of a message. Return it as a list."""
+    turns: list[ChatMessage] = made if made.__class__ is list else [made]
+    heir = next((turn for turn in turns if turn.role == message.role), turns[0] if turns else message)
+    if heir is not message:
+        context.replaced(message, heir)
+    if len(turns) == 1 and len(heir.contents) == len(message.contents):
+        for old, new in zip(message.contents, heir.contents, strict=True):
+            if new is not old:
+                context.replaced(old, new)
+    return turns
+
+
+def recorded(content: AIContent, made: Any, context: EncodeContext) -> Sequence[AIContent]:
+    """Record what a step made of a content. Return it as a sequence."""
+    if made.__class__ is not list and made.__class__ is not tuple:
+        context.replaced(content, made)
+        return (made,)
+    if not made:
+        return made  # type: ignore[no-any-return]
+    inner = {id(part) for part in getattr(content, "parts", None) or getattr(content, "outputs", None) or ()}
+    for part in made:
+        # Parts of the content have a place of their own.
+        if part is not content and id(part) not in inner:
+            context.replaced(content, part)
+    return made  # type: ignore[no-any-return]
+
+
+def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], context: EncodeContext) -> _R:
+    """Apply a step to each output of a result. Return the result with what the step made of them."""
+    outputs: list[AIContent] = []
+    is_same = True
+    for output in result.outputs or ():
+        made = step(output, context)
+        if made is output:
+            outputs.append(output)
+        else:
+            is_same = False
+            outputs += recorded(output, made, context)
+    return result if is_same else msgspec.structs.replace(result, outputs=outputs)
 
 
 def fitted(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
-    """Apply the passes to the messages of an answer, a response, or a payload with its source."""
-    for step in plan.steps(context, is_own=context.native):
-        value = step.run(value, *source, context)
+    """Apply the steps to the messages of an answer, a response, or a payload with its source."""
+    for step in plan.whole(context):
+        if step.keys and step.keys.isdisjoint(value):  # type: ignore[arg-type]
+            continue
+        if step.on is None or step.on(context):
+            value = step.run(value, *source, context)
     return value

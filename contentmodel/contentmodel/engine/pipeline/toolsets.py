@@ -9,7 +9,7 @@ The tools of a request include those that its messages add.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
@@ -25,8 +25,10 @@ from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.added_tools import is_added
 from contentmodel.engine.pipeline.call_ids import with_distinct_ids
+from contentmodel.engine.pipeline.census import Fact
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
+from contentmodel.engine.pipeline.steps import needs
 from contentmodel.engine.table.hints import ROW
 from contentmodel.message import contents_of
 from contentmodel.pairs import Place, TranscriptIndex
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.json import Json, JsonObject
+    from contentmodel.engine.pipeline.census import Facts
     from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest, Tool, ToolChoice
 
@@ -44,11 +47,19 @@ Call: TypeAlias = FunctionCallContent | CustomToolCallContent
 _M = TypeVar("_M", bound="AIContent")
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
-_OTHER = frozenset({CustomToolCallContent, CustomToolResultContent, ToolChangeContent})
-_OTHER_TOOLS = frozenset({CustomTool, ToolGroup})
+OTHER_KINDS = (
+    *(CustomToolCallContent, CustomToolResultContent, ToolChangeContent, Fact.NAMESPACE),
+    *(("tool", CustomTool), ("tool", ToolGroup)),
+)
+"""The facts of requests with tools or calls that not every target has."""
 _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 FREE_TEXT_ROW = "free text"
 """The name of the row of a custom tool that is written as a function, in tables that also have custom tools."""
+
+
+def types_after_fitting(facts: Facts) -> Collection[Any]:
+    """Return the types of contents that calls and results of custom tools may become, and the other way around."""
+    return (FunctionCallContent, FunctionResultContent, CustomToolResultContent)
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,10 +78,9 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
     listed: bool = True
 
 
+@needs(*OTHER_KINDS, makes=types_after_fitting)
 def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
     """Return a request whose tools, calls and results are of kinds that the target has."""
-    if not _has_other_kinds(request):
-        return request
     fitter = _Fitter(request, context, kinds)
     # Custom results become function results. If calls share an id, these do not show which call they answer.
     own = is_all_native(request, context)
@@ -88,15 +98,6 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
         context.maps = msgspec.structs.replace(context.maps or Renames(), tools=fitter.sources)
     fitted_request: ChatRequest = context.replaced(request, changed)
     return fitted_request
-
-
-def _has_other_kinds(request: ChatRequest) -> bool:
-    if not _OTHER_TOOLS.isdisjoint(map(type, request.tools)):
-        return True
-    contents: list[Any] = list(contents_of(request.messages))
-    if not _OTHER.isdisjoint(map(type, contents)):
-        return True
-    return bool([c for c in contents if c.__class__ is FunctionCallContent and c.namespace is not None])
 
 
 class _Fitter:
