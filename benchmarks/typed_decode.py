@@ -39,12 +39,12 @@ from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.nested import Blocks
 from contentmodel.engine.table.rows import Row
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.anthropic_messages import messages as anthropic
-from contentmodel_adapters.anthropic_messages.blocks import CONTENT
-from contentmodel_adapters.openai_chat import messages as chat
-from contentmodel_adapters.openai_chat.blocks import TOOL_RESULT
-from contentmodel_adapters.openai_chat.response import CHOICE
-from contentmodel_adapters.shared.answer import waiting
+from contentmodel_adapters.anthropic.messages import messages as anthropic
+from contentmodel_adapters.anthropic.messages.blocks import CONTENT
+from contentmodel_adapters.common.answer import waiting
+from contentmodel_adapters.openai.chat import messages as chat
+from contentmodel_adapters.openai.chat.blocks import TOOL_RESULT
+from contentmodel_adapters.openai.chat.response import CHOICE
 
 # What msgspec raises for what does not fit, and for text that the engine reads and msgspec does not.
 MISFITS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

@@ -37,7 +37,7 @@ from contentmodel import (
     user,
 )
 from contentmodel.content import JsonContent, Protected, ShellToolResultContent, UnknownContent
-from contentmodel_adapters.agent_framework.blocks import CONTENTS
+from contentmodel_adapters.frameworks.extensions_ai.agent_framework.blocks import CONTENTS
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
 from extensions_ai import CHAT, refusals
 

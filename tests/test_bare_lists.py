@@ -13,7 +13,7 @@ from contentmodel import ChatRequest, DecodeError, adapter, audit, check, conver
 from contentmodel.authoring import DUMPERS
 from contentmodel.cli.app import app
 from contentmodel.errors import DetectError
-from contentmodel_adapters.openai_finetune import OpenAIFinetune
+from contentmodel_adapters.datasets.finetune import OpenAIFinetune
 
 LISTS: dict[str, list[dict[str, Any]]] = {
     "openai-chat": [

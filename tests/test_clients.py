@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import entry_points
 from typing import Any
 
 import anthropic
@@ -319,12 +320,13 @@ def test_import_of_the_library_loads_no_sdk() -> None:
 
 @EVERY
 def test_client_module_reports_a_missing_sdk_with_its_extra(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
+    (point,) = entry_points(group="contentmodel.clients", name=api)
+    name = point.value
     for sdk in ("openai", "anthropic", "google.genai", "google", "mistralai", "ollama", "cohere", "boto3"):
         monkeypatch.setitem(sys.modules, sdk, None)
     # The clients of Google share a module, which imports the SDK.
-    monkeypatch.delattr("contentmodel_adapters.shared.google_clients", raising=False)
-    for module in (name, "contentmodel_adapters.shared.google_clients"):
+    monkeypatch.delattr("contentmodel_adapters.google.clients", raising=False)
+    for module in (name, "contentmodel_adapters.google.clients"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     with pytest.raises(ImportError, match=r'pip install "contentmodel\[\w+\]"'):
         __import__(name)

@@ -29,7 +29,7 @@ from contentmodel.engine.json import parse
 from contentmodel.events import ENDED, TurnError
 from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status
 from contentmodel.limits import RateLimit, RateLimits, read_limits, write_limits
-from contentmodel_adapters.shared import aws_errors
+from contentmodel_adapters.anthropic import aws_errors
 
 PROVIDERS = [api for api in APIS if getattr(adapter(api), "errors", None) is not None]
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (

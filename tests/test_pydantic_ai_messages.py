@@ -21,7 +21,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import Origin, contents_of
-from contentmodel_adapters.pydantic_ai_messages.values import digest_of
+from contentmodel_adapters.frameworks.pydantic_ai.values import digest_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
 from contentmodel_conformance.strategies.transcripts import transcripts

@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field
 
 from contentmodel import adapter, audit, convert
 from contentmodel.errors import ContentModelError, EncodeError
-from contentmodel_adapters.shared.arguments import Dialect, restore_arguments
-from contentmodel_adapters.shared.schemas import (
+from contentmodel_adapters.common.arguments import Dialect, restore_arguments
+from contentmodel_adapters.common.schemas import (
     ANTHROPIC_STRICT,
     ANTHROPIC_TOOLS,
     GEMINI_JSON_SCHEMA,

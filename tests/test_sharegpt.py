@@ -22,7 +22,7 @@ from contentmodel import (
     detect,
 )
 from contentmodel.errors import EncodeError
-from contentmodel_adapters.sharegpt import adapter
+from contentmodel_adapters.datasets.sharegpt import adapter
 from contentmodel_conformance.readers import READERS
 from data_sets import values
 

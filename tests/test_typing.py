@@ -16,9 +16,9 @@ from contentmodel.engine.pipeline.lowering import TEXT_POLICIES
 from contentmodel.failures import STATUSES
 from contentmodel.planning import COSTS
 from contentmodel.runner import report
-from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS as ANTHROPIC
-from contentmodel_adapters.google_generate_content.tools import HOSTED_KINDS as GOOGLE
-from contentmodel_adapters.openai_responses.tools import HOSTED_KINDS as RESPONSES
+from contentmodel_adapters.anthropic.messages.tools import HOSTED_KINDS as ANTHROPIC
+from contentmodel_adapters.google.generate_content.tools import HOSTED_KINDS as GOOGLE
+from contentmodel_adapters.openai.responses.tools import HOSTED_KINDS as RESPONSES
 
 
 @pytest.mark.parametrize(

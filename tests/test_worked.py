@@ -26,7 +26,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 TESTS = Path(__file__).parent
 WORKED = TESTS / "worked"
 """The files of the page beside those of the adapter: the project, an example and the tests."""
-BUILT_IN = TESTS.parent / "adapters" / "contentmodel_adapters" / "mistral_chat"
+BUILT_IN = TESTS.parent / "adapters" / "contentmodel_adapters" / "mistral"
 PACKAGE = "my_mistral_chat"
 PAGE = TESTS.parent / "docs" / "writing-an-adapter.md"
 
@@ -37,7 +37,7 @@ def expected_files() -> dict[str, str]:
     for path in BUILT_IN.glob("*.py"):
         # The client needs more than the interface for authors.
         if path.name != "client.py":
-            text = path.read_text().replace("contentmodel_adapters.mistral_chat", PACKAGE)
+            text = path.read_text().replace("contentmodel_adapters.mistral", PACKAGE)
             files[f"{PACKAGE}/{path.name}"] = text.replace("mistral-chat", "my-mistral-chat")
     return files
 

@@ -1,1 +1,1 @@
-"""Adapters: one package for each provider API. They need no SDK, and do not import each other."""
+"""Adapters: one package for each API, in folders of families. They need no SDK, and do not import each other."""

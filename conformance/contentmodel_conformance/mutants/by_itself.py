@@ -44,7 +44,7 @@ class _Changed(Broken):
 class LeavesTheLineOfAnOddBlock(_Changed):
     """Leave the whole line of a session file out of the conversation if one of its blocks has a fault."""
 
-    owner, attribute = "contentmodel_adapters.shared.session_reading", "_mark"
+    owner, attribute = "contentmodel_adapters.sessions.reading", "_mark"
 
 
 @mutant(CODEX, "weight/crossing")

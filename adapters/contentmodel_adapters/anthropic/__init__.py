@@ -1,0 +1,1 @@
+"""The formats of Claude: Anthropic's Messages, and Converse of Amazon Bedrock, which has other models too."""

@@ -1,0 +1,260 @@
+"""Decode streams of the Chat API v2: events for the contents, the plan, the calls and the citations of one message.
+
+Sources: cohere 7.3.1, v2/types/v2chat_stream_response.py, and recorded streams; seen November 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    ArgumentsDelta,
+    BlockState,
+    CitationDelta,
+    ReasoningDelta,
+    StreamDecoder,
+    TextDelta,
+    hints,
+    list_of,
+    merge_into,
+    object_of,
+    objects_of,
+    place_at,
+)
+from contentmodel.content.citations import Citation
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.cohere.blocks import ANSWER_CONTENT, API, CALLS, TABLE, USAGE
+from contentmodel_adapters.cohere.messages import AT_PLAN, CITED, COLUMNS, PLAN, decode_citation, place_of
+
+GROWTH: dict[str, Any] = {"text": TextDelta, "thinking": ReasoningDelta}
+"""The fields of contents that grow, with their events."""
+LISTED = ("content", "tool_calls", "citations", PLAN)
+"""The fields of a message that have events of their own."""
+
+
+class Decoder(StreamDecoder):
+    """Decode one answer event by event."""
+
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
+        self._message: dict[str, Any] = {}
+        """The fields of the message that have no events."""
+        self._plan: BlockState | None = None
+        self._contents: dict[int, BlockState] = {}
+        self._calls: dict[int, BlockState] = {}
+        self._citations: list[Any] = []
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        kind = wire.get("type")
+        if isinstance(kind, str) and kind in READERS:
+            READERS[kind](self, wire, object_of(object_of(wire, "delta"), "message"))
+        elif kind is None and isinstance(wire.get("message"), str):
+            self.fail_with(wire)
+        else:
+            self.wire_event(name, wire)
+
+    # -- the message -------------------------------------------------------------------------------------------
+
+    def _begin(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        merge_into(self.answer, {key: value for key, value in wire.items() if key not in ("type", "delta")})
+        merge_into(self._message, {key: value for key, value in message.items() if key not in LISTED})
+        self.begin(dict(self.answer))
+        # The lists are usually empty here, and their elements follow.
+        for index, part in enumerate(objects_of(message, "content")):
+            self._start_content({"index": index}, {"content": part})
+        if message.get(PLAN):
+            self._grow_plan(wire, message)
+        for index, call in enumerate(objects_of(message, "tool_calls")):
+            self._start_call({"index": index}, {"tool_calls": call})
+        for citation in list_of(message, "citations"):
+            self._cite(wire, {"citations": citation})
+
+    def _finish(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        delta = object_of(wire, "delta")
+        ending = {key: value for key, value in delta.items() if key not in ("message", "error")}
+        beside = {key: value for key, value in wire.items() if key not in ("type", "delta")}
+        merge_into(self.answer, {**beside, **ending}, ("id",))
+        merge_into(self._message, message)
+        self.count(USAGE, delta.get("usage"))
+        if isinstance(delta.get("error"), str):
+            # The error replaces the finish reason.
+            self.answer.pop("finish_reason", None)
+            self.fail_with({"message": delta["error"]})
+        else:
+            self.finish()
+
+    # -- contents ----------------------------------------------------------------------------------------------
+
+    def _start_content(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        part = object_of(message, "content")
+        self._stop_last()
+        index = place_at(wire, "index", API)
+        empty = {**part, **{key: "" for key in GROWTH if isinstance(part.get(key), str)}}
+        self._contents[index] = self.start(empty, self._decoded("content", empty))
+        self._grow_content({"index": index}, {"content": {key: part[key] for key in GROWTH if part.get(key)}})
+
+    def _grow_content(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        index, part = place_at(wire, "index", API), object_of(message, "content")
+        if index not in self._contents:
+            tag = next((key for key in GROWTH if key in part), "text")
+            self._start_content({"index": index}, {"content": {"type": tag, tag: ""}})
+        block = self._contents[index]
+        for key, value in part.items():
+            if key in GROWTH and isinstance(value, str):
+                self._lengthen(block, key, value, GROWTH[key], is_only=len(part) == 1 and len(wire) <= 3)
+            else:
+                merge_into(block.wire, {key: value})
+        if wire.get("logprobs") is not None:
+            self.answer["logprobs"] = [*list_of(self.answer, "logprobs"), wire["logprobs"]]
+
+    def _decoded(self, column: str, wire: dict[str, Any]) -> Any:
+        """Return the content of an element of a list. If it is unknown, a hint names the list."""
+        content = (ANSWER_CONTENT if column == "content" else CALLS).decode(wire, self.context())
+        return hints.COLUMN.on(content, API, column) if content.__class__ is UnknownContent else content
+
+    def _lengthen(self, block: BlockState, field: str, text: str, event: Any, *, is_only: bool) -> None:
+        pieces = block.pieces.setdefault(field, [])
+        pieces.append(text)
+        if is_only:
+            self.grew(block, pieces, text, event)
+        elif self.deltas and text:
+            self.emit(event(index=block.index, text=text))
+
+    def _stop_content(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        index = place_at(wire, "index", API)
+        block = self._contents.get(index)
+        if block is not None:
+            content = self._decoded("content", block.merge_pieces())
+            self.stop(block, self._cited(content, index))
+
+    def _cited(self, content: Any, place: int) -> Any:
+        """Return a content with the citations that were received for it."""
+        citations: list[Citation] = []
+        for wire in self._citations if isinstance(content, CITED) else ():
+            if self._place_of(wire) == place:
+                citations += decode_citation(wire, self.context())
+        return msgspec.structs.replace(content, annotations=citations) if citations else content
+
+    def _stop_last(self) -> None:
+        """Stop the plan before another block starts, so that readers of the stream can use it."""
+        if self._plan is not None:
+            self.stop(self._plan, self._cited(self._plan_content(), AT_PLAN))
+
+    # -- the plan ----------------------------------------------------------------------------------------------
+
+    def _grow_plan(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        text = message.get(PLAN)
+        if not isinstance(text, str):
+            return
+        if self._plan is None:
+            self._plan = self.start({PLAN: ""}, self._plan_content())
+        self._lengthen(self._plan, PLAN, text, ReasoningDelta, is_only=len(message) == 1 and len(wire) == 2)
+
+    def _plan_content(self) -> Any:
+        text = "" if self._plan is None else self._plan.merge_pieces()[PLAN]
+        return ReasoningContent(text=text, kind="plan", extra=hints.COLUMN.extra(API, PLAN))
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    def _start_call(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        self._stop_last()
+        call = self._object(message, "tool_calls")
+        text = object_of(call, "function").get("arguments")
+        call = {**call, "function": {"name": "", **object_of(call, "function"), "arguments": ""}}
+        index = place_at(wire, "index", API)
+        self._calls[index] = self.start(call, self._decoded("tool_calls", {"id": "", **call}))
+        if text:
+            self._grow_call(wire, {"tool_calls": {"function": {"arguments": text}}})
+
+    def _grow_call(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        index, call = place_at(wire, "index", API), self._object(message, "tool_calls")
+        function = object_of(call, "function")
+        if index not in self._calls:
+            self._start_call({"index": index}, {"tool_calls": {}})
+        block = self._calls[index]
+        merge_into(block.wire, {key: value for key, value in call.items() if key != "function"})
+        merge_into(block.wire["function"], {key: value for key, value in function.items() if key != "arguments"})
+        if isinstance(function.get("arguments"), str):
+            is_only = len(call) == len(function) == 1 and len(wire) == 3
+            self._lengthen(block, "function.arguments", function["arguments"], ArgumentsDelta, is_only=is_only)
+
+    def _stop_call(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        block = self._calls.get(place_at(wire, "index", API))
+        if block is not None:
+            block.merge_pieces()
+            self.stop(block, self._decoded("tool_calls", block.wire))
+
+    def _object(self, message: dict[str, Any], key: str) -> dict[str, Any]:
+        """Return the object at a key, or the only element of a list there."""
+        value = message.get(key)
+        return value[0] if isinstance(value, list) and len(value) == 1 else object_of(message, key)
+
+    # -- citations ---------------------------------------------------------------------------------------------
+
+    def _cite(self, wire: dict[str, Any], message: dict[str, Any]) -> None:
+        value = message.get("citations")
+        for citation in value if isinstance(value, list) else [value]:
+            if citation is None:
+                continue
+            self._citations.append(citation)
+            place = self._place_of(citation)
+            block = self._plan if place == AT_PLAN else self._contents.get(-1 if place is None else place)
+            if block is not None and block.index in self._unstopped:
+                for decoded in decode_citation(citation, self.context()):
+                    self.emit(CitationDelta(index=block.index, citation=decoded))
+
+    def _place_of(self, citation: Any) -> int | None:
+        if not isinstance(citation, dict) or "source" in citation:
+            return None
+        tags = [self._contents[index].wire.get("type") for index in sorted(self._contents)]
+        place = place_of(citation, tags, has_plan=self._plan is not None)
+        return place if place in (None, AT_PLAN) else sorted(self._contents)[place]
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def done(self) -> None:
+        # The marker [DONE] ends the answer, even without a message-end.
+        if self.answer or self._message or self._contents or self._calls:
+            self.finish()
+
+    def merged(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", **self._message}
+        if self._plan is not None:
+            message |= self._plan.merge_pieces()
+        if self._contents:
+            message["content"] = [self._contents[index].merge_pieces() for index in sorted(self._contents)]
+        if self._calls:
+            for block in self._calls.values():
+                block.merge_pieces()
+            message["tool_calls"] = [self._calls[index].wire for index in sorted(self._calls)]
+        if self._citations:
+            message["citations"] = self._citations
+        return {**self.answer, "message": message}
+
+    def blocks_of(self, response: ChatResponse) -> list[list[BlockState]]:
+        # An empty plan is no content.
+        plan = [] if self._plan is None or not COLUMNS[PLAN].holds(self._plan.wire[PLAN]) else [self._plan]
+        contents = [self._contents[index] for index in sorted(self._contents)]
+        return [[*plan, *contents, *(self._calls[index] for index in sorted(self._calls))]]
+
+
+READERS: dict[str, Callable[[Decoder, dict[str, Any], dict[str, Any]], None]] = {
+    "message-start": Decoder._begin,
+    "content-start": Decoder._start_content,
+    "content-delta": Decoder._grow_content,
+    "content-end": Decoder._stop_content,
+    "tool-plan-delta": Decoder._grow_plan,
+    "tool-call-start": Decoder._start_call,
+    "tool-call-delta": Decoder._grow_call,
+    "tool-call-end": Decoder._stop_call,
+    "citation-start": Decoder._cite,
+    "citation-end": lambda decoder, wire, message: None,
+    "message-end": Decoder._finish,
+}
+"""The reader of each event, by its type."""
+TABLE.known_values("stream event", *READERS, "debug")

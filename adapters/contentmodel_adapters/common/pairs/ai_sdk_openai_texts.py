@@ -1,0 +1,98 @@
+"""Texts of the Responses API in the parts of the Vercel AI SDK: the id of the item, its phase and its annotations.
+
+The SDK also has the annotations as citations of UI messages. It keeps the position of a citation of a file only in the
+values of the provider. Source: `map-openai-responses-annotation.ts` of @ai-sdk/openai 4.0 (seen 2026-11-27).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import EncodeContext, hints, list_of, objects_of
+from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
+from contentmodel.content.text import TextContent
+from contentmodel_adapters.common.pairs.ai_sdk_openai import ISSUER, RESPONSES, items_of
+from contentmodel_adapters.common.pairs.provider_state import ITEM
+
+_OF_FILE = ("file_citation", "container_file_citation")
+Fields = dict[str, Any]
+
+
+def with_text_items(
+    contents: Iterable[AIContent], context: EncodeContext, *, at: str, has_citations: bool
+) -> Iterator[AIContent]:
+    """Yield contents of the Responses API. Texts have the values of their items in the field `at`.
+
+    `has_citations`: whether texts also have citations, as in UI messages.
+    """
+    item: Fields = {}
+    for content in contents:
+        own = ITEM.of(content, RESPONSES)
+        item = own if own is not None else item if isinstance(content, TextContent) else {}
+        if not isinstance(content, TextContent) or item.get("type", "message") != "message":
+            yield content
+            continue
+        annotations = _annotations_of(content, item)
+        values = {
+            "itemId": item.get("id"),
+            "phase": item.get("phase"),
+            "annotations": annotations if content.annotations else None,
+        }
+        kept = {name: value for name, value in values.items() if value is not None}
+        yield _with_values(content, kept, context, at, has_citations=has_citations) if kept else content
+
+
+def _annotations_of(content: TextContent, item: Fields) -> list[Fields] | None:
+    """Return the annotations of a text on the wire; None if they are not all objects."""
+    if not content.annotations:
+        return []
+    # Only a part of an item has annotations.
+    items = items_of(ITEM.on(content, RESPONSES, item))
+    part = next((part for one in items for part in objects_of(one, "content")), {})
+    found = objects_of(part, "annotations")
+    return found if len(found) == len(list_of(part, "annotations")) == len(content.annotations) else None
+
+
+def _with_values(
+    content: TextContent, kept: Fields, context: EncodeContext, at: str, *, has_citations: bool
+) -> AIContent:
+    extra = dict(content.extra or {})
+    own = ITEM.of(content, RESPONSES)
+    if own is not None:
+        rest = {name: value for name, value in own.items() if name not in ("id", "phase")}
+        extra[RESPONSES] = {**extra[RESPONSES], **ITEM.entry(rest)}
+    extra[context.api] = {**extra.get(context.api, {}), at: {ISSUER: kept}}
+    cited: list[Citation] | None = content.annotations
+    if "annotations" in kept:
+        pairs = list(zip(content.annotations or (), kept["annotations"], strict=True)) if has_citations else []
+        cited = [_citation(citation, wire, context) for citation, wire in pairs if wire.get("type") != "file_path"]
+    made: AIContent = context.replace(content, annotations=cited or None, extra=extra)
+    return made
+
+
+def _citation(citation: Citation, wire: Fields, context: EncodeContext) -> Citation:
+    """Return a citation of a UI message. The rest of its fields is in the annotation."""
+    kind = wire.get("type")
+    extra = {api: residue for api, residue in (citation.extra or {}).items() if api != RESPONSES}
+    if kind not in _OF_FILE or citation.file_id is None:
+        own = {} if citation.url is None else _source(citation.url, {}, "url", context)
+        return context.replaced(
+            citation, replace(citation, extra={**extra, context.api: own} if own else extra or None)
+        )
+    place = {"containerId": citation.container_id} if kind == _OF_FILE[1] else {"index": wire.get("index")}
+    values = {"providerMetadata": {ISSUER: {"type": kind, "fileId": citation.file_id, **place}}}
+    extra[context.api] = _source(citation.file_id, values, "document", context)
+    span = citation.span if kind == _OF_FILE[1] else None
+    changed = replace(citation, span=span, title=citation.filename, file_id=None, container_id=None, extra=extra)
+    return context.replaced(citation, changed)
+
+
+def _source(source_id: str, values: Fields, row: str, context: EncodeContext) -> Fields:
+    """Return the fields of a citation that the model does not have. Versions 5 and 6 have a part for each source."""
+    if context.policies.get("ai_sdk", "7") != "7":
+        return {"sourceId": source_id, **values}
+    return {"source": {"id": source_id, **values}, **hints.ROW.entry(row)}

@@ -1,0 +1,1 @@
+"""The formats of data sets and of stored runs."""

@@ -1,0 +1,1 @@
+"""The formats of agent frameworks and of the protocols between them."""

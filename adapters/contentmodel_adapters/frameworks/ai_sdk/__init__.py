@@ -1,0 +1,1 @@
+"""The messages of Vercel's AI SDK."""

@@ -1,0 +1,1 @@
+"""The messages of Microsoft.Extensions.AI and of Microsoft Agent Framework."""

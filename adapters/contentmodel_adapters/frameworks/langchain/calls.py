@@ -1,0 +1,275 @@
+"""Values that a message of LangChain has twice or in fields of several names: calls, signatures, finish reasons.
+
+`without_repetitions` moves each to the one field that a row decodes, and `add_repetitions` is its inverse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.authoring import Hint, list_of, object_of, objects_of, text_of
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.frameworks.langchain.blocks import API, parsed
+
+REPEATED = Hint[dict[str, Any]](
+    API, "repeated", "`tool_calls` as decoded (`said`), if they differ from the usual ones (`was`)"
+)
+TAKEN = Hint[list[str]](API, "taken", "the fields of a body that have the names of fields that decoding adds")
+ENDING = Hint[str](API, "ending", "the name of the field with the finish reason, if it is not `finish_reason`")
+
+LISTS = ("tool_calls", "invalid_tool_calls")
+AGAIN = {"tool_calls": "calls_again", "invalid_tool_calls": "invalid_again"}
+"""The field of a body in which the calls that its content has already are decoded. It has no meaning elsewhere."""
+PLAN = "plan"
+"""The field of a body in which the plan of Cohere's calls is decoded. It is the content and, again, `tool_plan`.
+
+A streamed message has it as its content only (langchain-cohere 0.6.0, chat_models.py, seen 2026-11-27).
+"""
+_RECORDS = ("id", "finish_reason", "generation_id", "token_count", "documents")
+"""The entries of `additional_kwargs` that Cohere's answers have in their metadata, too."""
+SIGNATURES = "__gemini_function_call_thought_signatures__"
+LIFTED = {
+    "refusal": "refusal",
+    "raw_calls": "tool_calls",
+    "raw_call": "function_call",
+    "older_calls": "tool_calls",
+    "older_call": "function_call",
+    "call_signatures": SIGNATURES,
+    "links_again": "citations",
+    "reasoning_again": "reasoning_content",
+    "tools_again": "executed_tools",
+    "plan_again": "tool_plan",
+    **{f"{name}_again": name for name in _RECORDS},
+}
+"""The entries of `additional_kwargs` that are decoded as fields of the body, by the name of the field.
+
+These are the refusal, the calls as the provider has them, and the signatures of Gemini's calls by their ids. The calls
+of the provider repeat those of the message (`raw_`), except in messages before langchain-core 0.1.46, which have no
+others (`older_`). The links of Perplexity repeat those of its search results, and the text of OpenRouter's reasoning
+repeats that of its details (`_again`). The content of version 1 repeats reasoning and the tools of Groq.
+The content repeats the plan of Cohere's calls, and the metadata repeat its records.
+"""
+OLDER = frozenset({"older_calls", "older_call"})
+OF_METADATA = {f"{name}_of_metadata": name for name in ("tool_plan", "tool_calls", "citations", "documents")}
+"""The entries of `response_metadata` that are decoded as fields of the body if `additional_kwargs` have the same.
+
+Cohere's answers have their plan, calls and citations in both, and the documents of the request.
+"""
+REPEATING = (*(field for field in LIFTED if field.endswith("_again")), *OF_METADATA)
+"""The fields that repeat others. They have no meaning elsewhere."""
+ENDINGS = ("finish_reason", "stop_reason", "stopReason", "finishReason", "done_reason")
+"""The names of the finish reason in `response_metadata`."""
+_CALLS = {
+    "tool_call": ("args", "id"),
+    "tool_use": ("input", "id"),
+    "function_call": ("arguments", "call_id"),
+    "custom_tool_call": ("input", "call_id"),
+    "invalid_tool_call": ("args", "id"),
+}
+"""The fields of the arguments and the id of a call, by the type of its block."""
+
+
+def repeated_calls(body: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the calls in the blocks of a body as `tool_calls` and as `invalid_tool_calls` repeat them."""
+    calls: list[dict[str, Any]] = []
+    invalid: list[dict[str, Any]] = []
+    for holder in objects_of(body, "content"):
+        block = object_of(holder, "value") if holder.get("type") == "non_standard" else holder
+        kind = text_of(block, "type")
+        if kind not in _CALLS:
+            continue
+        field, call_id = _CALLS[kind]
+        value = block.get(field)
+        call = {"name": block.get("name"), "args": value, "id": block.get(call_id), "type": "tool_call"}
+        if kind == "invalid_tool_call":
+            invalid.append({**call, "error": block.get("error"), "type": kind})
+        elif kind == "custom_tool_call":
+            calls.append({**call, "args": {"__arg1": value}})
+        elif kind != "function_call":
+            calls += [] if value is None else [call]
+        elif value.__class__ is str:
+            arguments = parsed(value)
+            if arguments is None:
+                invalid.append({**call, "error": None, "type": "invalid_tool_call"})
+            else:
+                calls.append({**call, "args": arguments})
+    return calls, invalid
+
+
+# -- decoding ----------------------------------------------------------------------------------------------------------
+
+
+def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]], dict[str, Any]]:
+    """Return a copy of a body with each value once, its moved fields with their origins, and the hints."""
+    copy = dict(body)
+    moved: list[tuple[str, str]] = []
+    fields: dict[str, Any] = {}
+    taken = [name for name in (*AGAIN.values(), *LIFTED, *OF_METADATA, PLAN) if name in body]
+    if taken:
+        fields |= TAKEN.entry(taken)
+    else:
+        moved += [*_move_calls(copy, body), *_lift(copy, body), *_lift_metadata(copy, body)]
+    repeated = {
+        name: {"was": calls, **({"said": body[name]} if name in body else {})}
+        for name, calls in zip(LISTS, repeated_calls(body), strict=True)
+        if calls and (taken or body.get(name) != calls)
+    }
+    if repeated:
+        fields |= REPEATED.entry(repeated)
+    metadata = object_of(copy, "response_metadata")
+    ending = next((name for name in ENDINGS if metadata.get(name).__class__ is str), None)
+    if ending is not None and "finish_reason" not in metadata:
+        copy["response_metadata"] = _renamed(metadata, ending, "finish_reason")
+        moved.append(("response_metadata.finish_reason", f"response_metadata.{ending}"))
+        fields |= ENDING.entry(ending)
+    return copy, moved, fields
+
+
+def _move_calls(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Move the calls that the content has already to fields of their own, in place. Return the moved fields."""
+    moved = []
+    for name, calls in zip(LISTS, repeated_calls(body), strict=True):
+        ids = [call["id"] for call in calls]
+        again = [call for call in objects_of(body, name) if call.get("id") in ids]
+        if again:
+            rest = [call for call in list_of(body, name) if not any(call is one for one in again)]
+            copy |= {AGAIN[name]: again, name: rest}
+            if not rest:
+                del copy[name]
+            moved.append((AGAIN[name], name))
+    return moved
+
+
+def _lift(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Move entries of `additional_kwargs` to fields of the body, in place. Return the moved fields."""
+    kwargs = object_of(body, "additional_kwargs")
+    has_calls = any(body.get(name) for name in LISTS) or any(repeated_calls(body))
+    has_list = any(call.get("function").__class__ is dict for call in objects_of(kwargs, "tool_calls"))
+    has_one = object_of(kwargs, "function_call").get("name").__class__ is str
+    lifted = {
+        "refusal": text_of(kwargs, "refusal") != "",
+        "raw_calls": has_calls and kwargs.get("tool_calls").__class__ is list,
+        "raw_call": has_one and (has_calls or has_list),
+        "older_calls": has_list and not has_calls,
+        "older_call": has_one and not has_calls and not has_list,
+        "call_signatures": kwargs.get(SIGNATURES).__class__ is dict,
+        "links_again": _repeats_links(kwargs),
+        "reasoning_again": _repeats_reasoning(kwargs, body),
+        "tools_again": _repeats_tools(kwargs, body),
+        "plan_again": text_of(kwargs, "tool_plan") != "" and kwargs["tool_plan"] == body.get("content"),
+        **{field: _is_repeated(name, kwargs, body) for field, name in LIFTED.items() if name in _RECORDS},
+    }
+    moved = {field: name for field, name in LIFTED.items() if lifted[field]}
+    if moved:
+        copy["additional_kwargs"] = {key: value for key, value in kwargs.items() if key not in moved.values()}
+        copy |= {field: kwargs[name] for field, name in moved.items()}
+    places = [(field, f"additional_kwargs.{name}") for field, name in moved.items()]
+    if "plan_again" not in moved and not (has_calls and _is_streamed_plan(body)):
+        return places
+    copy[PLAN] = copy.pop("content")
+    return [*places, (PLAN, "content")]
+
+
+def _lift_metadata(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Move entries of the metadata that `additional_kwargs` repeat to fields, in place. Return the moved fields."""
+    kwargs, metadata = object_of(body, "additional_kwargs"), object_of(body, "response_metadata")
+    moved = {field: name for field, name in OF_METADATA.items() if _is_repeated(name, kwargs, body)}
+    if moved:
+        copy["response_metadata"] = {key: value for key, value in metadata.items() if key not in moved.values()}
+        copy |= {field: metadata[name] for field, name in moved.items()}
+    return [(field, f"response_metadata.{name}") for field, name in moved.items()]
+
+
+def _is_streamed_plan(body: dict[str, Any]) -> bool:
+    """Return whether the content beside calls is a plan: only Cohere has this finish reason."""
+    ending = object_of(body, "response_metadata").get("finish_reason")
+    has_plan = "tool_plan" in object_of(body, "additional_kwargs")
+    return ending == "TOOL_CALL" and not has_plan and text_of(body, "content") != ""
+
+
+def _repeats_links(kwargs: dict[str, Any]) -> bool:
+    links = links_of(kwargs)
+    return bool(links) and kwargs.get("citations") == links
+
+
+def links_of(kwargs: dict[str, Any]) -> list[Any]:
+    """Return the links of Perplexity's search results."""
+    return [source.get("url") for source in objects_of(kwargs, "search_results")]
+
+
+def _repeats_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
+    return text_of(kwargs, "reasoning_content") in _texts_of_reasoning(kwargs, body)
+
+
+def _texts_of_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> list[str]:
+    """Return the texts of the details of OpenRouter's reasoning, and of blocks of reasoning in the content."""
+    details = [text_of(one, "text") or text_of(one, "summary") for one in objects_of(kwargs, "reasoning_details")]
+    blocks = [text_of(one, "reasoning") for one in objects_of(body, "content") if one.get("type") == "reasoning"]
+    texts = [between.join(filter(None, listed)) for listed in (details, blocks) for between in ("", "\n\n")]
+    return [text for text in texts if text]
+
+
+def _is_repeated(name: str, kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
+    """Return whether the metadata have the same entry."""
+    return kwargs.get(name) is not None and object_of(body, "response_metadata").get(name) == kwargs[name]
+
+
+def _repeats_tools(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
+    """Return whether blocks of the content are the calls and results of all tools that Groq ran.
+
+    Source: langchain-core 1.8.3 (messages/block_translators/groq.py, seen 2026-11-27).
+    """
+    tools, blocks = objects_of(kwargs, "executed_tools"), objects_of(body, "content")
+    calls = [block for block in blocks if block.get("type") == "server_tool_call"]
+    results = [block for block in blocks if block.get("type") == "server_tool_result"]
+    outputs = [tool["output"] for tool in tools if tool.get("output")]
+    return bool(tools) and len(calls) == len(tools) and [result.get("output") for result in results] == outputs
+
+
+def _renamed(fields: dict[str, Any], old: str, new: str) -> dict[str, Any]:
+    return {new if key == old else key: value for key, value in fields.items()}
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
+    """Write each value of a body to all fields that the message had it in, in place."""
+    repeated = REPEATED.of(message, API) or {}
+    taken = TAKEN.of(message, API) or []
+    for name, calls in zip(LISTS, repeated_calls(body), strict=True):
+        if AGAIN[name] not in taken:
+            body.pop(AGAIN[name], None)
+        difference = object_of(repeated, name)
+        if "was" in difference and difference["was"] == calls:
+            body.pop(name, None)
+            if "said" in difference:
+                body[name] = difference["said"]
+        elif calls:
+            body[name] = [*calls, *(body.get(name) or ())]
+    fields = [field for field in LIFTED if field in body and field not in taken]
+    lifted = {LIFTED[field]: body.pop(field) for field in fields}
+    if PLAN in body and PLAN not in taken:
+        plan = body.pop(PLAN)
+        body["content"] = body.get("content") or plan
+        lifted |= {"tool_plan": plan} if "plan_again" in fields or not _is_streamed_plan(body) else {}
+    if lifted:
+        kwargs = {**body.get("additional_kwargs", {}), **lifted}
+        body["additional_kwargs"] = kwargs
+        _edit_repetitions(kwargs, fields, body)
+    ending = ENDING.of(message, API)
+    of_metadata = {name: body.pop(field) for field, name in OF_METADATA.items() if field in body and field not in taken}
+    if of_metadata:
+        body["response_metadata"] = {**object_of(body, "response_metadata"), **of_metadata}
+    metadata = body.get("response_metadata")
+    if ending is not None and metadata.__class__ is dict:
+        body["response_metadata"] = _renamed(metadata, "finish_reason", ending)
+
+
+def _edit_repetitions(kwargs: dict[str, Any], fields: list[str], body: dict[str, Any]) -> None:
+    """Change the entries of `additional_kwargs` that repeat reasoning or tools if these were edited, in place."""
+    if "tools_again" in fields and not _repeats_tools(kwargs, body):
+        del kwargs["executed_tools"]
+    if "reasoning_again" in fields and not _repeats_reasoning(kwargs, body):
+        texts = _texts_of_reasoning(kwargs, body)
+        kwargs["reasoning_content"] = texts[0] if texts else ""

@@ -1,0 +1,1 @@
+"""The formats of Gemini: generateContent and Interactions."""

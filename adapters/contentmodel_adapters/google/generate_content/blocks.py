@@ -1,0 +1,557 @@
+"""The table of Gemini's generateContent: parts, media, hosted tools, grounding, usage.
+
+Read off google-genai 3.4 (types.py), seen November 2026. The key that a part has determines its kind; modifiers (a
+signature, a video's cut) may be beside it. Requests spell names with underscores as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, Literal
+
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Failure,
+    Filled,
+    Gathered,
+    Group,
+    Hint,
+    Implied,
+    MintedId,
+    Place,
+    ProtobufJson,
+    Row,
+    Sign,
+    Silent,
+    Spec,
+    Table,
+    TextField,
+    camel_name,
+    dotted_key,
+    hints,
+    parse,
+    reasons,
+    snake_name,
+    spread,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
+from contentmodel.content.hosted import (
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    MapsToolCallContent,
+    MapsToolResultContent,
+    MediaProcessingToolCallContent,
+    MediaProcessingToolResultContent,
+    UrlContextToolCallContent,
+    UrlContextToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.media_types import kind_of_media
+from contentmodel.content.outcomes import ConfigurationContent, ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+)
+from contentmodel.errors import ContentModelError
+from contentmodel.usage import Usage
+from contentmodel_adapters.common.google import Signature, Unread
+
+API = "google-generate-content"
+TABLE = Table(API)
+GROUNDING = Hint[Literal[True]](API, "grounding", "the content was next to the parts of a candidate")
+KEY_OF_RESPONSE = Hint[Literal["", "error", "result", "bare"]](
+    API,
+    "response",
+    'the key of the only text in the response of a function, "" if the response is JSON, "bare" if it is no object',
+)
+
+SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Signature())}
+
+
+class ResponseObject(Codec[list[AIContent]]):
+    """The JSON object that a tool returns, as texts or as a JSON value.
+
+    One string under "output", "error" or "result" is one text; a list of several strings under "output" or "error" is
+    as many texts. Any other value under "result" that is not an object is that value, and any other object is the value
+    itself: without those keys "the whole response is treated as function output" (types.py of google-genai,
+    FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint `KEY_OF_RESPONSE` of the first text has
+    the key; "" for a text that has the JSON of the whole object. An empty object has no outputs.
+
+    The API takes objects only. A text or another value is read nevertheless, because stored conversations have it.
+    """
+
+    classes: tuple[type, ...] = (dict,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value is not None and value not in ({}, "")
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        if value.__class__ is not dict:
+            bare = KEY_OF_RESPONSE.extra(API, "bare")
+            return [
+                TextContent(text=value, extra=bare) if value.__class__ is str else JsonContent(value=value, extra=bare)
+            ]
+        if len(value) == 1:
+            ((name, output),) = value.items()
+            texts = output if _is_texts(output) and name in ("output", "error") else [output]
+            if name in _OUTPUTS and texts[0].__class__ is str:
+                extra = None if name == "output" else KEY_OF_RESPONSE.extra(API, name)
+                return [TextContent(text=texts[0], extra=extra), *(TextContent(text=text) for text in texts[1:])]
+            if name == "result" and output.__class__ is not dict:
+                return [JsonContent(value=output)]
+        return [JsonContent(value=value)]
+
+    def count(self, wire: Any) -> int:
+        is_one = wire.__class__ is dict and len(wire) == 1
+        output: Any = wire.get("output", wire.get("error")) if is_one else None
+        return len(output) if _is_texts(output) else 1
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        if len(value) == 1:
+            return [(value[0], path, wire, None)]
+        ((name, texts),) = wire.items()
+        return spread(value, texts, f"{path}.{name}", None)
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        if owner.is_error and not context.native:
+            context.report_loss(owner, "is_error", reasons.ERROR_KEY)
+        if len(value) == 1 and context.native and KEY_OF_RESPONSE.of(value[0], API) == "bare":
+            return context.plain_value(value[0], "value" if value[0].__class__ is JsonContent else "text")
+        if len(value) == 1 and value[0].__class__ is JsonContent:
+            return self._encode_json(value[0], context, failed=bool(owner.is_error))
+        if any(content.__class__ is JsonContent for content in value):
+            value = [self._as_text(content, context) for content in value]
+        texts = [TEXT_FIELD.encode([content], context, owner) or "" for content in value]
+        name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
+        if name == "" and len(texts) == 1:
+            read = _object_of(texts[0])
+            if read is not None:
+                return read
+        key = "error" if owner.is_error else "output"
+        if len(texts) > 1:
+            return {key if name not in ("output", "error") else name: texts}
+        return {key if name in (None, "", "bare") else name: texts[0]}
+
+    def _encode_json(self, content: JsonContent, context: EncodeContext, *, failed: bool) -> dict[str, Any]:
+        context.report_lost_attributes(content, ("annotations", "protected", "cache_point"))
+        context.leave_residue(content)
+        value = content.value
+        response = value if value.__class__ is dict and not failed else {"error" if failed else "result": value}
+        read = self.decode(response, context, {}, "") if self.holds(response) else []  # type: ignore[arg-type]
+        if not (len(read) == 1 and read[0].__class__ is JsonContent and read[0].value is value):
+            context.report_loss(content, "value", reasons.JSON_FORM)
+        return response
+
+    def _as_text(self, content: Any, context: EncodeContext) -> Any:
+        if content.__class__ is not JsonContent:
+            return content
+        context.degrade(content, reasons.AS_TEXT, "value")
+        return context.replaced(content, TextContent(text=content.text))
+
+
+class AnyResponse(ResponseObject):
+    """The result of an unknown tool, whose form no SDK states: any JSON value."""
+
+    classes = (dict, list, str, bool, int, float)
+
+
+_OUTPUTS = ("output", "error", "result")
+
+
+def _is_texts(value: Any) -> bool:
+    return value.__class__ is list and len(value) > 1 and all(item.__class__ is str for item in value)
+
+
+def _object_of(text: str) -> dict[str, Any] | None:
+    try:
+        value = parse(text)
+    except ContentModelError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+TEXT_FIELD = TextField(TextContent, "text")
+CALL_ID = MintedId()
+ARGUMENTS = ArgumentsObject()
+
+INLINE = Row(
+    "inlineData",
+    DataContent,
+    {
+        **SIGNED,
+        "inlineData.data": "data",
+        "inlineData.mimeType": "media_type",
+        "inlineData.displayName": "name",
+    },
+    ProtobufJson(),
+)
+
+
+class FileUri(Codec[tuple[str, str | None]]):
+    """The address of a file, and its kind: a link to a YouTube video has no media type."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        is_video = container.get("mimeType").__class__ is not str and value.startswith(YOUTUBE)
+        return value, "video" if is_video else None
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        uri, kind = value
+        derived = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
+        if kind not in (None, derived):
+            context.report_loss(owner, "kind", reasons.OTHER_VALUE, value=derived)
+        return uri
+
+
+YOUTUBE = ("https://www.youtube.com/", "https://youtube.com/", "https://m.youtube.com/", "https://youtu.be/")
+"""Links to videos (ai.google.dev/gemini-api/docs/video-understanding, seen 2026-11-22)."""
+
+FILE = Row(
+    "fileData",
+    UriContent,
+    {
+        **SIGNED,
+        "fileData.fileUri": (("uri", "kind"), FileUri()),
+        "fileData.mimeType": "media_type",
+        "fileData.displayName": "name",
+    },
+    ProtobufJson(),
+)
+
+
+def has(wire: dict[str, Any], name: str) -> Any:
+    """Return the value of a field in either spelling."""
+    return wire[name] if name in wire else wire.get(snake_name(name))
+
+
+def _media_row(wire: dict[str, Any]) -> str | None:
+    if has(wire, "inlineData").__class__ is dict:
+        return "inlineData"
+    link = has(wire, "fileData")
+    return "fileData" if link.__class__ is dict and has(link, "fileUri").__class__ is str else None
+
+
+MEDIA = TABLE.union("media part", [INLINE, FILE], find=_media_row)
+
+# toolType -> the call and result of the tool (google-genai 3.4 types.ToolType).
+TOOL_TYPES: dict[str, tuple[type[Any], type[Any]]] = {
+    "GOOGLE_SEARCH_WEB": (WebSearchToolCallContent, WebSearchToolResultContent),
+    "GOOGLE_SEARCH_IMAGE": (WebSearchToolCallContent, WebSearchToolResultContent),
+    "URL_CONTEXT": (UrlContextToolCallContent, UrlContextToolResultContent),
+    "GOOGLE_MAPS": (MapsToolCallContent, MapsToolResultContent),
+    "FILE_SEARCH": (FileSearchToolCallContent, FileSearchToolResultContent),
+    "MEDIA_PROCESSING": (MediaProcessingToolCallContent, MediaProcessingToolResultContent),
+}
+UNSAID = ("name", "status", "is_error", "caller")
+
+
+def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
+    fields: dict[str, Spec] = {**SIGNED, "toolCall.id": ("call_id", CALL_ID), "toolCall.args": ("arguments", ARGUMENTS)}
+    if not constants:
+        fields["toolCall.toolType"] = "name"
+    return Row(name, model, fields, Silent(*UNSAID), ProtobufJson(), constants=_dotted(constants))
+
+
+# The key "error" has the failure, as in the response of a function (types.FunctionResponse.response).
+RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), texts_are_errors=True)
+# Enums are strings, or numbers if the caller requested integers (types.Outcome, types.UrlRetrievalStatus).
+_FAILED_OUTCOMES = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3)
+OUTCOME = Failure(Sign("codeExecutionResult.outcome", _FAILED_OUTCOMES, failed="OUTCOME_FAILED"), only_signs=True)
+UNREAD = {f"URL_RETRIEVAL_STATUS_{status}" for status in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
+
+
+def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
+    fields: dict[str, Spec] = {**SIGNED, "toolResponse.id": ("call_id", CALL_ID)}
+    if not constants:
+        fields["toolResponse.toolType"] = "name"
+    columns = {"toolResponse.response": Column(ResponseObject(), TextContent, JsonContent)}
+    return Row(
+        name,
+        model,
+        fields,
+        Columns("outputs", columns),
+        Silent(*UNSAID),
+        ProtobufJson(),
+        constants=_dotted(constants),
+        failure=RESPONSE_ERROR,
+    )
+
+
+def _dotted(constants: dict[str, str]) -> dict[str, str]:
+    return {key.replace("__", "."): value for key, value in constants.items()}
+
+
+MODIFIERS = (
+    *("mediaResolution", "videoMetadata", "partMetadata", "mediaProcessing", "speechMetadata"),
+    *("documentMetadata", "spreadsheetMetadata", "audioMetadata"),
+)
+_MODIFIER_KEYS = frozenset(MODIFIERS)
+_BESIDE = frozenset({*MODIFIERS, "thoughtSignature", "thought"})
+
+
+# Keys that determine a part's kind, whatever other keys it has.
+class IdOfCode(Group):
+    """The id of a call that runs code. Decoding leaves it to the pass that pairs calls with results."""
+
+    attribute = "call_id"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> None:
+        return None
+
+    def encode(self, value: str | None, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        is_repeated = owner.arguments.__class__ is dict and owner.arguments.get("id") == value
+        if value is not None and is_repeated and hints.MINTED.of(owner, API) != value:
+            context.report_loss(owner, "call_id", reasons.REPEATED_ID)
+
+
+_MEMBERS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult")
+_TOOLS = ("toolCall", "toolResponse")
+_OTHER_OUTPUTS = ("output", "outputs", "result", "results", "content")
+
+
+@lru_cache(maxsize=64)
+def other_part(key: str) -> Row | None:
+    """Return the row of an unknown part, whose key names a tool: `quantumCall` and `quantumResult`; None for others."""
+    name = camel_name(key)
+    if name in _MEMBERS or name in _TOOLS:
+        return None
+    ending = next((ending for ending in ("Call", "Result", "Response") if name.endswith(ending)), None)
+    if ending is None or name == ending:
+        return None
+    at = dotted_key(key)
+    fields: dict[str, Spec] = {**SIGNED, f"{at}.id": ("call_id", CALL_ID)}
+    others = (Implied({"name": name.removesuffix(ending)}), Silent("status", "is_error", "caller"), ProtobufJson())
+    if ending == "Call":
+        fields[f"{at}.args"] = ("arguments", ARGUMENTS)
+        return Row(key, HostedToolCallContent, fields, *others, is_generated=False)
+    columns = {f"{at}.response": Column(AnyResponse(), TextContent, JsonContent)}
+    columns |= {f"{at}.{field}": Column(AnyResponse(), hinted=True) for field in _OTHER_OUTPUTS}
+    signs = (Sign(f"{at}.error"), Sign(f"{at}.response.error"), Sign(f"{at}.outcome", _FAILED_OUTCOMES))
+    failure = Failure(*signs, texts_are_errors=True)
+    columned = Columns("outputs", columns)
+    return Row(key, HostedToolResultContent, fields, columned, *others, failure=failure, is_generated=False)
+
+
+def _other_key(wire: dict[str, Any], keys: Iterable[str]) -> str | None:
+    """Return the only unknown key of a part if it is that of a call or a result; else None."""
+    others = [key for key in keys if camel_name(key) not in _BESIDE]
+    is_one = len(others) == 1 and wire[others[0]].__class__ is dict
+    return others[0] if is_one and other_part(others[0]) is not None else None
+
+
+def _part_row(wire: dict[str, Any]) -> str | None:
+    if len(wire) == 1 and wire.get("text").__class__ is str:
+        return "text"
+    for name in _MEMBERS:
+        if name in wire and wire[name].__class__ is dict:
+            return name
+    for name in _MEMBERS:
+        if has(wire, name).__class__ is dict:
+            return name
+    for name in _TOOLS:
+        tool = has(wire, name)
+        if tool.__class__ is dict:
+            kind = has(tool, "toolType")
+            return f"{name}.{kind}" if kind.__class__ is str and kind in TOOL_TYPES else name
+    media = _media_row(wire)
+    if media is not None:
+        return media
+    thought = wire.get("thought") is True
+    if wire.get("text").__class__ is str:
+        return "thought" if thought else "text"
+    keys = {key for key, value in wire.items() if value is not None}
+    other = _other_key(wire, keys)
+    if other is not None:
+        return other
+    if has(wire, "thoughtSignature").__class__ is str and "text" not in keys:
+        return "signature"
+    if not keys:
+        return "empty"
+    return "modifier" if keys <= _MODIFIER_KEYS else None
+
+
+def _usual_part(content: Any, rows: list[Row]) -> Row:
+    return rows[0]
+
+
+PARTS = TABLE.union(
+    "part",
+    [
+        Row("text", TextContent, {**SIGNED, "text": "text"}, Silent("annotations"), ProtobufJson()),
+        Row(
+            "thought",
+            ReasoningContent,
+            {**SIGNED, "text": "text"},
+            Silent("kind"),
+            ProtobufJson(),
+            constants={"thought": True},
+        ),
+        Row("signature", ReasoningContent, SIGNED, Silent("kind"), ProtobufJson()),
+        INLINE,
+        FILE,
+        Row(
+            "functionCall",
+            FunctionCallContent,
+            {
+                **SIGNED,
+                "functionCall.id": ("call_id", CALL_ID),
+                "functionCall.name": "name",
+                "functionCall.args": ("arguments", ARGUMENTS),
+            },
+            ProtobufJson(),
+        ),
+        Row(
+            "functionResponse",
+            FunctionResultContent,
+            {
+                **SIGNED,
+                "functionResponse.id": ("call_id", CALL_ID),
+                "functionResponse.name": "name",
+            },
+            Columns(
+                "outputs",
+                {
+                    "functionResponse.response": Column(ResponseObject(), TextContent, JsonContent),
+                    "functionResponse.parts": Column(Blocks(MEDIA), DataContent, UriContent),
+                },
+            ),
+            Silent("is_error"),
+            Filled({"functionResponse.response": {}}),
+            ProtobufJson(),
+        ),
+        Row(
+            "executableCode",
+            CodeInterpreterToolCallContent,
+            {**SIGNED, "executableCode": ("arguments", ArgumentsObject("code"))},
+            IdOfCode(),
+            Silent(*UNSAID),
+            ProtobufJson(),
+        ),
+        Row(
+            "codeExecutionResult",
+            CodeInterpreterToolResultContent,
+            {
+                **SIGNED,
+                "codeExecutionResult.id": ("call_id", CALL_ID),
+                "codeExecutionResult.outcome": "status",
+            },
+            Columns("outputs", {"codeExecutionResult.output": Column(TEXT_FIELD, TextContent)}),
+            Silent(*UNSAID),
+            ProtobufJson(),
+            failure=OUTCOME,
+        ),
+        *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
+        *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
+        # Vertex AI leaves an empty text out: `{}`.
+        Row("empty", TextContent, {}, Implied({"text": ""}), Silent("annotations"), ProtobufJson()),
+        # A cut of a video may be a separate part, after the video.
+        Row("modifier", ConfigurationContent, {}, Gathered("settings", *MODIFIERS), Implied({"kind": "modifier"})),
+        _tool_call("toolCall", HostedToolCallContent),
+        _tool_result("toolResponse", HostedToolResultContent),
+    ],
+    find=_part_row,
+    prefer=_usual_part,
+    family=other_part,
+)
+
+# -- grounding -----------------------------------------------------------------------------------------------------
+
+_CHUNKS: dict[str, dict[str, Spec]] = {
+    "web": {"web.uri": "uri", "web.title": "title"},
+    "maps": {"maps.uri": "uri", "maps.title": "title", "maps.text": "text"},
+    "retrievedContext": {
+        "retrievedContext.uri": "uri",
+        "retrievedContext.title": "title",
+        "retrievedContext.text": "text",
+    },
+    "image": {"image.sourceUri": "uri", "image.title": "title"},
+}
+
+
+CHUNKS = TABLE.union(
+    "grounding chunk",
+    [
+        *(Row(name, UriContent, fields) for name, fields in _CHUNKS.items()),
+        # A passage of a file search store has a text and no address.
+        Row("passage", TextContent, {"retrievedContext.text": "text"}),
+    ],
+    tag=None,
+)
+SUPPORT = TABLE.record(
+    "grounding support",
+    Citation,
+    {
+        "segment.startIndex": "span.start",
+        "segment.endIndex": "span.end",
+        "groundingChunkIndices": "source_indices",
+    },
+    # Offsets count bytes of the part's UTF-8 (types.Segment); the chunks name the page.
+    Implied({"span.unit": "byte"}),
+    Silent("url", "title"),
+)
+
+
+READ_URLS = TABLE.union(
+    "url metadata",
+    [
+        Row(
+            "unread url",
+            ErrorContent,
+            {"retrievedUrl": ("message", Unread()), "urlRetrievalStatus": "code"},
+            select=("urlRetrievalStatus", UNREAD),
+        ),
+        Row("url", UriContent, {"retrievedUrl": "uri"}),
+    ],
+    tag=None,
+)
+
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "promptTokenCount": "input_tokens",
+        "candidatesTokenCount": "output_tokens",
+        "totalTokenCount": "total_tokens",
+        "cachedContentTokenCount": "cache_read_tokens",
+        "thoughtsTokenCount": "reasoning_tokens",
+        "toolUsePromptTokenCount": "tool_input_tokens",
+    },
+    # candidatesTokenCount leaves thoughts out (types.GenerateContentResponseUsageMetadata.total_token_count).
+    Implied({"reasoning_inside": False}),
+    Silent("cached_inside"),
+    ProtobufJson(),
+)
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, Silent("kind"))
+
+TABLE.keep("part", "audioTranscription", *MODIFIERS)
+TABLE.keep(
+    "usage",
+    *(
+        "cacheTokensDetails",
+        "candidatesTokensDetails",
+        "promptTokensDetails",
+        "toolUsePromptTokensDetails",
+        "trafficType",
+    ),
+)
+TABLE.known_values("tool_type", "TOOL_TYPE_UNSPECIFIED", *TOOL_TYPES)

@@ -1,0 +1,1 @@
+"""The formats of OpenAI: Chat Completions, which many hosts have, and Responses."""

@@ -1,0 +1,149 @@
+"""The state of one choice of a stream of Chat Completions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel.authoring import BlockState, object_of
+from contentmodel.events import ReasoningDelta, TextDelta
+from contentmodel_adapters.openai.chat.messages import row_of_wire
+from contentmodel_adapters.openai.chat.parts import TEXT_PART
+from contentmodel_adapters.openai.chat.streamed_calls import GROWN, StreamedCalls, is_named
+from contentmodel_adapters.openai.chat.thoughts import Divider, is_flagged
+
+Key = tuple[str, int]
+"""A column of the message, and the position of a content in it."""
+
+
+class Choice:
+    """The state of one choice: its message, by columns, and its blocks."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rest: dict[str, Any] = {}
+        self.message: dict[str, Any] = {}
+        self.texts: dict[str, list[str]] = {}
+        self.blocks: dict[Key, BlockState] = {}
+        self.calls = StreamedCalls()
+        self.unnamed: dict[int, BlockState] = {}
+        """The calls that have no name yet, by place. Their blocks have not started."""
+        self.details: dict[bytes, int] = {}
+        """The index of the first detail with each key (see `detail_names`)."""
+        self.listed: dict[str, dict[bytes, Any]] = {}
+        """The entries of each growing list, by their index."""
+        self.stopped: set[Key] = set()
+        self.current: Key | None = None
+        self.is_detailed = False
+        self.repeats = False
+        self.has_deltas = False
+        self.has_message = False
+        self.divider: Divider | None = None
+        """Divides the content, if it begins with a thought."""
+
+    def text(self, column: str) -> str:
+        """Return the text of a column so far."""
+        existing = self.message.get(column)
+        text = self.message[column] = "".join(
+            [existing if existing.__class__ is str else "", *self.texts.pop(column, ())]
+        )
+        return text
+
+    def clashes(self, column: str, value: Any) -> bool:
+        """Return whether a text column already has a value of another type."""
+        existing = self.message.get(column)
+        return column in self.texts or (existing is not None and existing.__class__ is not value.__class__)
+
+    def begin_thought(self, delta: dict[str, Any]) -> None:
+        """Divide the content from now on, if it begins with the thought that a delta has."""
+        has_content = self.texts.get("content") or self.message.get("content")
+        if self.divider is None and not has_content and is_flagged(delta):
+            self.divider = Divider()
+
+    def merge_pieces(self) -> dict[str, Any]:
+        """Return the wire choice with everything that was appended to it."""
+        for column in list(self.texts):
+            self.text(column)
+        for block in self.blocks.values():
+            block.merge_pieces()
+        if self.calls:
+            self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
+        # Every answer is an assistant's, but some hosts send no role in a stream.
+        self.message["role"] = self.message.get("role") or "assistant"
+        return {**self.rest, "message": self.message}
+
+    def call_keys(self) -> list[Key]:
+        """Return the keys of the calls in the order of their numbers."""
+        return [("tool_calls", place) for place in self.calls.in_order()]
+
+    def call_at(self, place: int) -> BlockState | None:
+        """Return the block of the call at a place."""
+        return self.blocks.get(("tool_calls", place)) or self.unnamed.get(place)
+
+    def number_of(self, entry: dict[str, Any], back: int) -> int:
+        """Return the number of a call without one: by its id, a new one, or of the call `back` from the end."""
+        name = entry.get("id")
+        known = self.calls.number_of(name) if name else None
+        if known is not None:
+            return known
+        waits = len(self.calls) - 1 in self.unnamed
+        is_new = name or not self.calls or (is_named(entry) and not waits)
+        return len(self.calls) if is_new else self.calls.last_number(back)
+
+    def keys(self) -> Iterator[Key]:
+        """Yield the key of each content of the message, in the order of the columns."""
+        for column, count in row_of_wire(self.message).counts(self.message):
+            yield from self.call_keys() if column == "tool_calls" else [(column, place) for place in range(count)]
+
+    def missing(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the delta from what was received to the whole message, which some hosts send at the end (MiniMax).
+
+        Calls are compared by position. A value that does not continue the received one is ignored.
+        """
+        fields: dict[str, Any] = {}
+        for key, value in message.items():
+            existing = self.text(key) if key in self.texts else self.message.get(key)
+            if key == "tool_calls" and value.__class__ in (list, dict):
+                fields[key] = self._missing_calls(value if value.__class__ is list else [value])
+            elif not existing:
+                fields[key] = value
+            elif existing.__class__ is str:
+                fields[key] = _rest_of(value, existing)
+        return {key: value for key, value in fields.items() if value}
+
+    def _missing_calls(self, calls: list[Any]) -> list[Any]:
+        known: list[Any] = [self.call_at(place) for place in self.calls.in_order()]
+        return [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
+
+
+def _missing_of(number: int, block: BlockState, call: Any) -> dict[str, Any]:
+    """Return the delta from the call of a block to the whole call."""
+    block.merge_pieces()
+    delta: dict[str, Any] = {"index": number}
+    for kind, grown in GROWN.items():
+        text = object_of(call, kind).get(grown) if call.__class__ is dict else None
+        if text.__class__ is str:
+            delta[kind] = {grown: _rest_of(text, object_of(block.wire, kind).get(grown) or "")}
+    return delta
+
+
+def _rest_of(whole: Any, begun: Any) -> str:
+    """Return the rest of a text; an empty text if it does not begin so."""
+    return whole[len(begun) :] if whole.__class__ is begun.__class__ is str and whole.startswith(begun) else ""
+
+
+def place_of_thinking(blocks: list[Any], entry: dict[str, Any]) -> int | None:
+    """Return the index of the last block if a block continues it: it has no signature yet. Blocks have no numbers."""
+    last = blocks[-1] if blocks else None
+    if not isinstance(last, dict) or last.get("signature"):
+        return None
+    return len(blocks) - 1 if last.get("type") == entry.get("type") == "thinking" else None
+
+
+def text_of(part: Any) -> tuple[Any, str]:
+    """Return the event for more text of a part, and its text; None and "" for a part that has more than a text."""
+    if part.__class__ is dict and part.keys() == {"type", "text"} and TEXT_PART.is_part(part):
+        return TextDelta, part["text"]
+    if part.__class__ is dict and part.keys() == {"type", "thinking"} and TEXT_PART.holds(part["thinking"]):
+        return ReasoningDelta, TEXT_PART.text_of(part["thinking"])
+    return None, ""

@@ -1,0 +1,504 @@
+"""Contents in Chat's messages: columns of an assistant message, one message for each tool result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Any
+
+import msgspec
+
+from contentmodel.authoring import (
+    Blocks,
+    BlocksOrOne,
+    Codec,
+    Column,
+    Columns,
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    Filled,
+    Hint,
+    Implied,
+    MessageList,
+    NonEmptyText,
+    One,
+    PairRow,
+    Place,
+    Roles,
+    Row,
+    Silent,
+    TextOrBlocks,
+    hints,
+    is_native,
+    needs_error_mark,
+    object_of,
+    passes,
+    reasons,
+    with_detached_media,
+    with_error_mark,
+    with_error_read,
+    with_media_back,
+)
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage, contents_of
+from contentmodel_adapters.common.answer import SpelledRole, misfits, restore_role, role_of
+from contentmodel_adapters.common.citations import moved_citation
+from contentmodel_adapters.common.replay import Change, Replay, is_own_answer
+from contentmodel_adapters.openai.chat.blocks import (
+    API,
+    AUDIO_ANSWER,
+    CITATIONS,
+    EXECUTED,
+    EXTRA_CONTENT,
+    FUNCTION_CALL,
+    REASONING_DETAILS,
+    RESULTS,
+    SIGNATURE_IN_LIST,
+    TABLE,
+    THINKING_BLOCKS,
+    TOOL_CALLS,
+    signs_text,
+)
+from contentmodel_adapters.openai.chat.details import Details
+from contentmodel_adapters.openai.chat.parts import CONTENT
+from contentmodel_adapters.openai.chat.sources import CONTEXT, SOURCE, context_of, with_context
+from contentmodel_adapters.openai.chat.thoughts import THOUGHT, with_thought_apart, with_thought_inside
+
+
+class NonEmptyObject(One[AIContent]):
+    """An object with a value that is not blank. Some hosts (Snowflake) send blanks and zeros for a missing object."""
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is dict and any(value.values())
+
+
+class SignedObject(One[AIContent]):
+    """An object with a signature of Google. Any other one is residue."""
+
+    def holds(self, value: Any) -> bool:
+        google = object_of(value, "google") if value.__class__ is dict else {}
+        return google.get("thought_signature").__class__ is str and google["thought_signature"] != ""
+
+
+ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
+REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+"""The fields for reasoning of any issuer."""
+REASONING_TEXTS = ("reasoning_content", "reasoning", "reasoning_text")
+"""Those that hold one text."""
+REASONING_LISTS = {"thinking_blocks": THINKING_BLOCKS, "reasoning_details": REASONING_DETAILS}
+"""The fields that hold parts of the reasoning. A message with one of them may repeat its text in other fields."""
+BETWEEN = "\n\n"
+"""The separator of several reasoning texts, or of several refusals, in one field."""
+
+TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
+REFUSAL_COLUMN = Column(NonEmptyText(ErrorContent, "message", between=BETWEEN, code="refusal"), ErrorContent)
+
+
+class ExecutedTools(Codec[list[AIContent]]):
+    """The tools that the host ran: a call and its result for each."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(map(_is_executed, value))
+
+    def count(self, wire: Any) -> int:
+        return 2 * len(wire)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents = []
+        for wire in value:
+            pair = EXECUTED.get(wire["type"], EXECUTED["other"])
+            call, result = pair.decode(wire, context)
+            contents += [call, msgspec.structs.replace(result, name=call.name)]
+        return contents
+
+    def places(self, value: list[AIContent], wire: Any, path: str) -> Iterator[Place]:
+        for at, content in enumerate(value):
+            number = at // 2
+            if number < len(wire):
+                yield content, f"{path}[{number}]", wire[number], _pair_of(content)
+
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        wires = []
+        waiting: Any = None
+        content: Any
+        for content in value:
+            if isinstance(waiting, ToolCallContent) and _is_half(content, _pair_of(waiting).result):
+                wires.append(_pair_of(waiting).encode(waiting, content, context))
+                waiting = None
+                continue
+            wires += self._alone(waiting, context)
+            waiting = content
+        return wires + self._alone(waiting, context)
+
+    def _alone(self, content: Any, context: EncodeContext) -> list[dict[str, Any]]:
+        """Return the object of a call without a result, or of a result without a call."""
+        if content is None:
+            return []
+        is_call = isinstance(content, ToolCallContent)
+        return [_pair_of(content).encode(content if is_call else None, None if is_call else content, context)]
+
+    def describe(self) -> str:
+        return "list of executed tool"
+
+
+def _is_executed(wire: Any) -> bool:
+    return wire.__class__ is dict and wire.get("type").__class__ is str
+
+
+def _is_half(content: Any, row: Row) -> bool:
+    return content.__class__ is row.model
+
+
+def _pair_of(content: Any) -> PairRow:
+    pairs = EXECUTED.values()
+    return next(
+        (pair for pair in pairs if content.__class__ in (pair.call.model, pair.result.model)), EXECUTED["other"]
+    )
+
+
+COLUMNS = {
+    # OpenAI's own types have no reasoning. DeepSeek, xAI, Moonshot and others use reasoning_content, Groq and
+    # OpenRouter reasoning, GitHub Copilot reasoning_text (anomalyco/opencode#8900, seen 2026-11-27).
+    **{
+        name: Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True)
+        for name in REASONING_TEXTS
+    },
+    "thinking_blocks": Column(Blocks(THINKING_BLOCKS), ReasoningContent, hinted=True),
+    "reasoning_details": Column(Details(REASONING_DETAILS), ReasoningContent, hinted=True),
+    "executed_tools": Column(ExecutedTools(), HostedToolCallContent, HostedToolResultContent, hinted=True),
+    "extra_content": Column(SignedObject(EXTRA_CONTENT), ReasoningContent, hinted=True),
+    "provider_specific_fields": Column(One(SIGNATURE_IN_LIST), ReasoningContent, hinted=True),
+    THOUGHT: Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
+    "content": TEXT_COLUMN,
+    "refusal": REFUSAL_COLUMN,
+    "audio": Column(NonEmptyObject(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
+    "images": Column(Blocks(CONTENT), DataContent, UriContent, hinted=True),
+    # TGI sends a single call without a list (huggingface/text-generation-inference#2949, seen 2026-11-27).
+    "tool_calls": Column(BlocksOrOne(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
+    "function_call": Column(NonEmptyObject(FUNCTION_CALL), FunctionCallContent, hinted=True),
+}
+
+
+def _assistant(name: str, *without: str) -> Row:
+    """Return the row of an assistant's message, whose columns `without` stay in the residue."""
+    return TABLE.record(
+        name,
+        ChatMessage,
+        {"name": "author_name"},
+        Columns("contents", {name: column for name, column in COLUMNS.items() if name not in without}),
+        Implied({"role": "assistant"}),
+        Silent("message_id"),
+        constants={"role": "assistant"},
+    )
+
+
+REPEATED = "reasoning"
+"""A text of reasoning that may repeat another one."""
+_OTHERS: dict[str | None, tuple[str, ...]] = {
+    None: (),
+    REPEATED: (REPEATED,),
+    **{name: (*REASONING_TEXTS, *(REASONING_LISTS.keys() - {name})) for name in REASONING_LISTS},
+}
+"""The columns that are residue, because they repeat another one, by the reason: a list of parts, or an equal text."""
+
+
+def _assistants() -> dict[tuple[str | None, bool], Row]:
+    """Return the rows of the assistant's messages, by the reason in `_OTHERS`, and whether a text is signed."""
+    rows = {}
+    for reason, is_signed in product(_OTHERS, (False, True)):
+        name = f"{'signed ' if is_signed else ''}assistant message{f' with {reason}' if reason else ''}"
+        rows[reason, is_signed] = _assistant(name, *_OTHERS[reason], *(() if is_signed else (SIGNED,)))
+    return rows
+
+
+SIGNED = "provider_specific_fields"
+"""The field with the signature of a text. In a message without a signed text, it is residue."""
+ASSISTANTS = _assistants()
+ASSISTANT = ASSISTANTS[None, True]
+"""The row that encodes all of them."""
+# The other roles have separate records.
+ROLES = Roles(
+    API,
+    {"system": "system", "developer": "developer", "user": "user"},
+    elsewhere=("assistant", "tool", "function"),
+)
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
+    Silent("message_id"),
+    Filled({"content": ""}),
+)
+
+
+TABLE.known_values("message.roles", "system", "developer", "user", "assistant", "tool", "function")
+TABLE.keep("message", "annotations")
+
+
+def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """Decode one message of any role."""
+    role = wire.get("role")
+    if role == "assistant":
+        return decode_assistant(wire, context)
+    if role in ("tool", "function"):
+        contents = [with_error_read(RESULTS.decode(wire, context))]
+        return ChatMessage(role="tool", contents=contents, origin=context.origin)
+    return PLAIN.decode(wire, context)  # type: ignore[no-any-return]
+
+
+def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """Decode an assistant's message: its columns in a fixed order, its citations on the text."""
+    if "extra_content" in wire:
+        wire = with_thought_apart(wire, context)
+    message: ChatMessage = row_of_wire(wire).decode(wire, context)
+    if "annotations" in wire:
+        message = _attach_citations(message, wire, context)
+    return with_context(message, wire, context) if "context" in wire else message
+
+
+def row_of_wire(wire: dict[str, Any]) -> Row:
+    """Return the row that reads an assistant's message."""
+    is_signed = SIGNED in wire and signs_text(wire)
+    for listed in REASONING_LISTS:
+        if wire.get(listed).__class__ is list and wire[listed]:
+            return ASSISTANTS[listed, is_signed]
+    return ASSISTANTS[REPEATED if repeats_reasoning(wire) else None, is_signed]
+
+
+def repeats_reasoning(wire: dict[str, Any]) -> bool:
+    """Return whether a message or a delta has a text of reasoning in two fields.
+
+    vLLM sends the new name beside the old one (entrypoints/openai/chat_completion/protocol.py, seen 2026-11-27).
+    """
+    text = wire.get(REPEATED)
+    return text.__class__ is str and text != "" and text == wire.get("reasoning_content")
+
+
+REPLAY = Replay(
+    fields={
+        "": Change(drops=("annotations", "executed_tools", "index"), nulls=("tool_calls",)),
+        "audio": Change(keeps=("id",)),
+    },
+    verbatim=("arguments", "input"),
+)
+"""The fields of an answer's message that a request must not have. A request only has the id of audio."""
+
+
+def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    """Return the wire messages of one message: none, one, or one for each tool result."""
+    if message.role == "assistant":
+        wire = encode_assistant(message, context)
+        wire = REPLAY.fitted(wire, message, context)
+        # Skip foreign messages with nothing to send.
+        return [wire] if context.native or len(wire) > 1 else []
+    if message.role == "tool":
+        return _encode_results(message, context)
+    if not context.native and not message.contents:
+        passes.leave_empty(message, context)
+        return []
+    _report_citations(message.contents, context)
+    return [PLAIN.encode(message, context)]
+
+
+def _report_citations(contents: Iterable[object], context: EncodeContext) -> None:
+    """Report the citations of texts as lost: only messages of the assistant have a field for them."""
+    for content in contents:
+        if content.__class__ is TextContent and content.annotations is not None:
+            context.report_lost_attributes(content, ("annotations",))
+
+
+def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    """Return the wire message of an assistant's message."""
+    wire = ASSISTANT.encode(message, context)
+    for content in message.contents:
+        if content.annotations is not None:
+            citations = _collect_citations(message, context)
+            if citations:
+                wire["annotations"] = citations
+            if context.native:
+                wire = context_of(message, wire, context)
+            break
+    return with_thought_inside(wire) if THOUGHT in wire else wire
+
+
+def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    results = []
+    if message.extra is not None or message.author_name is not None:
+        context.report_lost_attributes(message, ("author_name",))
+        context.leave_residue(message)
+    for content in message.contents:
+        if content.__class__ is FunctionResultContent and content.is_error is None and not needs_error_mark(content):
+            results.append(content)
+        else:
+            results.append(_as_function_result(content, context))
+    wires = RESULTS.encode_list(results, context)
+    for result in results:
+        _report_citations(getattr(result, "output_list", ()), context)
+    if not is_native(message, context) or is_own_answer(message, context):
+        # The name is on the call. Keep it here only when round-tripping a message that had it.
+        wires = [_without_name(wire) if "name" in wire else wire for wire in wires]
+    return wires
+
+
+def _without_name(wire: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in wire.items() if key != "name"} if wire.get("role") == "tool" else wire
+
+
+def _as_function_result(content: Any, context: EncodeContext) -> Any:
+    """Return a result as a function result. A failure is marked in its text, because Chat has no flag for it."""
+    if not isinstance(content, ToolResultContent):
+        return content
+    marked = with_error_mark(content, context)
+    if content.__class__ is not FunctionResultContent:
+        context.degrade(content, reasons.ONE_RESULT_KIND, *FunctionResultContent.__struct_fields__)
+    fields = {name: getattr(marked, name) for name in FunctionResultContent.__struct_fields__}
+    return context.replaced(content, FunctionResultContent(**fields))
+
+
+def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    annotations = wire["annotations"]
+    texts = [index for index, c in enumerate(message.contents) if c.__class__ is TextContent]
+    if annotations.__class__ is not list or not annotations or not texts:
+        return message
+    if any(annotation.__class__ is not dict for annotation in annotations):
+        return message
+    citations = CITATIONS.decode_list(annotations, context)
+    context.trace(CITATIONS, citations, wire, "annotations", spread=len(citations) == len(annotations))
+    contents = message.contents
+    old = contents[texts[0]]
+    contents[texts[0]] = msgspec.structs.replace(old, annotations=citations)
+    own = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "annotations"}
+    return msgspec.structs.replace(message, contents=contents, extra={API: own} if own else None)
+
+
+def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any]:
+    collected = []
+    before = 0
+    cited = context.kind == "response" or context.native
+    for content in message.contents:
+        if content.__class__ is not TextContent:
+            continue
+        if content.annotations is not None and not cited:
+            context.report_lost_attributes(content, ("annotations",))
+            continue
+        converter = SpanConverter(content.text)
+        for citation in content.annotations or ():
+            source = SOURCE.of(citation, API)
+            if source is not None and (context.native or source != CONTEXT):
+                if context.kind == "request" and source != CONTEXT:
+                    context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
+                continue
+            own = context.native and before == 0
+            collected.append(citation if own else moved_citation(citation, converter, before, context))
+        before += len(content.text)
+    return CITATIONS.encode_list(collected, context)
+
+
+class Messages(MessageList):
+    """The list of messages of a request."""
+
+    tag = "role"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [decode_message(wire, context) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, _row_of)
+        return with_media_back(messages, context)
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        wires = []
+        for message in with_detached_media(value, API):
+            wires += encode_message(message, context)
+        return wires
+
+
+class Message(Codec[list[ChatMessage]]):
+    """The message of a choice."""
+
+    classes = (dict,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        role = value.get("role")
+        wire = value if role == "assistant" else {**value, "role": "assistant"}
+        if wire is not value:
+            context.copied(wire, value)
+        messages = [decode_assistant(wire, context)]
+        context.trace(_row_of, messages, container, key, spread=False)
+        if wire is not value:
+            messages[0] = _with_role(messages[0], value)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
+        return encode_answer(value, context)
+
+
+def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+    """Return the message of a choice."""
+    contents = list(contents_of(messages))
+    message = messages[0] if len(messages) == 1 else _joined(messages[0], contents, context)
+    for other in messages[1:]:
+        context.report_lost_attributes(other, ("author_name",))
+        context.leave_residue(other, own=True)
+    wire = encode_assistant(message, context)
+    own = (message.extra or {}).get(API, {})
+    spelled = ROLE.read(own)
+    if spelled is not None:
+        restore_role(wire, spelled)
+    if not context.completes:
+        return wire
+    if wire.get("content").__class__ is list:
+        wire["content"] = "".join(part["text"] for part in wire["content"])
+    # In OpenAI's types, an answer's message always has these fields.
+    wire.setdefault("content", None)
+    wire.setdefault("refusal", None)
+    return wire
+
+
+def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
+    message: ChatMessage = context.replace(first, contents=contents)
+    return message
+
+
+def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
+    own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
+    own |= misfits(wire, role=str)
+    return msgspec.structs.replace(message, extra={API: own})
+
+
+class _ResultMessage(Fields):
+    """The layout of a message that is one tool result. The result has the path of the message."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, RESULTS
+
+
+RESULT_MESSAGE = _ResultMessage({})
+
+
+def _row_of(message: ChatMessage) -> Row | Fields:
+    if message.role == "tool":
+        return RESULT_MESSAGE
+    if message.role != "assistant":
+        return PLAIN
+    columns = {hints.COLUMN.of(content, API) for content in message.contents}
+    reason: str | None = next((name for name in REASONING_LISTS if name in columns), None)
+    if reason is None and "reasoning_content" in columns and (message.extra or {}).get(API, {}).get(REPEATED):
+        reason = REPEATED
+    return ASSISTANTS[reason, SIGNED in columns]

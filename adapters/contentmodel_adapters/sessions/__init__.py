@@ -1,0 +1,1 @@
+"""The sessions that coding agents store as lines of JSON."""

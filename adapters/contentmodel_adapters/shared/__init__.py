@@ -1,1 +1,0 @@
-"""Provider-specific code that more than one adapter needs."""
