@@ -18,12 +18,13 @@ from contentmodel import (
 )
 from contentmodel.content import ToolApprovalRequestContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.blank_texts import without_blank_text
+from contentmodel.engine.pipeline.blank_texts import WITHOUT_BLANK_TEXTS
 from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_complete_calls, with_distinct_ids, with_names_of_calls
-from contentmodel.engine.pipeline.passes import with_a_turn, without_broken_status
+from contentmodel.engine.pipeline.passes import normalize_foreign, with_a_turn, without_broken_status
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
+from contentmodel.engine.pipeline.steps import Plan, walked
 from contentmodel.pairs import AnswerCallIds, TranscriptIndex
 
 OWN = Origin(api="tales", issuer="teller")
@@ -76,7 +77,7 @@ def test_request_is_native_only_if_all_its_messages_are() -> None:
 
 def test_blank_texts_of_other_apis_are_dropped_and_reported() -> None:
     here = context()
-    kept = without_blank_text([message("user", text("a"), text(" \n"), text(""))], here)
+    kept = walked([message("user", text("a"), text(" \n"), text(""))], Plan((WITHOUT_BLANK_TEXTS,)), here)
     assert [content.text for content in kept[0].contents] == ["a"]
     # Nothing is lost with an empty text.
     assert codes(here) == [("blank-text", None)]
@@ -84,7 +85,7 @@ def test_blank_texts_of_other_apis_are_dropped_and_reported() -> None:
 
 def test_blank_texts_of_native_messages_are_kept() -> None:
     here, own = context(), message("user", text(" "), origin=OWN)
-    assert without_blank_text([own], here) == [own]
+    assert walked([own], Plan((WITHOUT_BLANK_TEXTS,)), here) == [own]
     assert codes(here) == []
 
 
@@ -123,9 +124,9 @@ def test_calls_and_results_without_ids_get_the_same_ids() -> None:
     assert codes(here) == [("call-id", "call_id")] * 4
 
 
-def test_with_call_ids_returns_same_messages_if_calls_have_ids() -> None:
-    messages = [message("assistant", call()), message("tool", result())]
-    assert with_call_ids(messages, context()) is messages
+def test_normalization_returns_same_messages_if_calls_have_ids() -> None:
+    messages = [message("assistant", call()), message("tool", result(text("a")))]
+    assert normalize_foreign(messages, context()) is messages
 
 
 def test_streamed_calls_get_same_ids_as_in_whole_response() -> None:

@@ -123,7 +123,8 @@ def _declared_steps() -> list[tuple[ModuleType, str, tuple[Pass, ...]]]:
 
 
 def _with_function(step: Pass, function: Any, replacement: Any) -> Pass:
-    return msgspec.structs.replace(step, run=replacement) if step.run is function else step
+    functions = {name: replacement for name in step.__struct_fields__ if getattr(step, name) is function}
+    return msgspec.structs.replace(step, **functions)
 
 
 _ADAPTERS = "contentmodel_adapters"
