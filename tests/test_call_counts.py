@@ -1,4 +1,4 @@
-"""The number of Python calls of a small conversion, pinned: a request walks no further than it must."""
+"""The number of Python calls of small conversions, pinned: of requests and of streams."""
 
 from __future__ import annotations
 
@@ -47,6 +47,91 @@ REQUEST = {
 }
 BODY = json.dumps(REQUEST).encode()
 DECODED = ANTHROPIC.decode_request(BODY)
+
+
+def frames(events: list[dict[str, Any]]) -> list[bytes]:
+    """Return events as server-sent events, with their names if they have a type."""
+    named = [(b"event: %b\n" % event["type"].encode() if "type" in event else b"", event) for event in events]
+    return [b"%bdata: %b\n\n" % (name, json.dumps(event, separators=(",", ":")).encode()) for name, event in named]
+
+
+TEXTS = ("Hello", " wor", "ld")
+ARGUMENTS = ('{"a":', " 1}")
+
+
+def of_anthropic(block: dict[str, Any], deltas: list[dict[str, Any]]) -> list[bytes]:
+    """Return a stream of Anthropic Messages with one block and one call."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
+    start, delta, stop = "content_block_start", "content_block_delta", "content_block_stop"
+    pieces = [{"type": "input_json_delta", "partial_json": piece} for piece in ARGUMENTS]
+    return frames(
+        [
+            {"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}},
+            {"type": start, "index": 0, "content_block": block},
+            *({"type": delta, "index": 0, "delta": one} for one in deltas),
+            {"type": stop, "index": 0},
+            {"type": start, "index": 1, "content_block": call},
+            *({"type": delta, "index": 1, "delta": piece} for piece in pieces),
+            {"type": stop, "index": 1},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 20}},
+            {"type": "message_stop"},
+        ]
+    )
+
+
+OF_TEXT = of_anthropic({"type": "text", "text": ""}, [{"type": "text_delta", "text": text} for text in TEXTS])
+OF_THOUGHT = of_anthropic(
+    {"type": "thinking", "thinking": "", "signature": ""},
+    [
+        *({"type": "thinking_delta", "thinking": text} for text in TEXTS),
+        {"type": "signature_delta", "signature": "c2ln"},
+    ],
+)
+
+
+def of_responses() -> list[bytes]:
+    """Return a stream of the Responses API with a message and a call."""
+    head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-5", "output": []}
+    part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+    message = {"type": "message", "id": "msg_1", "status": "in_progress", "role": "assistant", "content": []}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "status": "in_progress"}
+    text, arguments = "".join(TEXTS), "".join(ARGUMENTS)
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+    of_call = {"item_id": "fc_1", "output_index": 1}
+    done = [
+        {**message, "status": "completed", "content": [{**part, "text": text}]},
+        {**call, "status": "completed", "arguments": arguments},
+    ]
+    whole = {**head, "status": "completed", "output": done, "usage": {"input_tokens": 5, "output_tokens": 9}}
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("created", {"response": {**head, "status": "in_progress"}}),
+        ("output_item.added", {"output_index": 0, "item": message}),
+        ("content_part.added", {**place, "part": part}),
+        *(("output_text.delta", {**place, "delta": piece, "logprobs": []}) for piece in TEXTS),
+        ("output_text.done", {**place, "text": text, "logprobs": []}),
+        ("content_part.done", {**place, "part": {**part, "text": text}}),
+        ("output_item.done", {"output_index": 0, "item": done[0]}),
+        ("output_item.added", {"output_index": 1, "item": {**call, "arguments": ""}}),
+        *(("function_call_arguments.delta", {**of_call, "delta": piece}) for piece in ARGUMENTS),
+        ("function_call_arguments.done", {**of_call, "arguments": arguments, "name": "look"}),
+        ("output_item.done", {"output_index": 1, "item": done[1]}),
+        ("completed", {"response": whole}),
+    ]
+    return frames([{"type": f"response.{name}", "sequence_number": at, **e} for at, (name, e) in enumerate(events)])
+
+
+def of_gemini() -> list[bytes]:
+    """Return a stream of generateContent with a text and a call."""
+    call = {"functionCall": {"name": "look", "args": {"a": 1}}}
+    candidates: list[dict[str, Any]] = [
+        *({"content": {"parts": [{"text": text}], "role": "model"}} for text in TEXTS),
+        {"content": {"parts": [call], "role": "model"}, "finishReason": "STOP"},
+    ]
+    counts = {"promptTokenCount": 5, "candidatesTokenCount": 9, "totalTokenCount": 14}
+    rest = {"usageMetadata": counts, "modelVersion": "gemini-2.5-flash", "responseId": "r1"}
+    return frames([{"candidates": [candidate], **rest} for candidate in candidates])
 
 
 def counted(run: Callable[[], object]) -> tuple[int, int]:
@@ -104,3 +189,33 @@ def test_losses_are_found_without_a_second_encoding(make: Callable[[], Any], cal
     results = iter([make() for _ in range(3)])
     made, _ = counted(lambda: next(results).losses)
     assert made <= calls
+
+
+@pytest.mark.parametrize(
+    ("chunks", "source", "target", "calls"),
+    [
+        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "openai-chat", 500, id="text at once"),
+        pytest.param([b"".join(OF_THOUGHT)], "anthropic-messages", "openai-chat", 550, id="thought at once"),
+        pytest.param(OF_TEXT, "anthropic-messages", "openai-chat", 595, id="text"),
+        pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 650, id="thought"),
+        pytest.param(of_responses(), "openai-responses", "anthropic-messages", 870, id="Responses"),
+        pytest.param(of_gemini(), "google-generate-content", "openai-chat", 625, id="Gemini"),
+    ],
+)
+def test_conversion_of_a_small_stream_makes_few_calls(
+    chunks: list[bytes], source: str, target: str, calls: int
+) -> None:
+    made, _ = counted(lambda: list(contentmodel.convert_stream(chunks, source=source, target=target)))
+    assert made <= calls
+
+
+def test_conversion_of_a_text_delta_makes_few_calls() -> None:
+    def converter_in_text() -> contentmodel.StreamConverter:
+        converter = contentmodel.StreamConverter("anthropic-messages", "openai-chat")
+        for frame in OF_TEXT[:3]:
+            converter.feed(frame)
+        return converter
+
+    converters = iter([converter_in_text() for _ in range(3)])
+    made, _ = counted(lambda: next(converters).feed(OF_TEXT[3]))
+    assert made <= 12

@@ -153,7 +153,7 @@ UNBROKEN = {
     # No law generates approvals of the application's calls: unit tests do.
     "engine.pipeline.approvals",
     # No law checks the paths of losses in streams: unit tests do.
-    "engine.streams.places",
+    "engine.streams.stream_losses",
     # No law checks the reports of malformed payloads: unit tests do.
     "engine.table.classes",
     # The kinds of errors: the mutants of adapters break them.

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import contentmodel
-from contentmodel import ChatMessage, ChatRequest, DataContent, TextContent
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    Citation,
+    DataContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    Protected,
+    ReasoningContent,
+    TextContent,
+)
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.steps import Pass, Plan, message_pass, prepared, request_pass
 from contentmodel.message import Origin
+from contentmodel.unfolding import unfold
+from contentmodel_conformance.strategies.handmade import handmade_turns
 
 ORDER = {
     "anthropic-messages": """
@@ -138,3 +153,49 @@ def test_pipeline_records_replacements_of_passes() -> None:
     while id(source) in replaced:
         source = replaced[id(source)]
     assert source is request
+
+
+SOURCES = ("anthropic-messages", "google-generate-content", "openai-responses")
+
+
+def answers_of(api: str) -> Iterator[ChatResponse]:
+    """Yield answers of an API with a text and a call, and with each kind of hosted tool."""
+    origin = Origin(api=api, issuer=contentmodel.adapter(api).issuer, model="m", is_answer=True)
+    signed = Protected(issuer=origin.issuer, kind="signature", data="eA==")
+    cited = [Citation(url="https://example.org/a", title="A")]
+    usual: list[list[Any]] = [
+        [TextContent(text="a")],
+        [TextContent(text=" ")],
+        [TextContent(text="", protected=signed), TextContent(text="b", annotations=cited)],
+        [ReasoningContent(text="a", protected=signed), FunctionCallContent(call_id="c", name="f", arguments={})],
+        [FunctionCallContent(name="f", arguments={}), FunctionCallContent(name="f", arguments={}, status="incomplete")],
+        [FunctionResultContent(call_id="c", name="f", outputs=[TextContent(text=" ")], is_error=True)],
+        [DataContent.from_bytes(b"x", media_type="image/png"), TextContent(text="a"), TextContent(text="")],
+    ]
+    for contents in [*usual, *(contents for _, contents in handmade_turns(api))]:
+        message = ChatMessage(role="assistant", contents=contents, origin=origin)
+        yield ChatResponse(id="a", model="m", choices=[ChatChoice(messages=[message])], origin=origin)
+
+
+def encoded_answers(api: str) -> list[Any]:
+    """Return answers of several APIs as answers and streams of `api`, with their losses."""
+    adapter, made = contentmodel.adapter(api), list[Any]()
+    for answer in [answer for source in SOURCES for answer in answers_of(source)]:
+        encoded = adapter.encode_response(answer)
+        made.append((encoded.payload, encoded.losses))
+        if adapter.encoder is not None:
+            encoder = adapter.stream_encoder()
+            made.append(([encoder.feed(event) for event in unfold(answer)], encoder.losses))
+    return made
+
+
+@pytest.mark.parametrize("api", ANSWERS)
+def test_planned_passes_of_an_answer_do_the_same_as_all_passes(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = encoded_answers(api)
+
+    def every_step(plan: Plan, messages: object, context: EncodeContext) -> list[tuple[int, Pass]]:
+        return list(enumerate(plan.steps(context, is_own=context.native)))
+
+    monkeypatch.setattr(Plan, "steps_of_answer", every_step)
+    monkeypatch.setattr(Plan, "is_idle", lambda *_: False)
+    assert encoded_answers(api) == planned

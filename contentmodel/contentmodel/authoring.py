@@ -109,7 +109,7 @@ from contentmodel.engine.streams.outgoing import (
     growing_event,
     is_incomplete_call,
 )
-from contentmodel.engine.streams.places import Place as BlockPlace
+from contentmodel.engine.streams.stream_losses import Place as BlockPlace
 from contentmodel.engine.table import hints, tool_choices
 from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import (

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content import Content
+from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import Protected, content_tag
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent
@@ -458,20 +458,30 @@ def _more_output(outputs: list[Content], text: str) -> list[Content]:
 
 def growing_field(content: Any) -> str | None:
     """Return the text field of a content that deltas extend; None if there is none, as in a tool result."""
-    if isinstance(content, TextContent | ReasoningContent):
-        return "text"
-    if isinstance(content, ToolCallContent):
-        return "arguments"
-    if isinstance(content, DataContent):
-        return "data"
-    return "message" if isinstance(content, ErrorContent) else None
+    return next((field for kind, field in _FIELDS.items() if isinstance(content, kind)), None)
+
+
+_FIELDS: dict[type, str] = {
+    TextContent: "text",
+    ReasoningContent: "text",
+    ToolCallContent: "arguments",
+    DataContent: "data",
+    ErrorContent: "message",
+}
+GROWING_FIELDS: dict[type, str] = {
+    kind: field for kind in CONTENT_TYPES for base, field in _FIELDS.items() if issubclass(kind, base)
+}
+"""The field of `growing_field` for each type of the model that has one."""
 
 
 def without_contents(response: ChatResponse) -> ChatResponse:
     """Return the response with the contents removed from its messages."""
     replace = msgspec.structs.replace
-    choices = [
-        replace(choice, messages=[replace(message, contents=[]) for message in choice.messages])
-        for choice in response.choices
-    ]
+    choices = []
+    for choice in response.choices:
+        messages = list(choice.messages)
+        for at, message in enumerate(messages):
+            if message.contents:
+                messages[at] = replace(message, contents=[])
+        choices.append(replace(choice, messages=messages))
     return replace(response, choices=choices)

@@ -13,7 +13,7 @@ from contentmodel.content import Contents, result_type
 from contentmodel.content.base import AIContent
 from contentmodel.content.given import NO_CONTENTS
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent, are_contents, as_contents
+from contentmodel.content.text import KNOWN_CONTENTS, TextContent, are_contents, as_contents
 from contentmodel.content.tools import FunctionResultContent, ToolCallContent
 from contentmodel.interop import Model
 from contentmodel.literals import BranchKind, FinishWord, Open, Role
@@ -78,6 +78,8 @@ class ChatMessage(Model, frozen=True, kw_only=True):
     """Unmapped wire fields and hints, by API id."""
 
     def __post_init__(self) -> None:
+        if self.contents.__class__ is list and KNOWN_CONTENTS.issuperset(map(type, self.contents)):
+            return
         if not are_contents(self.contents):
             msgspec.structs.force_setattr(self, "contents", as_contents(self.contents, "contents"))
 

@@ -210,7 +210,10 @@ class AnswerCallIds:
     """
 
     def __init__(self, answer_id: str | None = None, taken: Iterable[str] = ()) -> None:
-        self._index = TranscriptIndex()
+        self._index: TranscriptIndex | None = None
+        """The index of the calls and results; None before the first result."""
+        self._calls: list[ToolCallContent | ToolResultContent] = []
+        """The calls before the first result."""
         self._ids: list[str] = []
         """The ids, in the order of the index."""
         self._places: dict[tuple[int, str | None], int] = {}
@@ -230,10 +233,13 @@ class AnswerCallIds:
     def _id_of(self, content: ToolCallContent | ToolResultContent) -> str:
         is_call = isinstance(content, ToolCallContent)
         # Without arguments, because the index keeps the calls.
-        self._index.add([msgspec.structs.replace(content, arguments=None) if is_call else content], "assistant")
-        call = self._index.call_of.get((len(self._ids), 0))
-        if call is not None:
-            return self._ids[call[0]]
+        kept = msgspec.structs.replace(content, arguments=None) if is_call else content
+        if self._index is None and is_call:
+            self._calls.append(kept)
+        else:
+            call = self._call_of(kept)
+            if call is not None:
+                return self._ids[call[0]]
         if not content.call_id:
             return self._distinct.give(next(self._fresh))
         if is_call and content.executor == "client":
@@ -242,6 +248,15 @@ class AnswerCallIds:
             # The provider's own call: a later answer may refer to it.
             self._distinct.taken.add(content.call_id)
         return content.call_id
+
+    def _call_of(self, content: ToolCallContent | ToolResultContent) -> Place | None:
+        """Add a call or a result to the index. Return the place of the call of a result."""
+        if self._index is None:
+            self._index = TranscriptIndex()
+            for call in self._calls:
+                self._index.add([call], "assistant")
+        self._index.add([content], "assistant")
+        return self._index.call_of.get((len(self._ids), 0))
 
 
 _ANY = object()

@@ -160,7 +160,8 @@ def require_valid_parts(value: Any, kind: type[ChatRequest | ChatResponse]) -> N
     if value.origin is None:
         require_valid(value)
         return
-    for index, message in enumerate(value.messages):
+    messages = value.messages if isinstance(value, ChatRequest) else value.choices[0].messages if value.choices else ()
+    for index, message in enumerate(messages):
         if message.origin is None:
             require_valid(message, f"$.messages[{index}]")
 

@@ -136,7 +136,8 @@ class StreamConverter:
         Always call this method at the end of the source.
         """
         last: bytes = self._encoded(self._decoder.close()) + self._encoder.close()
-        self._check()
+        if self._raises:
+            self._check()
         return last
 
     def _encoded(self, events: list[StreamEvent]) -> bytes:
@@ -147,12 +148,13 @@ class StreamConverter:
         if events and isinstance(events[-1], TurnComplete | TurnError):
             self.end = events[-1]
         feed = self._encoder.feed
-        data = feed(events[0]) if len(events) == 1 else b"".join([feed(event) for event in events])
-        self._check()
+        data = feed(events[0]) if len(events) == 1 else b"".join(map(feed, events))
+        if self._raises:
+            self._check()
         return data
 
     def _check(self) -> None:
-        if self._raises and (serious := significant(self.losses)):
+        if serious := significant(self.losses):
             raise LossError(self.target, serious)
 
 

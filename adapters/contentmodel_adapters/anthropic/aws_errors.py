@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson, object_of
+from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel_adapters.common.errors_at_top import decode_with_error
 
@@ -93,7 +93,11 @@ OF_HOLDERS: dict[str, Any] = {"ResponseMetadata": None, "Version": ("1.0",)}
 
 def holder_of(wire: Mapping[str, Any]) -> str | None:
     """Return the key of the object that holds the fields of an error; None if there is none."""
-    return next((key for key, name in HOLDERS.items() if isinstance(object_of(wire, key).get(name), str)), None)
+    for key, name in HOLDERS.items():
+        held = wire.get(key)
+        if held.__class__ is dict and isinstance(held.get(name), str):
+            return key
+    return None
 
 
 def held_error(holder: str, wire: dict[str, Any], context: DecodeContext, body: ErrorBody) -> ErrorContent:

@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     with_known_tools,
     without_user_messages,
 )
+from contentmodel.content.tools import FunctionResultContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.cohere.blocks import API, TABLE
 from contentmodel_adapters.cohere.http import HTTP
@@ -109,8 +110,8 @@ class CohereChat(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer, cites=True),
-        message_pass(passes.without_names_of_results),
-        content_step(media.without_media, own="always"),
+        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+        content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
     )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)

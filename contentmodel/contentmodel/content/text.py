@@ -33,7 +33,7 @@ class JsonContent(AIContent, frozen=True, kw_only=True):
         return write(self.value).decode("utf-8", "surrogatepass")
 
 
-_CONTENTS: set[type] = {TextContent}
+KNOWN_CONTENTS: set[type] = {TextContent}
 """A cache of content classes. A look-up here is faster than `isinstance`."""
 
 
@@ -42,10 +42,10 @@ def are_contents(value: Any) -> bool:
     if value.__class__ is not list:
         return False
     for item in value:
-        if item.__class__ not in _CONTENTS:
+        if item.__class__ not in KNOWN_CONTENTS:
             if not isinstance(item, AIContent):
                 return False
-            _CONTENTS.add(item.__class__)
+            KNOWN_CONTENTS.add(item.__class__)
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from operator import is_
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -23,10 +24,15 @@ from contentmodel.engine.objects import is_error_in_list
 from contentmodel.engine.pipeline.census import NOT_NORMAL, RECORDED, Fact
 from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
 from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.normalizing import normalized, normalized_contents, normalized_request
+from contentmodel.engine.pipeline.normalizing import (
+    UNCHANGED,
+    normalized_contents,
+    normalized_request,
+    normalized_response,
+)
 from contentmodel.engine.pipeline.passes import APPROVALS, with_fitting_finish
 from contentmodel.engine.pipeline.prefill import refuses_continuation, with_continuation, without_continuation
-from contentmodel.engine.pipeline.steps import Pass, Plan, fitted, payload_pass, prepared, request_pass
+from contentmodel.engine.pipeline.steps import Pass, Plan, fitted, fitted_answer, payload_pass, prepared, request_pass
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
@@ -42,7 +48,7 @@ from contentmodel.limits import LimitHeaders
 from contentmodel.literals import DocumentForm
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.response import ChatResponse
 from contentmodel.rules import MODEL_RULE, Rules, Violation
 from contentmodel.serialize import require_valid, require_valid_parts
 
@@ -159,25 +165,20 @@ class TableAdapter:
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all passes: the message passes for each choice, then the response passes."""
         is_ended = not (context.native or context.is_unfinished or response.error is not None or self.encoder is None)
-        ended = [with_end(choice, context) for choice in response.choices] if is_ended else response.choices
-        choices = [self._fitted_choice(choice, context) for choice in ended]
-        if any(new is not old for new, old in zip(choices, response.choices, strict=True)):
+        choices = []
+        for choice in response.choices:
+            choice = with_end(choice, context) if is_ended else choice
+            choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
+            messages = fitted_answer(choice.messages, self._answer_plan, context)
+            choices.append(choice if messages is choice.messages else context.replace(choice, messages=messages))
+        if not all(map(is_, choices, response.choices)):
             response = context.replace(response, choices=choices)
         counts = self.token_counts
         changed = response if counts is None else counted(response, context, **counts)
         if changed is not response:
             context.replaced(response, changed)
-        fitting = fitted(changed, self._response_plan, context)
+        fitting = fitted(changed, self._response_plan, context) if self.response_passes else changed
         return fitting if fitting is changed else context.replaced(changed, fitting)
-
-    def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-        choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
-        messages = fitted(choice.messages, self._answer_plan, context)
-        return choice if messages is choice.messages else context.replace(choice, messages=messages)
-
-    def _normalized_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-        messages = normalized(choice.messages, context, takes_json=self.takes_json)
-        return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""
@@ -190,15 +191,23 @@ class TableAdapter:
 
         Raise EncodeError if a content without an origin (built by hand) has a field of the wrong type.
         """
-        for content in contents if context.has_no_origin else ():
-            require_valid(content)
-        self._aim(context, None if context.origin is None else context.origin.model)
-        contents = normalized_contents(contents, context, takes_json=self.takes_json)
-        report_result_records(contents, self.records, context)
-        message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
-        return self.encode_messages(fitted([message], self._answer_plan, context), context)
+        self.aim(context, None if context.origin is None else context.origin.model)
+        return self.encode_more(contents, context)
 
-    def _aim(self, context: EncodeContext, model: str | None) -> None:
+    def encode_more(self, contents: list[AIContent], context: EncodeContext) -> Json:
+        """Do the same as `encode_contents`, with a context that was prepared by `aim` for all contents of an answer."""
+        if context.has_no_origin:
+            for content in contents:
+                require_valid(content)
+        if not UNCHANGED.issuperset(map(type, contents)):
+            contents = normalized_contents(contents, context, takes_json=self.takes_json)
+            report_result_records(contents, self.records, context)
+        messages = [ChatMessage(role="assistant", contents=contents, origin=context.origin)]
+        if not self._answer_plan.is_idle(contents, context):
+            messages = fitted_answer(messages, self._answer_plan, context)
+        return self.encode_messages(messages, context)
+
+    def aim(self, context: EncodeContext, model: str | None) -> None:
         """Set what a context holds of the target: the format's features, the model, and the host that serves it."""
         context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
         context.lacks_approvals = self._lacks_approvals
@@ -221,8 +230,8 @@ class TableAdapter:
 
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of a payload, with the model if the payload names one."""
-        model = _text_of(payload, self.model_field)
-        return Origin(api=self.api, issuer=self.issuer, model=model)
+        model = payload.get(self.model_field)
+        return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
     def answer_origin(self, payload: Mapping[str, object]) -> Origin:
         """Return the origin of an answer, whole or streamed."""
@@ -339,7 +348,7 @@ class TableAdapter:
             if context.native and context.known.model is None and context.known.status == "guessed":
                 # The request was written for a model that it does not name: nothing in it is too much for a guess.
                 context.known = UNLIMITED
-            self._aim(context, model)
+            self.aim(context, model)
             foreign = self.rules.foreign_model({self.model_field: model}, context.host)
             target = Target(model, context.known, context.host, context.issuers, context.policies, foreign)
             if len(self._targets) >= Plan.MOST:
@@ -446,39 +455,40 @@ class TableAdapter:
 
         Raise EncodeError if a value of an answer without an origin (built by hand) has a field of the wrong type.
         """
-        return self._encode_answer(response, policies)
+        return self.encode_answer(response, policies)
 
-    def encode_unfinished(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """Encode what came before the error of a stream. An answer of another API gets no finish reason."""
-        return self._encode_answer(response, policies, is_unfinished=True)
-
-    def _encode_answer(
-        self, response: ChatResponse, policies: Mapping[str, str] | None, *, is_unfinished: bool = False
+    def encode_answer(
+        self,
+        response: ChatResponse,
+        policies: Mapping[str, str] | None = None,
+        context: EncodeContext | None = None,
+        *,
+        is_unfinished: bool = False,
     ) -> Encoded:
+        """Encode an answer, or its envelope with the context of the contents that a stream has sent.
+
+        If an error follows (`is_unfinished`), an answer of another API gets no finish reason.
+        """
         require_valid_parts(response, ChatResponse)
-        context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
+        if context is None:
+            context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
+            of_origin = response.origin.model if response.origin is not None and context.native else None
+            self.aim(context, response.model or of_origin)
         context.answer_id, context.is_unfinished = response.id, is_unfinished
-        self._aim(context, response.model or _own_model(response.origin, context))
-        choices = [self._normalized_choice(choice, context) for choice in response.choices]
-        is_same = all(new is old for new, old in zip(choices, response.choices, strict=True))
-        answer = response if is_same else context.replace(response, choices=choices)
-        for choice in choices:
+        answer = normalized_response(response, context, takes_json=self.takes_json)
+        for choice in answer.choices:
             report_records(choice.messages, self.records, context)
         answer = with_failure(answer, context, keeps_content=self.has_failed_answers)
-        answer = answer if self.has_failed_answers else as_error_body(answer, context)
+        if answer.error is not None and not self.has_failed_answers:
+            answer = as_error_body(answer, context)
         payload: Json = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_passes:
             if step.native or context.completes:
                 payload = step.run(payload, answer, context)
         if context.native and IN_LIST.of(response, self.api):
             payload = [payload]
-        return Encoded(
-            payload,
-            response,
-            context,
-            partial(self._encode_answer, policies=policies, is_unfinished=is_unfinished),
-            self.form,
-        )
+        again = partial(self.encode_answer, policies=policies, is_unfinished=is_unfinished)
+        return Encoded(payload, response, context, again, self.form)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events.
@@ -623,11 +633,6 @@ def _is_aimed(request: ChatRequest, context: EncodeContext) -> bool:
     """Return whether a request goes to another model than the one that it names, or to a host that a policy names."""
     origin = request.origin
     return "dialect" in context.policies or (origin is not None and request.model != origin.model)
-
-
-def _own_model(origin: Origin | None, context: EncodeContext) -> str | None:
-    """Return the model that an answer of the target's API was decoded for, if the answer itself does not name it."""
-    return origin.model if origin is not None and context.native else None
 
 
 def _text_of(wire: Mapping[str, object], key: str) -> str | None:

@@ -314,6 +314,18 @@ class EncodeContext:
         self.is_error_body = False
         """True if a failed answer is encoded as the body of an error."""
 
+    def next(self) -> EncodeContext:
+        """Return a context for other contents of the same answer: this one, or one like it if this has recorded any."""
+        if not (
+            self.pending_losses or self.replacements or self.placeholders or self.cache_points or self.own_contents
+        ):
+            self.answer_id, self.is_unfinished = None, False
+            return self
+        made = EncodeContext(self.api, self.issuer, self.kind, self.policies, self.origin)
+        for name in _AIM:
+            setattr(made, name, getattr(self, name))
+        return made
+
     def is_ours(self, tool: object) -> bool:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
@@ -435,6 +447,11 @@ class EncodeContext:
 
 
 _NO_MESSAGE = ChatMessage(role="")
+_AIM = (
+    *("host", "issuers", "keeps_approvals", "keeps_state", "known", "lacks_approvals", "reasoning_fields"),
+    "sends_argument_text",
+)
+"""The attributes that `aim` of an adapter sets, or that an encoder of streams sets for all blocks."""
 _REPORTED_ELSEWHERE = ("extra", "executor", "protected", *OF_RESULTS)
 """Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
 _APART = ("annotations", "tools")

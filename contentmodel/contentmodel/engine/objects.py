@@ -45,7 +45,8 @@ def object_of(wire: Mapping[str, object], key: str) -> JsonObject:
 
 def objects_of(wire: Mapping[str, object], key: str) -> list[JsonObject]:
     """Return the objects in the array at `key`."""
-    return [item for item in list_of(wire, key) if item.__class__ is dict]
+    value = wire.get(key)
+    return [item for item in value if item.__class__ is dict] if value.__class__ is list else []
 
 
 def is_error_in_list(wire: object) -> bool:

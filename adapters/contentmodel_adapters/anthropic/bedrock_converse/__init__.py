@@ -423,13 +423,13 @@ class BedrockConverse(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(passes.normalize_answer),
-        message_pass(with_citations_of_kin),
-        message_pass(passes.without_names_of_results),
-        content_step(media.without_media, own="always"),
-        message_pass(with_fitting_results),
+        message_pass(with_citations_of_kin, needs=(Citation,)),
+        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+        content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
+        message_pass(with_fitting_results, needs=passes.RESULTS),
         # The next request contains this answer, and must not contain blank texts.
         WITHOUT_BLANK_TEXTS,
-        message_pass(passes.without_broken_status, native=True),
+        message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}
     response_passes = (response_pass(with_cache_writes_of_kin),)

@@ -53,7 +53,7 @@ class Encoder(BlockEncoder):
 
     def _encode_streamed(self, contents: list[Any], context: EncodeContext) -> list[dict[str, Any]]:
         """Encode a content to blocks that a stream can have. Report the others as lost."""
-        wires = self.adapter.encode_contents([_with_streamed_outputs(c, context) for c in contents], context)
+        wires = self.adapter.encode_more([_with_streamed_outputs(c, context) for c in contents], context)
         kept = [wire for wire in wires if not wire.keys() & _WHOLE_ONLY]
         for content in contents if len(kept) < len(wires) else ():
             point = content.cache_point if kept else None

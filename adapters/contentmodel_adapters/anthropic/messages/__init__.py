@@ -42,6 +42,7 @@ from contentmodel.authoring import (
 from contentmodel.capabilities import Known
 from contentmodel.content.citations import Citation
 from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -283,13 +284,13 @@ class AnthropicMessages(TableAdapter):
     host_payload_passes = (payload_pass(with_form_of_host, native=True),)
     answer_passes = (
         message_pass(without_user_messages),
-        message_pass(with_citations_of_kin),
+        message_pass(with_citations_of_kin, needs=(Citation,)),
         message_pass(passes.normalize_answer),
-        message_pass(passes.without_names_of_results),
-        content_step(media.without_media, own="always"),
+        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+        content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
         # The next request contains this answer, and must not contain blank texts.
         WITHOUT_BLANK_TEXTS,
-        message_pass(passes.without_broken_status, native=True),
+        message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
     )
     token_counts = {"cached_inside": False, "reasoning_inside": True}
     response_passes = (response_pass(with_cache_writes_of_kin),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import NoneType
 from typing import Any, Literal
 
 import msgspec
@@ -142,7 +143,7 @@ class Answer(OnlyChoice):
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         blocks = wire.get("content")
-        if not any(key in wire for key in self.keys):
+        if wire.keys().isdisjoint(self.keys):
             return []
         if blocks is not None and blocks.__class__ is not list:
             context.expected(wire, "content", "array", blocks)
@@ -156,7 +157,8 @@ class Answer(OnlyChoice):
         if "content" in wire and not blocks:
             kept |= NO_CONTENT.entry(blocks)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
-        wrong = misfits(wire, role=str, stop_reason=str)
+        is_usual = wire.get("role").__class__ is str and wire.get("stop_reason").__class__ in (str, NoneType)
+        wrong = {} if is_usual else misfits(wire, role=str, stop_reason=str)
         if wire.get("stop_reason").__class__ is not str and wire.get("stop_sequence") is not None:
             # FinishReason cannot hold a stop sequence without a reason.
             wrong["stop_sequence"] = wire["stop_sequence"]

@@ -104,7 +104,8 @@ class Decoder(BlockDecoder):
         elif kind == "message_delta":
             self._change(wire)
         elif kind == "message_stop":
-            merge_into(self.answer, {key: value for key, value in wire.items() if key != "type"})
+            if len(wire) > 1:
+                merge_into(self.answer, {key: value for key, value in wire.items() if key != "type"})
             self.finish()
         elif kind == "error":
             self.fail_with(wire)
@@ -129,7 +130,8 @@ class Decoder(BlockDecoder):
                 self.end_block(index)
 
     def _start(self, place: int, wire: dict[str, Any]) -> None:
-        self.end_block(place)
+        if place in self.open:
+            self.end_block(place)
         if wire.get("type") == "fallback":
             # The block names the model that continues; an answer without streaming has that model, too.
             self.answer["model"] = object_of(wire, "to").get("model") or self.answer.get("model")
@@ -184,8 +186,9 @@ class Decoder(BlockDecoder):
                 self.answer[key] = value
         usage = self.answer.get("usage")
         merge_into(self.answer, changes)
-        self.begin({**self.answer, "content": []})
-        if "usage" in wire and self.answer.get("usage") != usage:
+        if not self._has_begun:
+            self.begin({**self.answer, "content": []})
+        if self.counts and "usage" in wire and self.answer.get("usage") != usage:
             self.count(USAGE, self.answer["usage"])
 
     def answer_with(self, is_begun: bool) -> dict[str, Any]:

@@ -29,6 +29,7 @@ IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 class Encoder(BlockEncoder):
     """Encode one answer as the events of the Messages API."""
 
+    has_usage_at_start = True
     empty_text: ClassVar[dict[str, Any]] = {"type": "text", "text": ""}
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:

@@ -128,9 +128,9 @@ class McpSampling(TableAdapter):
     answer_passes = (
         message_pass(without_user_messages),
         message_pass(with_normalized_texts, blocks=CONTENT),
-        message_pass(passes.without_names_of_results),
+        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
         *media.with_readable_media(READS),
-        message_pass(passes.without_broken_status, native=True),
+        message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
     )
     response_payload_passes = (payload_pass(completed),)
 

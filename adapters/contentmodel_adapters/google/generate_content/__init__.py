@@ -38,7 +38,7 @@ from contentmodel.authoring import (
     with_normalized_texts,
     without_user_messages,
 )
-from contentmodel.content.tools import FunctionCallContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
@@ -273,7 +273,7 @@ class GoogleGenerateContent(TableAdapter):
     host_payload_passes = (payload_pass(with_invocations, aimed=True),)
     answer_passes = (
         message_pass(without_user_messages),
-        message_pass(with_failures),
+        message_pass(with_failures, needs=(FunctionResultContent,)),
         message_pass(with_normalized_texts, native=True, blocks=PARTS),
     )
     response_passes = (response_pass(without_blocked, native=True),)

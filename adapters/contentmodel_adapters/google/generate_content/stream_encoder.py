@@ -221,7 +221,7 @@ class Encoder(JoiningEncoder):
 
         def encode(contents: list[Any], context: EncodeContext) -> Any:
             cited = [one.of(content, context) for one, content in zip(beside, contents, strict=True)]
-            return self.adapter.encode_contents(cited, context)
+            return self.adapter.encode_more(cited, context)
 
         places = [(choice, one.block) for one in beside]
         wire: dict[str, Any] = self.encode_with(encode, [one.content for one in beside], places)

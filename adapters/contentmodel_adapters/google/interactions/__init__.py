@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
 )
+from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
@@ -171,7 +172,10 @@ class GoogleInteractions(TableAdapter):
     meaningless = {"object": "interaction", "updated": None}
     request_passes = REQUEST_PASSES
     request_payload_passes = (payload_pass(with_model),)
-    answer_passes = (message_pass(with_signed_thoughts), message_pass(passes.normalize_answer, cites=True))
+    answer_passes = (
+        message_pass(with_signed_thoughts, needs=(Protected,)),
+        message_pass(passes.normalize_answer, cites=True),
+    )
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
     response_payload_passes = (payload_pass(completed),)
 

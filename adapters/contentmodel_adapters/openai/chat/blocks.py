@@ -477,9 +477,11 @@ def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | 
     Their answers that are not streamed have it in OpenAI's field (recorded traffic of Groq;
     platform.moonshot.ai/docs/api/chat).
     """
-    holders = [wire.get("x_groq"), *choices[:1]]
-    found = (object_of(holder, "usage") for holder in holders if holder.__class__ is dict)
-    return next((usage for usage in found if usage.get("prompt_tokens").__class__ is int), None)
+    for holder in (wire.get("x_groq"), *choices[:1]):
+        usage = holder.get("usage") if holder.__class__ is dict else None
+        if usage.__class__ is dict and usage.get("prompt_tokens").__class__ is int:
+            return usage
+    return None
 
 
 ERROR = TABLE.record(

@@ -451,14 +451,12 @@ class Message(Codec[list[ChatMessage]]):
 
 def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
     """Return the message of a choice."""
-    contents = list(contents_of(messages))
-    message = messages[0] if len(messages) == 1 else _joined(messages[0], contents, context)
+    message = messages[0] if len(messages) == 1 else _joined(messages, context)
     for other in messages[1:]:
         context.report_lost_attributes(other, ("author_name",))
         context.leave_residue(other, own=True)
     wire = encode_assistant(message, context)
-    own = (message.extra or {}).get(API, {})
-    spelled = ROLE.read(own)
+    spelled = None if message.extra is None else ROLE.of(message, API)
     if spelled is not None:
         restore_role(wire, spelled)
     if not context.completes:
@@ -471,8 +469,8 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
     return wire
 
 
-def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
-    message: ChatMessage = context.replace(first, contents=contents)
+def _joined(messages: list[ChatMessage], context: EncodeContext) -> ChatMessage:
+    message: ChatMessage = context.replace(messages[0], contents=list(contents_of(messages)))
     return message
 
 

@@ -109,7 +109,9 @@ class Choices(ObjectList[ChatChoice]):
         return [_joined(choices, wires, context)] if is_one else choices
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        wires = [wire for choice in value for wire in _encode_choice(choice, context)]
+        wires: list[dict[str, Any]] = []
+        for choice in value:
+            wires += _encode_choice(choice, context)
         if context.completes:
             for index, wire in enumerate(wires):
                 wire.setdefault("index", index)
@@ -146,9 +148,9 @@ def _joined(choices: list[ChatChoice], wires: list[dict[str, Any]], context: Dec
 
 def _encode_choice(choice: ChatChoice, context: EncodeContext) -> list[dict[str, Any]]:
     """Return a choice, and the choices that continue it. Messages without contents have no choice of their own."""
-    parts = [message for message in choice.messages[1:] if PART.of(message, API) is not None and message.contents]
-    if not parts or not context.native:
+    if len(choice.messages) < 2 or not context.native:
         return [CHOICE.encode(choice, context)]
+    parts = [message for message in choice.messages[1:] if PART.of(message, API) is not None and message.contents]
     own = [message for message in choice.messages if all(message is not part for part in parts)]
     wires = [{**(PART.of(part, API) or {}), "message": encode_answer([part], context)} for part in parts]
     return [CHOICE.encode(context.replace(choice, messages=own), context), *wires]

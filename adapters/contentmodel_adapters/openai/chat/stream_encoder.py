@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from operator import is_not
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,7 +23,6 @@ from contentmodel.authoring import (
     list_of,
     loss_of,
     object_of,
-    objects_of,
     reasons,
     what_of,
     write,
@@ -44,6 +44,9 @@ ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
 _SEPARATED = (*REASONING_TEXTS, "refusal")
 """The columns that separate several texts of another API."""
+
+
+_IS_SET = partial(is_not, None)
 
 
 class Piece(NamedTuple):
@@ -106,8 +109,9 @@ class Encoder(JoiningEncoder):
         return self.adapter.host(model, self._policies).state_field is None
 
     def open_block(self, block: OutgoingBlock) -> None:
-        self._begin_choice(block.choice)
-        if hints.COLUMN.of(block.content, self.api) == THOUGHT:
+        if block.choice >= self._begun:
+            self._begin_choice(block.choice)
+        if block.content.extra is not None and hints.COLUMN.of(block.content, self.api) == THOUGHT:
             self._open_thought(block)
             return
         message = self.encode_start(block.content)
@@ -115,8 +119,8 @@ class Encoder(JoiningEncoder):
             if message.get(column).__class__ is str:
                 self._open_text(block, column)
                 return
-        calls = objects_of(message, "tool_calls")
-        if len(calls) == 1:
+        calls = message.get("tool_calls")
+        if calls.__class__ is list and len(calls) == 1 and calls[0].__class__ is dict:
             self._open_call(block, calls[0])
 
     def _begin_choice(self, choice: int) -> None:
@@ -148,7 +152,7 @@ class Encoder(JoiningEncoder):
             self._chunk(choice, {"content": END})
 
     def _open_text(self, block: OutgoingBlock, column: str) -> None:
-        if column == "content":
+        if column == "content" and self._thinking:
             self._end_thought(block.choice)
         block.grow = growing(
             b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
@@ -193,31 +197,36 @@ class Encoder(JoiningEncoder):
         super().break_off(block)
 
     def close_block(self, block: OutgoingBlock) -> None:
-        self._begin_choice(block.choice)
+        if block.choice >= self._begun:
+            self._begin_choice(block.choice)
         content = block.content
-        if hints.COLUMN.of(content, self.api) == "executed_tools":
+        column = None if content.extra is None else hints.COLUMN.of(content, self.api)
+        if column == "executed_tools":
             self._close_executed(block)
             return
-        if hints.COLUMN.of(content, self.api) == THOUGHT:
+        if column == THOUGHT:
             self._close_thought(block)
             return
         texts = self.texts_of(block)
         block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
-        placed_content = self._placed(content, block.place)
+        placed_content = self._placed(content, block.place) if content.annotations else content
         place = [(block.choice, block.index)]
         message = self.encode([placed_content], places=place)
+        message.pop("role", None)
         columns = [column for column in ORDER if message.get(column) is not None]
         if columns:
             pending = PendingLoss(content, None, reasons.SEPARATE_COLUMN)
             self._columns[block.index] = what_of(pending), family_of(pending), columns
-        if block.grow is not None and not is_incomplete_call(block):
+        if block.grow is not None and (block.is_complete or not is_incomplete_call(block)):
             self._write_rest(block, message)
         if message.get("content").__class__ is str:
             message["content"] = self.add_text(block, message["content"])
-        for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
+        for column in () if block.grow is None else (*TEXTS, "tool_calls"):
             message.pop(column, None)
-        self._write_message(block.choice, message)
-        self._note_citations(block.index, content)
+        if any(map(_IS_SET, message.values())):
+            self._write_message(block.choice, message)
+        if content.annotations:
+            self._note_citations(block.index, content)
         block.cited = len(content.annotations or ())
 
     def _close_executed(self, block: OutgoingBlock) -> None:
@@ -251,17 +260,25 @@ class Encoder(JoiningEncoder):
 
     def _write_rest(self, block: OutgoingBlock, message: dict[str, Any]) -> None:
         """Write the text of a live block that has not been written."""
-        text = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
-        for wire in objects_of(message, "tool_calls"):
-            kind = _kind_of(wire)
-            text = None if kind is None else wire[kind].get(GROWN[kind])
+        text = None
+        for column in TEXTS:
+            if text is None and isinstance(message.get(column), str):
+                text = message[column]
+        calls = message.get("tool_calls")
+        for wire in calls if calls.__class__ is list else ():
+            kind = _kind_of(wire) if wire.__class__ is dict else None
+            if kind is None:
+                continue
+            text = wire[kind].get(GROWN[kind])
             number, written = self._live_calls.pop(block.index, (0, wire))
-            added = {key: value for key, value in wire.items() if key not in written}
-            if added:
+            if wire.keys() - written.keys():
+                added = {key: value for key, value in wire.items() if key not in written}
                 # A signature may follow the arguments.
                 self._chunk(block.choice, {"tool_calls": [{"index": number, **added}]})
-        if isinstance(text, str) and (block.left(text) or not text):
-            self.write_text(block, block.left(text))
+        if isinstance(text, str):
+            left = block.left(text)
+            if left or not text:
+                self.write_text(block, left)
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""
@@ -317,7 +334,7 @@ class Encoder(JoiningEncoder):
     def _encode_cited(self, contents: list[Any], context: EncodeContext, *, pieces: list[Piece], cited: int) -> Any:
         """Encode the citations of a text from number `cited` on, where its pieces are in the text of the message."""
         cut = [self._piece(content, piece, cited, context) for content in contents for piece in pieces]
-        return self.adapter.encode_contents(cut, context)
+        return self.adapter.encode_more(cut, context)
 
     def _piece(self, content: Any, piece: Piece, cited: int, context: EncodeContext) -> Any:
         listed = citations_of_piece(content, cited, piece.start, piece.end)
@@ -347,16 +364,17 @@ class Encoder(JoiningEncoder):
         for choice in list(self._executed):
             self._write_executed(choice)
         payload = self.encode_envelope(event)
-        if payload.get("usage") == usage_of_host(payload, payload.get("choices", ())):
+        if self.is_native and payload.get("usage") == usage_of_host(payload, payload.get("choices", ())):
             # The stream that it was read from has it there only.
             payload.pop("usage", None)
-        payload = with_listed(payload, (self._cited[index] for index in sorted(self._cited)), self.new_context())
-        self._report_order(event.layout)
+        if self._cited:
+            payload = with_listed(payload, (self._cited[index] for index in sorted(self._cited)), self.new_context())
+        if len(self._columns) > 1:
+            self._report_order(event.layout)
         is_failed = isinstance(event, TurnError)
-        ends = [
-            self._end_of(number, wire, event.response.choices[number], is_failed=is_failed)
-            for number, wire in enumerate(payload.get("choices", ()))
-        ]
+        ends = []
+        for number, wire in enumerate(payload.get("choices", ())):
+            ends.append(self._end_of(number, wire, event.response.choices[number], is_failed=is_failed))
         if is_failed:
             ends = [end for end in ends if any(end[key] for key in end if key != "index")]
         rest = {
@@ -364,22 +382,19 @@ class Encoder(JoiningEncoder):
             for key, value in payload.items()
             if key not in ("choices", "object") and (key not in self._head or self._head[key] != value)
         }
-        beside = rest if ends and not self.is_native and not self._asks_for_usage else {}
+        has_own_chunk = (self._policies or {}).get("stream_usage") == "chunk"
+        beside = rest if ends and not self.is_native and not has_own_chunk else {}
         for end in ends:
             self.put({**self._head, **(beside if end is ends[-1] else {}), "choices": [end]})
         if rest and not beside:
             self.put({**self._head, **rest, "choices": []})
 
-    @property
-    def _asks_for_usage(self) -> bool:
-        return (self._policies or {}).get("stream_usage") == "chunk"
-
     def _end_of(self, number: int, wire: dict[str, Any], choice: ChatChoice, *, is_failed: bool) -> dict[str, Any]:
         """Return the last chunk of a choice: its finish reason, and fields that belong to no block."""
-        self._begin_choice(number)
-        message = {k: v for k, v in object_of(wire, "message").items() if k != "role"}
-        if not self.is_native:
-            message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
+        if number >= self._begun:
+            self._begin_choice(number)
+        left_out = ("role",) if self.is_native else ("role", "content", "refusal")
+        message = {key: value for key, value in object_of(wire, "message").items() if key not in left_out}
         if self._citations.get(number):
             message["annotations"] = self._citations.pop(number)
         if self._contexts.get(number):
@@ -393,4 +408,7 @@ class Encoder(JoiningEncoder):
 
 def _kind_of(call: dict[str, Any]) -> str | None:
     """Return the key of the object that holds a call's name and arguments; None if there is none."""
-    return next((kind for kind in GROWN if call.get(kind).__class__ is dict), None)
+    for kind in GROWN:
+        if call.get(kind).__class__ is dict:
+            return kind
+    return None

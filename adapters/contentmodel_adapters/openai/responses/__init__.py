@@ -275,7 +275,10 @@ class OpenAIResponses(TableAdapter):
     repeated = frozenset(REPEATED)
     has_failed_answers = True
     request_passes = REQUEST_PASSES
-    answer_passes = (message_pass(passes.normalize_answer, cites=True), content_step(media.without_media, own="always"))
+    answer_passes = (
+        message_pass(passes.normalize_answer, cites=True),
+        content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
+    )
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_passes = (payload_pass(completed),)
 

@@ -50,7 +50,8 @@ def report_records(messages: Sequence[ChatMessage], held: Collection[str], conte
     if any(map(_UNSET.__ne__, map(_of_message, messages))):
         for message in messages:
             context.report_records(message, held)
-    report_result_records(contents_of(messages), held, context)
+    if not _RESULTS.isdisjoint(map(type, contents_of(messages))):
+        report_result_records(contents_of(messages), held, context)
 
 
 def report_result_records(contents: Iterable[AIContent], held: Collection[str], context: EncodeContext) -> None:

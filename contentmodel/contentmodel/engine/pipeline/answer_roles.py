@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.steps import needs_alone
 from contentmodel.message import ChatMessage
 
 
+@needs_alone()
 def without_user_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer of another API without those of users, and report them as lost.
 

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 def has_failed(response: ChatResponse) -> bool:
     """Return whether every choice of an answer without an error ended for a failure."""
-    return response.error is None and bool(response.choices) and all(map(_is_failed, response.choices))
+    if response.error is not None or not response.choices:
+        return False
+    for choice in response.choices:
+        if choice.finish_reason is None or choice.finish_reason.reason != "error":
+            return False
+    return True
 
 
 def failure_of(response: ChatResponse) -> ErrorContent:
@@ -83,9 +88,9 @@ def as_error_body(response: ChatResponse, context: EncodeContext) -> ChatRespons
 
 def with_end(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
     """Return a choice of another API with a finish reason: "tool_calls" if it has none and has calls, or "stop"."""
-    ended = end_for(choice.finish_reason, has_calls=any(message.tool_calls for message in choice.messages))
-    if ended is choice.finish_reason:
+    if choice.finish_reason is not None and choice.finish_reason.raw != "":
         return choice
+    ended = end_for(choice.finish_reason, has_calls=any(message.tool_calls for message in choice.messages))
     context.report_loss(choice, "finish_reason", reasons.FINISH_REASON)
     changed: ChatChoice = context.replace(choice, finish_reason=ended)
     return changed

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import (
     DataContent,
@@ -81,6 +82,8 @@ Reads: TypeAlias = "MediaSupport | Callable[[EncodeContext], MediaSupport]"
 MEDIA = (DataContent, UriContent, HostedFileContent)
 TYPES = (*MEDIA, DocumentContent)
 """The content types that `readable` converts."""
+ALL_MEDIA = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, MediaContent)) | {MediaContent}
+"""The content types that `without_media` converts."""
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content import CONTENT_TYPES
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
     from contentmodel.engine.context import EncodeContext
     from contentmodel.message import Branch, ChatMessage
     from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatResponse
 
 _RESULTS = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolResultContent))
 _PLAIN = frozenset(CONTENT_TYPES) - _RESULTS - {DocumentContent}
 """The types of the model that hold no contents."""
-_UNCHANGED = _PLAIN - {JsonContent}
+UNCHANGED = _PLAIN - {JsonContent}
+"""The types of the model that normalizing never changes."""
 _NEAREST: dict[type, type[AIContent]] = {
     **{kind: kind for kind in CONTENT_TYPES},
     ToolCallContent: HostedToolCallContent,
@@ -49,6 +52,17 @@ def normalized_request(request: ChatRequest, context: EncodeContext, *, takes_js
     branches = [_normalized_branch(branch, context) for branch in request.branches]
     is_same = all(new is old for new, old in zip(branches, request.branches, strict=True))
     return request if is_same else context.replace(request, branches=branches)
+
+
+def normalized_response(response: ChatResponse, context: EncodeContext, *, takes_json: bool = False) -> ChatResponse:
+    """Return an answer with normalized contents. If `takes_json`, results keep JSON values."""
+    choices = []
+    for choice in response.choices:
+        if not UNCHANGED.issuperset(map(type, contents_of(choice.messages))):
+            messages = normalized(choice.messages, context, takes_json=takes_json)
+            choice = choice if messages is choice.messages else context.replace(choice, messages=messages)
+        choices.append(choice)
+    return response if all(map(is_, choices, response.choices)) else context.replace(response, choices=choices)
 
 
 def _normalized_branch(branch: Branch, context: EncodeContext) -> Branch:
@@ -82,14 +96,14 @@ def need_changes(contents: Iterable[Any]) -> bool:
         if kind in _RESULTS:
             if content.outputs is None or any(map(_may_change, content.outputs)):
                 return True
-        elif kind not in _UNCHANGED and _may_change(content):
+        elif kind not in UNCHANGED and _may_change(content):
             return True
     return False
 
 
 def _may_change(content: Any) -> bool:
     kind = content.__class__
-    return kind not in _UNCHANGED and (kind is not DocumentContent or _are_odd(content.parts))
+    return kind not in UNCHANGED and (kind is not DocumentContent or _are_odd(content.parts))
 
 
 def _are_odd(contents: Iterable[Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, UriContent
@@ -47,7 +48,9 @@ from contentmodel.engine.pipeline.steps import (
     Plan,
     content_step,
     each_output,
+    is_alone,
     message_pass,
+    needs_alone,
     recorded,
     turn_step,
     walked,
@@ -267,6 +270,13 @@ WITHOUT_CITATIONS = content_step(_uncited, attribute="annotations", needs=(Citat
 """The step that leaves the citations of other APIs out of requests, for APIs that accept none."""
 
 
+NORMALIZED = frozenset(CONTENT_TYPES) - {TextContent, FunctionCallContent, CustomToolCallContent}
+"""The types of contents that `normalize_answer` may change even if there is only one content."""
+CALLS = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent))
+RESULTS = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolResultContent))
+
+
+@needs_alone(*NORMALIZED)
 def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
     """Return the messages of another API's answer without provider-specific values.
 
@@ -274,13 +284,22 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
     """
     if context.native:
         return messages
+    if not is_alone(messages):
+        messages = _compared(messages, context)
+    normalized = []
+    for message in messages:
+        cited = _cited_sources(message) if cites else frozenset()
+        normalized.append(normalized_message(message, context, cited))
+    return normalized
+
+
+def _compared(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of another API's answer after the steps that compare contents with each other."""
     messages = without_empty_texts(with_answer_ids(with_citations_of_texts(messages, context), context), context)
     approvals = own_approvals(messages, has_results=False)
     if approvals:
         messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]
-    return [
-        normalized_message(message, context, _cited_sources(message) if cites else frozenset()) for message in messages
-    ]
+    return messages
 
 
 def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -17,14 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
-from itertools import groupby
-from operator import attrgetter
+from itertools import groupby, repeat
+from operator import attrgetter, is_
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from contentmodel.content.base import Protected
+from contentmodel.content.citations import Citation
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.pipeline.census import EVERY, Fact, Facts, census, facts_of
+from contentmodel.engine.pipeline.census import EVERY, RESULTS, TYPES, Fact, Facts, census, facts_of
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -75,6 +77,8 @@ class Pass(msgspec.Struct, frozen=True):
     - `attribute`: gets the attribute that such a step looks at, of a content or of a message; the others have no work.
     - `plain`: the types that such a step has no work for, by the role of the message, with the facts of the request.
     - `keys`: the fields of a payload that the step looks at; none: all of them.
+    - `alone`: the types of contents of which a step needs one if a content of an answer is alone (see `is_alone`); None
+      if they are those that it needs beside others.
     """
 
     name: str
@@ -91,6 +95,7 @@ class Pass(msgspec.Struct, frozen=True):
     own: Own = "never"
     emptied: Callable[[ChatMessage, EncodeContext], Turns] | None = None
     keys: frozenset[str] = _NONE
+    alone: frozenset[type] | None = None
 
     @property
     def is_for_messages(self) -> bool:
@@ -104,7 +109,7 @@ class Plan:
     MOST = 512
     """The largest number of kept choices. Requests of a kind have the same facts."""
 
-    __slots__ = ("_chosen", "_kept")
+    __slots__ = ("_chosen", "_idle", "_kept", "_of_answers")
 
     def __init__(self, passes: Iterable[Pass]) -> None:
         """Create the plan of steps."""
@@ -115,6 +120,9 @@ class Plan:
             for is_aimed in (False, True)
         }
         self._kept: dict[Any, tuple[Pass, ...]] = {}
+        self._of_answers: dict[Any, Sequence[tuple[int, Pass]]] = {}
+        self._idle: set[tuple[bool, type]] = set()
+        """The types for which no step is planned if a content is alone, without annotations and opaque state."""
 
     def whole(self, context: EncodeContext) -> tuple[Pass, ...]:
         """Return the steps for a value without a census, such as an answer or a payload."""
@@ -151,6 +159,89 @@ class Plan:
                 facts = facts.union(step.makes(facts))
             steps.append(step)
         return _joined(steps, facts)
+
+    def steps_of_answer(self, messages: Sequence[ChatMessage], context: EncodeContext) -> Sequence[tuple[int, Pass]]:
+        """Return the steps that can change messages of an answer, each with its position.
+
+        They are chosen once for each set of content types.
+        """
+        kinds: set[type] = set()
+        content: Any
+        for message in messages:
+            for content in message.contents:
+                kind = content.__class__
+                kinds.add(kind)
+                if kind not in TYPES:
+                    kinds.update(kind.__mro__)
+                if content.annotations is not None:
+                    kinds.add(Citation)
+                if content.protected is not None:
+                    kinds.add(Protected)
+                if kind in RESULTS or kind not in TYPES:
+                    kinds.update(map(type, getattr(content, "outputs", None) or ()))
+        alone = is_alone(messages)
+        key = context.native, alone, frozenset(kinds)
+        steps = self._of_answers.get(key)
+        if steps is None:
+            if len(self._of_answers) >= self.MOST:
+                self._of_answers.clear()
+            chosen = enumerate(self._chosen[context.native, False])
+            steps = _with_walks([(at, step) for at, step in chosen if _may_change(step, key[2], alone)])
+            self._of_answers[key] = steps
+            if alone and not steps and kinds <= TYPES - RESULTS:
+                self._idle |= {(context.native, kind) for kind in kinds}
+        return steps
+
+    def is_idle(self, contents: Sequence[Any], context: EncodeContext) -> bool:
+        """Return whether it is known that no step changes these contents of an answer: a usual block of a stream."""
+        if len(contents) != 1 or (context.native, contents[0].__class__) not in self._idle:
+            return False
+        content = contents[0]
+        return content.annotations is None and content.protected is None and bool(getattr(content, "call_id", True))
+
+
+def is_alone(messages: Sequence[ChatMessage]) -> bool:
+    """Return whether messages of an answer have one content or none, of the assistant: each block of a stream is alone.
+
+    A call or result without an id is not, because it needs one that no other has.
+    """
+    if len(messages) != 1 or messages[0].role != "assistant" or len(messages[0].contents) > 1:
+        return False
+    return all(map(getattr, messages[0].contents, repeat("call_id"), repeat("-")))
+
+
+def needs_alone(*kinds: type) -> Callable[[_F], _F]:
+    """Declare that a function compares contents or messages: if a content is alone, it needs one of these types."""
+
+    def declare(run: _F) -> _F:
+        run.alone = frozenset(kinds)  # type: ignore[attr-defined]
+        return run
+
+    return declare
+
+
+def _may_change(step: Pass, kinds: frozenset[type], alone: bool) -> bool:
+    """Return whether a step may have work for contents of these types. `Citation` and `Protected` are attributes."""
+    if alone and step.alone is not None:
+        return not step.alone.isdisjoint(kinds)
+    if step.needs and step.needs.isdisjoint(kinds) and all(isinstance(fact, type) for fact in step.needs):
+        return False
+    if step.shape != "content":
+        return True
+    attribute = _OF_ATTRIBUTES.get(step.attribute)
+    return (attribute is None or attribute in kinds) and not (step.types and step.types.isdisjoint(kinds))
+
+
+_OF_ATTRIBUTES: dict[Any, type] = {_getter("annotations"): Citation, _getter("protected"): Protected}
+
+
+def _with_walks(steps: Iterable[tuple[int, Pass]]) -> Sequence[tuple[int, Pass]]:
+    """Return steps with successive ones over contents and messages joined to walks, at the position of their last."""
+    stages: list[tuple[int, Pass]] = []
+    for is_walk, group in groupby(steps, lambda one: one[1].shape in ("content", "message")):
+        run = list(group)
+        stages += [(run[-1][0], *_joined([step for _, step in run], EVERY))] if is_walk else run
+    return stages
 
 
 def _joined(steps: Iterable[Pass], facts: Facts) -> tuple[Pass, ...]:
@@ -189,9 +280,10 @@ def message_pass(
 ) -> Pass:
     """Return a step for a function `(messages, context, **settings)` that returns messages.
 
-    The messages are those of a request, or of one choice of an answer. `needs` applies only to requests.
+    The messages are those of a request, or of one choice of an answer. An answer has no facts but content types: of
+    these, `Citation` means that a content has annotations, and `Protected` that one has opaque state.
     """
-    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
+    facts = {"needs": frozenset(needs), "makes": makes, "on": on, "alone": getattr(run, "alone", None)}
     return _pass(run, settings, shape="messages", native=native, aimed=aimed, **facts)
 
 
@@ -462,8 +554,25 @@ def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], co
     return result if is_same else msgspec.structs.replace(result, outputs=outputs)
 
 
+def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
+    """Apply the steps that can change them to the messages of one choice of an answer.
+
+    After a step that changed something, the steps after it are chosen again.
+    """
+    steps, done = plan.steps_of_answer(messages, context), 0
+    while steps:
+        (at, step), *steps = steps
+        if at < done or (step.on is not None and not step.on(context)):
+            continue
+        changed = step.run(messages, context)
+        if len(changed) != len(messages) or not all(map(is_, changed, messages)):
+            messages, done = changed, at + 1
+            steps = plan.steps_of_answer(messages, context)
+    return messages
+
+
 def fitted(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
-    """Apply the steps to the messages of an answer, a response, or a payload with its source."""
+    """Apply the steps to a response, or to a payload with its source."""
     for step in plan.whole(context):
         if step.keys and step.keys.isdisjoint(value):  # type: ignore[arg-type]
             continue

@@ -39,8 +39,8 @@ def counted_usage(
     cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
     reasoning = usage.reasoning_tokens or 0
     of_tools = (usage.tool_input_tokens or 0) if tools_inside else 0
-    more_input = of_tools + _moved(cached, usage.cached_inside, cached_inside)
-    more_output = _moved(reasoning, usage.reasoning_inside, reasoning_inside)
+    more_input = of_tools + (_moved(cached, usage.cached_inside, cached_inside) if cached else 0)
+    more_output = _moved(reasoning, usage.reasoning_inside, reasoning_inside) if reasoning else 0
     # A missing counter is zero if others are added to it (generateContent omits zeros).
     if more_input and (usage.input_tokens is not None or cached_inside or of_tools):
         changed["input_tokens"] = (usage.input_tokens or 0) + more_input

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +9,9 @@ from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent, moved_citations
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import EncodedContents
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.outgoing import Written
-from contentmodel.engine.streams.places import Place
+from contentmodel.engine.streams.stream_losses import Place
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -48,24 +46,9 @@ class AmendingEncoder(StreamEncoder):
             self.report_loss(place, content, reasons.AFTER_BLOCK, field=f"annotations[{number}]")
         written.cited = len(content.annotations or ())
 
-    def encode_with(
-        self, encode: Callable[[list[Any], EncodeContext], Json], contents: list[Any], places: list[Place]
-    ) -> Json:
-        """Return the wire value that `encode` makes of contents, and record the losses that it reports.
-
-        `encode` may be called again for other contents.
-        """
-        encoded = self._encoded_with(encode, contents)
-        self.record(places, encoded)
-        return encoded.payload
-
-    def _encoded_with(self, encode: Callable[[list[Any], EncodeContext], Json], contents: list[Any]) -> EncodedContents:
-        context = self.new_context()
-        return EncodedContents(encode(contents, context), contents, context, partial(self._encoded_with, encode))
-
     def _encode_rest(self, contents: list[Any], context: EncodeContext, *, start: int, cited: int) -> Json:
         rest = [_rest_of(content, start, cited, context) for content in contents]
-        return self.adapter.encode_contents(rest, context)
+        return self.adapter.encode_more(rest, context)
 
 
 def _rest_of(content: Any, start: int, cited: int, context: EncodeContext) -> Any:

@@ -72,7 +72,10 @@ class BlockDecoder(StreamDecoder):
         if getattr(content, "arguments", None) == {}:
             content = msgspec.structs.replace(content, arguments="")
         # A copy grows, because an unknown content has the wire object itself.
-        growing = {key: {**value} if value.__class__ is dict else value for key, value in wire.items()}
+        growing = dict(wire)
+        for key, value in wire.items():
+            if value.__class__ is dict:
+                growing[key] = {**value}
         block = self.open[place] = self.start(growing, content)
         return block
 

@@ -14,7 +14,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.streams.amending import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, growing_event, spelled
-from contentmodel.engine.streams.places import Place
+from contentmodel.engine.streams.stream_losses import Place
 from contentmodel.events import TextDelta
 
 if TYPE_CHECKING:

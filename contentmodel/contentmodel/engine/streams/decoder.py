@@ -214,13 +214,16 @@ class StreamDecoder:
             frames = self._framing.feed(data)
             if frames:
                 self._pending_bytes = 0
-                self._run_guarded(self._read_frames, frames)
+                try:
+                    self._read_frames(frames)
+                except UNREADABLE as error:
+                    self._fail_at(error)
             elif self._exceeds_limit(len(data)):
                 limit = f"it has more than {self.max_event_bytes:,} bytes"
                 self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read + 1}: {limit}"))
             if self._framing.fault is not None and not self.is_over:
                 self.fail(ErrorContent(code=MALFORMED, message=self._framing.fault))
-        return self._emitted()
+        return self.events if self.deltas else self._emitted()
 
     def _exceeds_limit(self, size: int) -> bool:
         self._pending_bytes += size
@@ -261,10 +264,12 @@ class StreamDecoder:
         try:
             work(*arguments)
         except UNREADABLE as error:
-            message = (
-                str(error) if isinstance(error, DecodeError) else f"{self.api}: {error.__class__.__name__}: {error}"
-            )
-            self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {message}"))
+            self._fail_at(error)
+
+    def _fail_at(self, error: Exception) -> None:
+        """End the turn, because the current event cannot be read."""
+        message = str(error) if isinstance(error, DecodeError) else f"{self.api}: {error.__class__.__name__}: {error}"
+        self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {message}"))
 
     def _read_event(self, event: Payload, name: str | None) -> None:
         self._read_wire(as_json(event, self.api), name)
@@ -397,7 +402,7 @@ class StreamDecoder:
 
     def context(self) -> DecodeContext:
         """Return a new context for one block, so that its faults are of that block only."""
-        return DecodeContext(self.api, self.origin())
+        return DecodeContext(self.api, self.adapter.answer_origin(self.answer))
 
     def origin(self) -> Origin:
         return self.adapter.answer_origin(self.answer)
@@ -408,7 +413,7 @@ class StreamDecoder:
             self._has_begun = True
             response = self.adapter.read_response(wire)
             self._envelope = msgspec.structs.replace(response, choices=[], error=None)
-            self.emit(TurnStart(response=self._envelope))
+            self.events.append(TurnStart(response=self._envelope))
 
     def start(self, wire: JsonObject, content: AIContent, choice: int = 0) -> BlockState:
         """Start a block."""
@@ -468,12 +473,13 @@ class StreamDecoder:
     def complete(self, response: ChatResponse, layout: Layout) -> None:
         """Emit the last event: a TurnError if the response has an error, else a TurnComplete."""
         self.is_over = True
-        self._stop_rest()
+        if self._unstopped:
+            self._stop_rest()
         response = without_contents(response)
         if response.error is not None:
             self.emit(TurnError(error=response.error, response=response, layout=layout))
         else:
-            self.emit(TurnComplete(response=response, layout=layout))
+            self.events.append(TurnComplete(response=response, layout=layout))
 
     def fail(self, error: ErrorContent) -> None:
         """End the turn with an error. Content that was received is kept."""

@@ -8,31 +8,32 @@ and the table of a non-streamed answer. The envelope is encoded by `encode_respo
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded, EncodedContents
-from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
-from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import reason_of_new_id
 from contentmodel.engine.pipeline.failed_answers import failure_of, has_failed
-from contentmodel.engine.pipeline.normalizing import need_changes, with_known_types
+from contentmodel.engine.pipeline.normalizing import UNCHANGED, need_changes, with_known_types
 from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text
 from contentmodel.engine.streams.endings import with_ends, without_ends
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call
-from contentmodel.engine.streams.places import MOST_KEPT, Place, path_of, size_of
+from contentmodel.engine.streams.stream_losses import Place, StreamLosses
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     ENDED,
+    GROWING_FIELDS,
     ArgumentsDelta,
     BlockCatchUp,
     BlockDelta,
@@ -48,7 +49,6 @@ from contentmodel.events import (
     UnknownDelta,
     WireEvent,
     check_choice,
-    growing_field,
 )
 from contentmodel.pairs import AnswerCallIds
 from contentmodel.response import ChatResponse
@@ -60,7 +60,11 @@ if TYPE_CHECKING:
     from contentmodel.message import Origin
 
 
-class StreamEncoder:
+Encode = Callable[[list[Any], EncodeContext], Any]
+"""A function that encodes contents, and reports their losses to the context."""
+
+
+class StreamEncoder(StreamLosses):
     """Encode the events of one answer to the bytes of the API's stream. One encoder writes one stream.
 
     `losses` has the losses so far. Their paths are in the folded response; while the turn goes on, they may be blocks
@@ -71,23 +75,20 @@ class StreamEncoder:
     """True if several blocks of one choice may be open at the same time."""
     choices = False
     """True if the API has answers with several choices."""
+    has_usage_at_start = False
+    """True if the first event has token counts."""
     argument_texts = False
     """True if the API has the arguments of functions as text: a stream has the text that the source typed."""
 
     def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
-        self.adapter, self.api = adapter, adapter.api
+        super().__init__(adapter.api)
+        self.adapter = adapter
         self.is_over = False
         self.is_native = self.completes = True
         self._policies, self.stream_format = policies, stream_format_of(adapter, policies)
-        self._losses: dict[Place | None, dict[Loss, None]] = {}
-        """The losses of each block, with paths relative to the block, and those of the envelope (key None)."""
-        self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []
-        """Encoded values that may have lost something."""
-        self._kept = 0
-        """The total size of their contents."""
-        self._whole_losses: tuple[Loss, ...] | None = None
-        """The losses with full paths, as last read; None if they are outdated."""
         self._origin: Origin | None = None
+        self._context: EncodeContext | None = None
+        """The context of all contents of the answer. If contents were lost, a new one like it replaces it."""
         self._answer_id: str | None = None
         self._has_begun = False
         self._queues: dict[int, OrderedDict[OutgoingBlock, None]] = {}
@@ -100,48 +101,7 @@ class StreamEncoder:
         """Empty texts of another API, by number. They are written if their choice has no other block."""
         self._call_ids: dict[int, AnswerCallIds] = {}
         """The ids of calls and results of each choice."""
-        self._layout: Layout = []
         self._out: list[bytes] = []
-
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """The losses so far. The message of a block is known only at the end of the turn."""
-        if self._unread:
-            self._read_losses()
-        if self._whole_losses is None:
-            paths = self._paths()
-            self._whole_losses = pruned(
-                [
-                    loss if place is None else msgspec.structs.replace(loss, path=path_of(place, paths) + loss.path)
-                    for place, losses in self._losses.items()
-                    for loss in losses
-                ]
-            )
-        return self._whole_losses
-
-    def _paths(self) -> dict[Place, str]:
-        """Return the path of each block that has a position in a message."""
-        return {
-            (number, index): f"$.choices[{number}].messages[{m}].contents[{at}]"
-            for number, messages in enumerate(self._layout)
-            for m, indices in enumerate(messages)
-            for at, index in enumerate(indices)
-        }
-
-    def _read_losses(self) -> None:
-        unread, self._unread, self._kept = self._unread, [], 0
-        for entry in unread:
-            if isinstance(entry, Encoded):
-                self.add_losses(None, entry.losses)
-            else:
-                places, encoded = entry
-                for place, losses in zip(places, encoded.losses(), strict=True):
-                    self.add_losses(place, losses)
-
-    def add_losses(self, place: Place | None, losses: Iterable[Loss]) -> None:
-        """Add losses of a block, with paths relative to it, or of the envelope (None)."""
-        self._losses.setdefault(place, {}).update(dict.fromkeys(losses))
-        self._whole_losses = None
 
     # -- for callers -------------------------------------------------------------------------------------------
 
@@ -162,29 +122,11 @@ class StreamEncoder:
             if block is not None and block.is_held:
                 block.deltas.append(event)
                 return b""
-        self._read(event)
-        if not self._out:
-            return b""
-        data, self._out = b"".join(self._out), []
-        return data
-
-    def close(self) -> bytes:
-        """Return the remaining bytes. If the turn has not ended, they contain an error."""
         if self.is_over:
             return b""
-        error = ErrorContent(code=ENDED, message="the stream ended before the answer was complete")
-        return self.feed(TurnError(error=error, response=ChatResponse(origin=self._origin)))
-
-    def _read(self, event: StreamEvent) -> None:
-        kind = event.__class__
-        if self.is_over:
-            return
         if kind is TextDelta or kind is ArgumentsDelta or kind is ReasoningDelta or isinstance(event, BlockDelta):
             self._grow(event)  # type: ignore[arg-type]
         elif isinstance(event, BlockStart):
-            if event.index in self._blocks or event.index in self._written:
-                raise StreamError(f"BlockStart for block {event.index}, which has started already")
-            check_choice(event)
             self._start(event)
         elif isinstance(event, BlockStop):
             block = self._blocks.get(event.index)
@@ -201,18 +143,36 @@ class StreamEncoder:
             self._fail(event)
         elif isinstance(event, WireEvent) and event.api == self.api:
             self.wire_event(event)
+        if not self._out:
+            return b""
+        data, self._out = b"".join(self._out), []
+        return data
+
+    def close(self) -> bytes:
+        """Return the remaining bytes. If the turn has not ended, they contain an error."""
+        if self.is_over:
+            return b""
+        error = ErrorContent(code=ENDED, message="the stream ended before the answer was complete")
+        return self.feed(TurnError(error=error, response=ChatResponse(origin=self._origin)))
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def _start(self, event: BlockStart | BlockCatchUp) -> None:
+        if event.index in self._blocks or event.index in self._written:
+            raise StreamError(f"BlockStart for block {event.index}, which has started already")
+        if event.choice:
+            check_choice(event)
         if not self._has_begun:
             self._begin(ChatResponse(origin=self._origin))
-        content = self._as_known((event.choice, event.index), event.content)
+        content: AIContent = event.content
+        if content.__class__ not in UNCHANGED:
+            content = self._as_known((event.choice, event.index), content)
         block = OutgoingBlock(event.index, content, event.choice)
         self._blocks[block.index] = block
         if block.choice and not self.choices:
             return
-        block.content = self._with_id(block.index, block.choice, block.content)
+        if not self.is_native and isinstance(content, ToolCallContent | ToolResultContent):
+            block.content = self._with_id(block.index, block.choice, content)
         queue = self._queues.setdefault(block.choice, OrderedDict())
         queue[block] = None
         self.start(block)
@@ -223,7 +183,10 @@ class StreamEncoder:
         """Return a content of another API, with an id if it is a call or a result, because the target requires one."""
         if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
             return content
-        made = self._call_ids.setdefault(choice, AnswerCallIds(self._answer_id)).give(index, content)
+        ids = self._call_ids.get(choice)
+        if ids is None:
+            ids = self._call_ids[choice] = AnswerCallIds(self._answer_id)
+        made = ids.give(index, content)
         if made is not content:
             self.report_loss((choice, index), content, reason_of_new_id(content.call_id), field="call_id")
         return made
@@ -268,7 +231,7 @@ class StreamEncoder:
         return not isinstance(content, FunctionCallContent | CustomToolCallContent)
 
     def _is_current(self, block: OutgoingBlock) -> bool:
-        return self.concurrent or next(iter(self._queues[block.choice])) is block
+        return next(iter(self._queues[block.choice])) is block
 
     def _grow(self, event: BlockDelta) -> None:
         block = self._blocks.get(event.index)
@@ -281,7 +244,9 @@ class StreamEncoder:
             self._write_delta(block, event)
             return
         block.deltas.append(event)
-        if not block.is_held and not (block.choice and not self.choices) and self._is_current(block):
+        if block.is_held or (block.choice and not self.choices):
+            return
+        if self.concurrent or self._is_current(block):
             self._open(block)
 
     def _write_delta(self, block: OutgoingBlock, delta: BlockDelta) -> None:
@@ -304,13 +269,18 @@ class StreamEncoder:
         if block is None:
             when = "stopped already" if event.index in self._written else "not started"
             raise StreamError(f"BlockStop for block {event.index}, which has {when}")
-        content = self._as_known((block.choice, block.index), event.content)
+        content: AIContent = event.content
+        if content.__class__ not in UNCHANGED:
+            content = self._as_known((block.choice, block.index), content)
         block.stop(content, is_complete=event.is_complete, as_text=self.argument_texts)
         if block.choice and not self.choices:
             del self._blocks[block.index]
             return
-        block.content = self._with_id(block.index, block.choice, block.content)
-        if self._is_current(block):
+        if not self.is_native and isinstance(content, ToolCallContent | ToolResultContent):
+            block.content = self._with_id(block.index, block.choice, block.content)
+        if self.concurrent:
+            self._close(block)
+        elif self._is_current(block):
             self._close(block)
             self._advance(self._queues[block.choice])
 
@@ -319,17 +289,19 @@ class StreamEncoder:
         del self._blocks[block.index]
         del self._queues[block.choice][block]
         block.deltas = []
-        if block.grow is None and not self.is_native and self.is_empty(block.content):
+        is_text = block.content.__class__ is TextContent
+        if is_text and block.grow is None and not self.is_native and self.is_empty(block.content):
             self.empty[block.index] = block
         else:
-            self._compare(block)
-            (self.break_off if is_incomplete_call(block) else self.close_block)(block)
+            if block.pieces:
+                self._compare(block)
+            (self.close_block if block.is_complete or not is_incomplete_call(block) else self.break_off)(block)
         self._written[block.index] = Written(block)
 
     def _compare(self, block: OutgoingBlock) -> None:
         """Report a loss if the final text of a block does not start with the text that was written."""
-        field = growing_field(block.content)
-        if not block.pieces or field is None:
+        field = GROWING_FIELDS.get(block.content.__class__)
+        if field is None:
             return
         text, content = block.typed or getattr(block.content, field), block.content
         if text.__class__ is not str or not text.startswith("".join(block.pieces)):
@@ -337,7 +309,7 @@ class StreamEncoder:
 
     def _advance(self, queue: OrderedDict[OutgoingBlock, None]) -> None:
         """Write the next blocks of the queue, if any."""
-        while queue and not self.concurrent:
+        while queue:
             block = next(iter(queue))
             self._open(block)
             if not block.is_stopped:
@@ -355,7 +327,6 @@ class StreamEncoder:
                 self._amend()
         else:
             if event.index not in self._blocks:
-                check_choice(event)
                 self._start(event)
             elif not event.is_complete:
                 # What is written cannot be replaced. The end of the block has its content.
@@ -398,20 +369,25 @@ class StreamEncoder:
         self.is_native = response.origin is None or response.origin.api == self.api
         # Same as `EncodeContext.completes`.
         self.completes = response.origin is None or not self.is_native
-        self.begin(self.adapter.encode_response(response, self._policies).payload)
+        if not self.has_usage_at_start and response.usage is not None:
+            response = msgspec.structs.replace(response, usage=None)
+        self.begin(self._encode_envelope(response).payload)
 
     def _finish(self, event: TurnComplete) -> None:
-        self._begin(event.response)
+        if not self._has_begun:
+            self._begin(event.response)
         if not self.is_native and has_failed(event.response):
             error = failure_of(event.response)
             response = msgspec.structs.replace(event.response, error=error)
             self._fail(TurnError(error=error, response=response, layout=event.layout))
             return
-        for block in [block for queue in self._queues.values() for block in queue]:
-            # A block that never stopped has the content received so far.
-            block.merge_pieces()
-            self._close(block)
-        self._write_rest_of_blocks()
+        for queue in self._queues.values():
+            for block in list(queue):
+                # A block that never stopped has the content received so far.
+                block.merge_pieces()
+                self._close(block)
+        if self._amended or self.empty:
+            self._write_rest_of_blocks()
         self.finish(event)
         self._end(event.layout)
 
@@ -429,7 +405,8 @@ class StreamEncoder:
         self._end(event.layout)
 
     def _end(self, layout: Layout) -> None:
-        self._layout, self._whole_losses, self.is_over = layout, None, True
+        self.place_losses(layout)
+        self.is_over = True
 
     # -- implemented by the encoder of each API ----------------------------------------------------------------
 
@@ -441,8 +418,9 @@ class StreamEncoder:
 
     def is_deferred(self, block: OutgoingBlock) -> bool:
         """Return whether to postpone a block: a text that is still empty is opened with its first characters."""
-        is_known = bool(block.deltas) and block.deltas[-1].__class__ is not UnknownDelta
-        return growing_field(block.content) == "text" and not block.content.text and not is_known
+        if not isinstance(block.content, TextContent | ReasoningContent) or block.content.text:
+            return False
+        return not block.deltas or block.deltas[-1].__class__ is UnknownDelta
 
     def is_empty(self, content: AIContent) -> bool:
         """Return whether a content of another API is not written if its choice has others: an empty text."""
@@ -495,28 +473,54 @@ class StreamEncoder:
         If `places`, the keys of their blocks, are given, losses are recorded. `is_open`: the contents have just started
         and will grow.
         """
-        encoded = self._encoded(contents, is_open=is_open)
-        if places is not None:
-            self.record(places, encoded)
-        return encoded.payload
+        return self.encode_with(self.adapter.encode_more, contents, places, is_open=is_open)
 
-    def record(self, places: list[Place], encoded: EncodedContents) -> None:
-        """Record the losses of blocks."""
-        if not encoded.may_lose:
-            return
-        self._kept += sum(map(size_of, encoded.contents))
-        self._unread.append((places, encoded))
-        if self._kept > MOST_KEPT:
-            self._read_losses()
+    def encode_with(
+        self,
+        encode: Encode,
+        contents: list[AIContent],
+        places: list[Place] | None = None,
+        *,
+        is_open: bool = False,
+    ) -> Json:
+        """Return the wire value that `encode` makes of contents. If `places` are given, losses are recorded.
+
+        `encode` may be called again for other contents.
+        """
+        context = self._context or self.context
+        context.is_open = is_open
+        payload = encode(contents, context)
+        self._context = context.next()
+        if places is not None and context.pending_losses:
+            self._record(places, EncodedContents(payload, contents, context, partial(self._again, encode)))
+        return payload
+
+    def _again(self, encode: Encode, contents: list[AIContent]) -> EncodedContents:
+        context = self.new_context()
+        return EncodedContents(encode(contents, context), contents, context, partial(self._again, encode))
+
+    @property
+    def context(self) -> EncodeContext:
+        """The context of the contents of the answer. It has recorded nothing."""
+        if self._context is None:
+            self._context = self.new_context()
+        return self._context
 
     def new_context(self) -> EncodeContext:
-        """Return a context for encoding contents of the answer."""
-        return EncodeContext(self.api, self.adapter.issuer, "response", self._policies, self._origin)
+        """Return a new context for contents of the answer."""
+        context = EncodeContext(self.api, self.adapter.issuer, "response", self._policies, self._origin)
+        self.adapter.aim(context, None if self._origin is None else self._origin.model)
+        return context
 
-    def _encoded(self, contents: list[AIContent], *, is_open: bool = False) -> EncodedContents:
-        context = self.new_context()
-        context.is_open = is_open
-        return EncodedContents(self.adapter.encode_contents(contents, context), contents, context, self._encoded)
+    def _encode_envelope(self, response: ChatResponse, *, is_unfinished: bool = False) -> Encoded:
+        """Encode an answer without contents, in their context if the answer has their origin and model."""
+        origin, context = response.origin, None
+        if origin is not None and origin == self._origin and origin.model == response.model is not None:
+            context = self._context or self.context
+        encoded = self.adapter.encode_answer(response, self._policies, context, is_unfinished=is_unfinished)
+        if context is not None:
+            self._context = context.next()
+        return encoded
 
     def _without_empty(self, contents: list[AIContent]) -> EncodedContents:
         context = self.new_context()
@@ -529,17 +533,18 @@ class StreamEncoder:
 
         An object is written when the block is complete, because it may change until then.
         """
-        if text := self.begun_text(block):
+        text = getattr(block.content, GROWING_FIELDS.get(block.content.__class__) or "", None)
+        if text.__class__ is str and text:
             self.write_text(block, text)
 
     def write_rest(self, block: OutgoingBlock, text: object) -> None:
         """Write the part of the text of a live block that is not written yet."""
-        if isinstance(text, str) and block.left(text):
-            self.write_text(block, block.left(text))
+        if isinstance(text, str) and (left := block.left(text)):
+            self.write_text(block, left)
 
     def begun_text(self, block: OutgoingBlock) -> str:
         """Return the text that a block began with."""
-        text = getattr(block.content, growing_field(block.content) or "", None)
+        text = getattr(block.content, GROWING_FIELDS.get(block.content.__class__) or "", None)
         return text if isinstance(text, str) else ""
 
     def encode_block(self, block: OutgoingBlock) -> Json:
@@ -555,11 +560,11 @@ class StreamEncoder:
     def encode_envelope(self, event: TurnComplete | TurnError) -> JsonObject:
         """Encode the answer without contents and without its error. Its losses are recorded."""
         if isinstance(event, TurnComplete):
-            encoded = self.adapter.encode_response(self.with_ends(event.response), self._policies)
+            known = self.with_ends(event.response)
         else:
             known = msgspec.structs.replace(event.response, error=None)
             known = known if self.is_native else without_ends(known, self.api, partial(self.add_losses, None))
-            encoded = self.adapter.encode_unfinished(known, self._policies)
+        encoded = self._encode_envelope(known, is_unfinished=isinstance(event, TurnError))
         self.note_envelope(encoded)
         payload: JsonObject = encoded.payload
         return payload
@@ -571,17 +576,3 @@ class StreamEncoder:
         report = partial(self.add_losses, None)
         shows_refusals = self.adapter.shows_refusals
         return with_ends(response, self._written.values(), self.api, report, shows_refusals=shows_refusals)
-
-    def note_envelope(self, encoded: Encoded) -> None:
-        """Record the losses of an answer, or of its envelope."""
-        if encoded.may_lose:
-            self._unread.append(encoded)
-
-    def lose_usage(self, reason: Reason) -> None:
-        """Report the usage of the answer as lost."""
-        self.add_losses(None, [loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")])
-
-    def report_loss(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
-        """Report a block, or a field of it, as lost."""
-        pending = PendingLoss(content, field, reason)
-        self.add_losses(place, [pending.at(f".{field}" if field else "", self.api, what_of(pending))])

@@ -39,12 +39,13 @@ def with_ends(
             calls.setdefault(block.choice, []).append(block.call)
     choices = []
     for number, choice in enumerate(response.choices):
-        ended = end_for(choice.finish_reason, has_calls=bool(calls.get(number)))
-        if ended is not choice.finish_reason:
+        ended = choice.finish_reason
+        if ended is None or ended.raw == "":
+            ended = end_for(ended, has_calls=bool(calls.get(number)))
             path = f"$.choices[{number}].finish_reason"
             report([loss_of(reasons.FINISH_REASON, path, "finish_reason", api, family="settings")])
-        finish = finish_for_calls(ended, calls.get(number, []))
-        finish = finish_for_refusal(finish, is_refused=number in refused)
+        finish = finish_for_calls(ended, calls[number]) if number in calls else ended
+        finish = finish_for_refusal(finish, is_refused=True) if number in refused else finish
         if finish is not None and finish is not ended:
             report([_replaced(number, finish, api)])
         choices.append(msgspec.structs.replace(choice, finish_reason=finish))

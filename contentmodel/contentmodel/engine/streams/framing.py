@@ -19,10 +19,8 @@ Frame = tuple[str | None, bytes]
 class Framing(Protocol):
     """A splitter of bytes into frames."""
 
-    @property
-    def fault(self) -> str | None:
-        """The damage that makes the rest of the stream unreadable; None if there is none."""
-        return None
+    fault: str | None = None
+    """The damage that makes the rest of the stream unreadable; None if there is none."""
 
     def feed(self, data: bytes) -> list[Frame]:
         """Return the frames that these bytes complete."""
@@ -96,8 +94,15 @@ class SseParser(Framing):
                 if b"\n" not in data:
                     frames.append((name, data))
                     continue
-            self._read_lines(block, frames)
-            self._dispatch(frames)
+            named, _, data = block.partition(b"\n")
+            if is_fresh and named.startswith(b"event: ") and data.startswith(b"data: ") and b"\n" not in data:
+                # The same with another name.
+                self._name = named[7:].decode("utf-8", "replace") or None
+                self._head, self._head_size = named + b"\ndata: ", len(named) + 7
+                frames.append((self._name, data[6:]))
+            else:
+                self._read_lines(block, frames)
+                self._dispatch(frames)
             is_fresh, head, size, name = True, self._head, self._head_size, self._name
         lines, newline, last = rest.rpartition(b"\n")
         if newline:
@@ -297,8 +302,11 @@ class AnyFraming(Framing):
         self._first: list[bytes] = []
 
     def feed(self, data: bytes) -> list[Frame]:
-        if self._framing is not None:
-            return self._framing.feed(data)
+        framing = self._framing
+        if framing is not None:
+            frames = framing.feed(data)
+            self.fault = framing.fault
+            return frames
         self._first.append(data)
         if not data.strip():
             return []
@@ -310,11 +318,7 @@ class AnyFraming(Framing):
         # with, also if its length is damaged.
         binary = not 0x20 <= text[0] < 0x7F or b"\0" in begun[:12]
         self._framing = EventStreamParser() if binary else JsonParser() if text[:1] in b"{[" else _EventsThenJson()
-        return self._framing.feed(begun)
-
-    @property
-    def fault(self) -> str | None:
-        return None if self._framing is None else self._framing.fault
+        return self.feed(begun)
 
     def end(self) -> list[Frame]:
         return [] if self._framing is None else self._framing.end()

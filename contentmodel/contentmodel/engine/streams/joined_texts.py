@@ -15,9 +15,10 @@ from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline import passes
 from contentmodel.engine.pipeline.cited_before import with_citations_of_texts
+from contentmodel.engine.pipeline.steps import is_alone, needs_alone
 from contentmodel.engine.streams.amending import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
-from contentmodel.engine.streams.places import Place
+from contentmodel.engine.streams.stream_losses import Place
 from contentmodel.engine.table.tables import Union
 from contentmodel.message import ChatMessage, contents_of
 
@@ -65,7 +66,8 @@ class JoinedTexts:
             return ""
         written = self.before(text) + text
         self._is_parted = False
-        self.append(written)
+        self.size += len(written)
+        self._end = (self._end + written)[-len(EMPTY_LINE) :]
         return written
 
     def append(self, text: str) -> None:
@@ -83,7 +85,10 @@ class JoiningEncoder(AmendingEncoder):
 
     def texts_of(self, block: OutgoingBlock | Written) -> JoinedTexts:
         """Return the texts of the block's choice."""
-        return self._texts.setdefault(block.choice, JoinedTexts())
+        texts = self._texts.get(block.choice)
+        if texts is None:
+            texts = self._texts[block.choice] = JoinedTexts()
+        return texts
 
     def start(self, block: OutgoingBlock) -> None:
         if block.content.__class__ is not TextContent and self.completes:
@@ -98,8 +103,10 @@ class JoiningEncoder(AmendingEncoder):
 
         A content of another type that is written as text starts a separate text.
         """
-        written = self.texts_of(block).add(text)
-        self.start(block)
+        texts = self.texts_of(block)
+        written = texts.add(text)
+        if block.content.__class__ is not TextContent and self.completes:
+            texts.part()
         return written
 
     def write_more(self, place: Place, wire: Any) -> None:
@@ -112,6 +119,7 @@ class JoiningEncoder(AmendingEncoder):
         raise NotImplementedError
 
 
+@needs_alone(*passes.NORMALIZED)
 def with_normalized_texts(
     messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False, blocks: Union | None = None
 ) -> list[ChatMessage]:
@@ -120,6 +128,8 @@ def with_normalized_texts(
     An answer of this API stays as it is. `cites` is passed to `normalize_answer`. Contents that `blocks` has rows for
     already separate texts.
     """
+    if is_alone(messages):
+        return passes.normalize_answer(messages, context, cites=cites)
     messages = with_citations_of_texts(messages, context)
     normalized = passes.normalize_answer(messages, context, cites=cites)
     return _with_separated_texts(normalized, messages, context, blocks) if context.completes else normalized

@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.hosted import McpServerToolCallContent
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
 from contentmodel.engine.json import JsonObject, object_or_text, write
 from contentmodel.engine.pipeline.passes import is_refusal
 from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel.engine.table.codecs import INVALID_JSON
-from contentmodel.events import ArgumentsDelta, growing_field, grown
+from contentmodel.events import GROWING_FIELDS, ArgumentsDelta, grown
 
 
 class OutgoingBlock:
@@ -81,15 +82,17 @@ class OutgoingBlock:
         """Return the text of final arguments: if they became an object, the text that arrived for it."""
         if arguments.__class__ is str:
             return str(arguments)
-        grown = [delta for delta in self.deltas if delta.__class__ is ArgumentsDelta]
-        if any(delta.path is not None for delta in grown):
-            return ""
-        text = "".join(self.pieces) + "".join(delta.text for delta in grown)
+        text = "".join(self.pieces)
+        for delta in self.deltas:
+            if delta.__class__ is ArgumentsDelta:
+                if delta.path is not None:
+                    return ""
+                text += delta.text
         return text if text and object_or_text(text) == arguments else ""
 
     def merge_pieces(self) -> Any:
         """Return the content with everything received so far, written or not."""
-        field = growing_field(self.content)
+        field = GROWING_FIELDS.get(self.content.__class__)
         if self.pieces and field is not None and not self.is_stopped:
             self.content = msgspec.structs.replace(self.content, **{field: "".join(self.pieces)})
         if self.deltas:
@@ -103,10 +106,11 @@ class Written:
     __slots__ = ("_text", "call", "choice", "cited", "is_refusal", "place", "sent")
 
     def __init__(self, block: OutgoingBlock) -> None:
-        self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
+        self.choice, self.place, self.cited = block.choice, block.place, block.cited
+        self.sent = sum(map(len, block.pieces))
         self.call = block.content if isinstance(block.content, ToolCallContent) else None
-        self.is_refusal = is_refusal(block.content)
-        text = getattr(block.content, growing_field(block.content) or "", None)
+        self.is_refusal = block.content.__class__ is ErrorContent and is_refusal(block.content)
+        text = getattr(block.content, GROWING_FIELDS.get(block.content.__class__) or "", None)
         if text.__class__ is str:
             # A held block was written whole.
             self.sent = max(self.sent, len(text))
@@ -114,12 +118,12 @@ class Written:
 
     def is_continued_by(self, content: Any) -> bool:
         """Return whether the text of a changed content continues the text that was written, if there is one."""
-        text = getattr(content, growing_field(content) or "", None)
+        text = getattr(content, GROWING_FIELDS.get(content.__class__) or "", None)
         return self._text is None or text.__class__ is not str or hash(text[: self.sent]) == self._text
 
     def add(self, content: Any) -> None:
         """Record that the text of a changed content is written."""
-        text = getattr(content, growing_field(content) or "", None)
+        text = getattr(content, GROWING_FIELDS.get(content.__class__) or "", None)
         if text.__class__ is str:
             self.sent, self._text = len(text), hash(text)
 

@@ -73,8 +73,9 @@ class FinishReasons(Codec[FinishReason]):
         same = None if value.raw is None else self.same_value(value.raw, value.reason)
         if same is not None:
             return same
-        words = (value.reason, *_INSTEAD.get(value.reason, ()))
-        raw = next((self.values[word] for word in words if word in self.values), None)
+        raw = self.values.get(value.reason)
+        for word in _INSTEAD.get(value.reason, ()) if raw is None else ():
+            raw = self.values.get(word) if raw is None else raw
         if value.reason not in self._implied and (raw is None or self.reasons.get(raw) != value.reason):
             context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, value=value.reason)
         else:

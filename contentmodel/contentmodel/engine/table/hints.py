@@ -278,5 +278,7 @@ def minted_id(content: Call, api: str, call_id: str) -> Call:
 def minted(call: ToolCallContent | ToolResultContent) -> dict[str, JsonObject] | None:
     """Return the `extra` for a result of a call if an adapter gave the call its id; else None."""
     apis: Iterable[str] = call.extra or ()
+    if not apis:
+        return None
     ids = {api: MINTED.of(call, api) for api in apis}
     return {api: MINTED.entry(made) for api, made in ids.items() if made is not None and made == call.call_id} or None

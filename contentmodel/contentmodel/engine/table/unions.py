@@ -240,6 +240,13 @@ class Union:
 
     def encode_one(self, value: object, context: EncodeContext) -> Json:
         """Encode one value; None if it has no row here."""
+        encoders = self._encoders if context.native or self._foreign_types is None else self._foreign_encoders
+        encoder = encoders.get(value.__class__)
+        if encoder is not None:
+            try:
+                return encoder(value, context)
+            except _NoRow:
+                pass
         wires = self.encode_list([value], context)
         return wires[0] if wires else None
 
@@ -408,10 +415,10 @@ class Union:
             name = None if content.extra is None else ROW.of(content, api)
             if name in encoders:
                 return encoders[name](content, context)
-            r = self._made(name, content.__class__) or choose(content, rows)
+            r = (None if name is None else self._made(name, content.__class__)) or choose(content, rows)
             if r is None:
                 raise _NoRow
-            return r.functions[1](content, context)
+            return r.encode(content, context)
 
         return pick
 
