@@ -195,9 +195,9 @@ def test_losses_are_found_without_a_second_encoding(make: Callable[[], Any], cal
     ("chunks", "source", "target", "calls"),
     [
         pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "openai-chat", 500, id="text at once"),
-        pytest.param([b"".join(OF_THOUGHT)], "anthropic-messages", "openai-chat", 550, id="thought at once"),
+        pytest.param([b"".join(OF_THOUGHT)], "anthropic-messages", "openai-chat", 565, id="thought at once"),
         pytest.param(OF_TEXT, "anthropic-messages", "openai-chat", 595, id="text"),
-        pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 650, id="thought"),
+        pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 665, id="thought"),
         pytest.param(of_responses(), "openai-responses", "anthropic-messages", 870, id="Responses"),
         pytest.param(of_gemini(), "google-generate-content", "openai-chat", 625, id="Gemini"),
     ],

@@ -236,11 +236,15 @@ _OF_ATTRIBUTES: dict[Any, type] = {_getter("annotations"): Citation, _getter("pr
 
 
 def _with_walks(steps: Iterable[tuple[int, Pass]]) -> Sequence[tuple[int, Pass]]:
-    """Return steps with successive ones over contents and messages joined to walks, at the position of their last."""
+    """Return steps with successive ones over contents and messages joined to walks, at the position of their last.
+
+    A step with a condition of the target (`on`) has a walk of its own.
+    """
     stages: list[tuple[int, Pass]] = []
-    for is_walk, group in groupby(steps, lambda one: one[1].shape in ("content", "message")):
+    for (is_walk, on), group in groupby(steps, lambda one: (one[1].shape in ("content", "message"), one[1].on)):
         run = list(group)
-        stages += [(run[-1][0], *_joined([step for _, step in run], EVERY))] if is_walk else run
+        walk = Pass("walk", Walk([step for _, step in run], EVERY), "messages", on=on)
+        stages += [(run[-1][0], walk)] if is_walk else run
     return stages
 
 
