@@ -291,6 +291,42 @@ def test_public_names_are_sorted_documented_and_limited_in_number() -> None:
     assert len(contentmodel.__all__) <= 70
 
 
+def test_type_checkers_see_the_names_that_are_imported_on_first_use() -> None:
+    (seen,) = (
+        node
+        for node in tree_of(PACKAGES["contentmodel"] / "__init__.py").body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    names = {
+        node.module: tuple(alias.name for alias in node.names) for node in seen.body if isinstance(node, ast.ImportFrom)
+    }
+    assert names == contentmodel._NAMES
+    assert sorted(name for of_module in names.values() for name in of_module) == contentmodel.__all__
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import contentmodel.adapter, contentmodel.convert; from contentmodel import adapter, convert",
+        "from contentmodel import adapter, convert; import contentmodel.adapter, contentmodel.convert",
+        "from contentmodel.convert import convert; import contentmodel; adapter = contentmodel.adapter",
+        "from contentmodel import *",
+        "from contentmodel import tools, content, adapter, convert; assert content.TextContent",
+        "import contentmodel; assert contentmodel.content.TextContent; from contentmodel import adapter, convert",
+        "import contentmodel; assert set(contentmodel.__all__) <= {*dir(contentmodel)}; adapter = convert = print",
+        "import contentmodel; assert not hasattr(contentmodel, 'no_such_name'); adapter = convert = print",
+    ],
+)
+def test_public_names_are_the_same_whatever_is_imported_first(program: str) -> None:
+    subprocess.run([sys.executable, "-c", f"{program}; assert callable(adapter) and callable(convert)"], check=True)
+
+
+def test_import_of_the_package_imports_no_model() -> None:
+    program = "import contentmodel, sys; print(*sorted(n for n in sys.modules if n.startswith('contentmodel')))"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["contentmodel", "contentmodel.interop"]
+
+
 def test_every_content_type_is_public() -> None:
     assert {c.__name__ for c in CONTENT_TYPES} <= set(content.__all__)
 

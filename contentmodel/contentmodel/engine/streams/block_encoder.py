@@ -7,8 +7,9 @@ writes a block as it grows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
 
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent
@@ -25,8 +26,7 @@ NamedEvent = tuple["JsonObject", str | None]
 """An event of an API, and its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockParts:
+class BlockParts(msgspec.Struct, frozen=True):
     """The parts of a whole block in a stream."""
 
     start: JsonObject | None

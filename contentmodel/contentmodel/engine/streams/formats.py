@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from contentmodel.engine.host import NO_HOST, Host
 from contentmodel.engine.streams.event_stream import split_event_stream, write_event_stream, write_invoke_stream
 from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser, begins_like_sse, write_line, write_sse
 
 
-@dataclass(frozen=True)
-class StreamFormat:
+class StreamFormat(msgspec.Struct, frozen=True):
     """The byte format of a stream.
 
     - `media_type`: the content type of a body with such events.
