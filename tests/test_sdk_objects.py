@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from decimal import Decimal
+from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import contentmodel
 from conftest import records
+from contentmodel.engine.json import _plain, plain
 
 
 def parse(api: str, body: dict[str, Any]) -> Any:
@@ -134,3 +140,52 @@ def test_decoder_reports_the_path_of_a_class_and_of_an_object_that_raises(field:
     payload = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], field: value}
     with pytest.raises(contentmodel.DecodeError, match=message):
         contentmodel.adapter("openai-chat").decode_request(payload)
+
+
+class Text(str):
+    """A text of a class of its own."""
+
+
+class Word(StrEnum):
+    A = "a"
+
+
+class Number(IntEnum):
+    A = 1
+
+
+ODD = [
+    *(Text("a"), Word.A, Number.A, (1, [2.5]), (), b"a", {1: 1}, {Text("a"): 1}, OrderedDict(a=1), {1}, object),
+    *(Decimal("1.5"), float("nan"), float("inf"), -float("inf"), -0.0, 2**64, "\ud83d", object(), CHAT.items()),
+]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(ODD),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def known(value: Any) -> Any:
+    """Return a value with the class of each of its parts. A number is shown as its text, in which NaN is equal."""
+    if isinstance(value, dict):
+        return {key: known(item) for key, item in value.items()}
+    return [known(item) for item in value] if isinstance(value, list) else (type(value), repr(value))
+
+
+@given(value=JSON)
+def test_quick_copy_of_a_payload_is_equal_to_the_exact_one(value: Any) -> None:
+    faults: list[Any] = []
+    exact = _plain(value, "$", faults)
+    if faults:
+        with pytest.raises(contentmodel.DecodeError) as raised:
+            plain(value, "an-api")
+        assert raised.value.faults == tuple(faults)
+    else:
+        assert known(plain(value, "an-api")) == known(exact)
+
+
+def test_copy_shares_no_list_and_no_object_with_the_payload() -> None:
+    payload = {"a": [{"b": []}]}
+    copy = plain(payload, "an-api")
+    payload["a"][0]["b"].append(1)
+    assert copy == {"a": [{"b": []}]}

@@ -132,6 +132,10 @@ def plain(value: object, api: str) -> Json:
     of other libraries with `DUMPERS`. Bytes become base64. Raise DecodeError with the path of each value that is not
     JSON: a NaN, an unsupported object, a key that is not a string.
     """
+    try:
+        return _copied(value)
+    except (TypeError, RecursionError):
+        pass
     faults: list[Fault] = []
     try:
         copy = _plain(value, "$", faults)
@@ -143,6 +147,24 @@ def plain(value: object, api: str) -> Json:
 
 
 _ATOMS = frozenset({str, int, bool, type(None)})
+
+
+def _copied(value: Json) -> Json:
+    """Return a copy of JSON values. Raise TypeError at the first value that `_plain` converts or refuses."""
+    kind = value.__class__
+    if kind is dict:
+        copy: Json = value.copy()
+        for key, item in value.items():
+            if item.__class__ not in _ATOMS:
+                copy[key] = _copied(item)
+            if key.__class__ is not str:
+                raise TypeError
+        return copy
+    if kind is list:
+        return [item if item.__class__ in _ATOMS else _copied(item) for item in value]
+    if kind in _ATOMS or (kind is float and math.isfinite(value)):
+        return value
+    raise TypeError
 
 
 def _plain(value: Any, path: str, faults: list[Fault]) -> Json:
