@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import contentmodel
 from conftest import slow
@@ -23,6 +25,7 @@ from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import child_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import Loss, pruned
 from contentmodel.engine.losses.reasons import KINDS, REASONS, Reason
 from contentmodel_conformance.work import Work, superlinear
 from test_layout import tree_of
@@ -596,3 +599,38 @@ def test_unaccounted_keeps_parts_of_incomplete_json_text_for_other_values() -> N
     source = {"first": '{"a": "this one", "b": "that one"}', "second": '{"a": "this one"}'}
     assert [found.path for found in unaccounted(source, {"words": "this one"}, ())] == ["$.first"]
     assert unaccounted(source, {"words": ["this one", "that one", "this one"]}, ()) == []
+
+
+LOSSES = st.builds(
+    Loss,
+    path=st.sampled_from(["$", "$.a", "$.ab", "$.a.b", "$.a[0]", "$.a[0].c", "$.a[0].c.d", "$.e"]),
+    kind=st.sampled_from(["dropped", "degraded", "moved", "insignificant"]),
+    what=st.just("x"),
+    why=st.sampled_from(["y", "z"]),
+    family=st.sampled_from(["text", "provider fields"]),
+    exact=st.booleans(),
+)
+
+
+def covers(whole: Loss, loss: Loss) -> bool:
+    """Return whether a loss of a whole value makes the loss of a part of it needless."""
+    is_inside = loss.path.startswith((f"{whole.path}.", f"{whole.path}[")) and whole.path != "$"
+    is_gone = whole.exact and whole.kind in ("dropped", "insignificant")
+    return is_inside and is_gone and (whole.kind == "dropped" or loss.kind not in ("dropped", "degraded"))
+
+
+def repeats(whole: Loss, loss: Loss) -> bool:
+    """Return whether the first loss at a path makes another one at the same path needless."""
+    return whole != loss and loss.path != "$" and (whole.kind == "dropped" or loss.family == "provider fields")
+
+
+@given(losses=st.lists(LOSSES, max_size=8))
+def test_pruned_losses_name_each_lost_value_once(losses: list[Loss]) -> None:
+    gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
+    ranked = sorted(gone, key=lambda loss: (loss.family == "provider fields", loss.kind != "dropped"))
+    expected = []
+    for loss in losses:
+        first = next((whole for whole in ranked if whole.path == loss.path), loss)
+        if not any(covers(whole, loss) for whole in losses) and not repeats(first, loss) and loss not in expected:
+            expected.append(loss)
+    assert pruned(losses) == tuple(expected)

@@ -6,20 +6,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import contentmodel
 from contentmodel import ChatMessage, ChatRequest, FunctionResultContent, TextContent
 from contentmodel.authoring import DecodeContext, Row, Table
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss
-from contentmodel.engine.losses.provenance import (
-    ModelPaths,
-    Positions,
-    containers_of,
-    parts_of,
-    stepped,
-    with_distinct_parts,
-)
+from contentmodel.engine.losses.model_paths import ModelPaths, Owners, parts_of, stepped, with_distinct_parts
+from contentmodel.engine.losses.provenance import Positions, containers_of
 from contentmodel.message import Origin
+from contentmodel_conformance.strategies import model
+from contentmodel_conformance.strategies.transcripts import transcripts
 
 
 def request(*contents: Any) -> ChatRequest:
@@ -113,6 +112,73 @@ def test_each_further_occurrence_of_an_object_is_a_copy() -> None:
     assert [content is shared for content in value.messages[0].contents] == [True] * 3, "the original is unchanged"
 
 
+# -- owners ------------------------------------------------------------------------------------------------------------
+
+
+def every_part(value: Any) -> dict[int, tuple[Any, str]]:
+    """Return every part of a model value, by identity, with the first path to it: found by a search of all levels."""
+    level, found = [(value, "$")], {id(value): (value, "$")}
+    while level:
+        below = []
+        for owner, path in level:
+            for step, part in parts_of(owner):
+                if id(part) not in found:
+                    below.append((part, stepped(path, step)))
+                    found[id(part)] = below[-1]
+        level = below
+    return found
+
+
+@given(value=model.requests() | model.responses(), seed=st.randoms(use_true_random=False))
+def test_path_of_each_part_is_that_of_a_search_of_all_levels(value: Any, seed: Any) -> None:
+    structs = [(part, path) for part, path in every_part(value).values() if isinstance(part, msgspec.Struct)]
+    seed.shuffle(structs)
+    owners = Owners([value])
+    assert [owners.path(part) for part, _ in structs] == [path for _, path in structs]
+    assert owners.path(TextContent(text="apart")) is None
+
+
+def test_part_that_occurs_twice_has_its_first_owner() -> None:
+    shared = TextContent(text="a")
+    result = FunctionResultContent(call_id="1", outputs=[shared])
+    value = request(result, TextContent(text="b"), shared, shared)
+    assert Owners([value]).of(shared) == (value.messages[0], "contents", 2)
+
+
+def test_root_that_another_root_contains_has_no_owner() -> None:
+    inner = TextContent(text="a")
+    outer = FunctionResultContent(call_id="1", outputs=[inner])
+    owners = Owners([outer, inner], "")
+    assert (owners.of(inner), owners.path(inner), owners.root_of(inner)) == (None, "", 1)
+
+
+def test_search_for_the_owner_of_a_setting_reads_no_contents() -> None:
+    value = request(*(FunctionResultContent(call_id="1", outputs=[TextContent(text="a")]) for _ in range(9)))
+    owners = Owners([value])
+    assert owners.of(value.options) == (value, "options", None)
+    assert len(owners._levels) == 2
+
+
+# -- places by index ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", ["anthropic-messages", "google-generate-content", "openai-chat", "openai-responses"])
+@given(data=st.data())
+def test_place_of_an_element_by_its_index_is_the_one_that_its_row_yields(api: str, data: Any) -> None:
+    adapter: Any = contentmodel.adapter(api)
+    payload = adapter.encode_request(data.draw(transcripts(api))).payload
+    _, wire, context = adapter.trace_request(payload)
+    for place in context.paths(wire).places():
+        if isinstance(place.row, Row) and place.wire.__class__ is dict:
+            yielded: dict[int, Any] = {}
+            for part, *found in place.row.places(place.item, place.wire, place.path):
+                yielded.setdefault(id(part), found)
+            for name, parts in parts_of(place.item):
+                for index, part in enumerate(parts if isinstance(parts, list) else ()):
+                    by_index = place.row.element_at(name, index, place.wire, place.path)
+                    assert by_index is None or [*by_index] == yielded[id(part)]
+
+
 # -- replacements ------------------------------------------------------------------------------------------------------
 
 
@@ -127,7 +193,7 @@ def test_source_of_a_second_replacement_is_the_first_value() -> None:
     paths = ModelPaths([value], [(first, second), (second, third)], "an-api")
     assert paths.source(third) is first
     assert paths.leads_back(third)
-    assert paths.owner(first) == (value.messages[0], "contents", True)
+    assert paths.owner(first) == (value.messages[0], "contents", 1)
     assert paths.root_of(third) == 0
 
 

@@ -19,7 +19,7 @@ from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
 from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
-from contentmodel.engine.table.hints import HasExtra
+from contentmodel.engine.table.hints import HasExtra, holds_fields
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import LossKind
 from contentmodel.message import ChatMessage, Origin
@@ -418,9 +418,11 @@ class EncodeContext:
 
     def leave_residue(self, owner: HasExtra, *, own: bool = False) -> None:
         """Report the residue fields of other APIs as lost. If `own`, include those of this API."""
-        if owner.extra is not None:
-            # The fields are listed when the losses are read.
-            self.pending_losses.append((owner, None, RESIDUE, None if own else self.api, {}))
+        for api, residue in (owner.extra or {}).items():
+            if (own or api != self.api) and holds_fields(residue):
+                # The fields are listed when the losses are read.
+                self.pending_losses.append((owner, None, RESIDUE, None if own else self.api, {}))
+                return
 
     def report_other_value(self, owner: object, name: str, value: object) -> None:
         """Report a loss if the field `name` is set to anything but `value`, the only value that the target has here."""

@@ -5,30 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.losses import encoded, inner, loss, provenance, records, weight
+from contentmodel.engine.losses import encoded, inner, loss, model_paths, provenance, records, weight
+from contentmodel.engine.table import rows
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 
 
-@change(provenance.ModelPaths, "source", ANTHROPIC, "tracing/foreign")
+@change(model_paths.ModelPaths, "source", ANTHROPIC, "tracing/foreign")
 def follows_one_replacement(original: Any, self: Any, item: Any) -> Any:
     """Trace a value through only one replacement."""
     return self._originals.get(id(item), item)
 
 
-@change(provenance, "stepped", ANTHROPIC, "section/foreign")
+@change(model_paths, "stepped", ANTHROPIC, "section/foreign")
 def counts_lists_from_one(original: Any, path: Any, step: Any) -> Any:
     """Start the indices in paths at one."""
     return original(path, step + 1 if isinstance(step, int) else step)
 
 
-@change(provenance, "parts_of", ANTHROPIC, "accounting/crossing")
-def searches_no_lists(original: Any, value: Any) -> Any:
+@change(model_paths, "_parts_below", ANTHROPIC, "accounting/crossing")
+def searches_no_lists(original: Any, level: Any, kind: Any) -> Any:
     """Search for lost values outside of lists only."""
-    return [] if isinstance(value, list) else original(value)
+    made, below = original(level, kind)
+    return [parts for parts in made if parts.starts is None], below
 
 
-@change(provenance, "with_distinct_parts", CHAT, "sharing/foreign")
+@change(rows.Row, "element_at", ANTHROPIC, "accounting/crossing")
+def takes_the_next_element(original: Any, self: Any, attribute: str, index: int, wire: Any, path: str) -> Any:
+    """Report a lost content with the path of the next one."""
+    return original(self, attribute, index + 1, wire, path) or original(self, attribute, 0, wire, path)
+
+
+@change(model_paths, "with_distinct_parts", CHAT, "sharing/foreign")
 def reports_shared_values_once(original: Any, value: Any, seen: Any = None) -> Any:
     """Report the loss of a value that is used twice only once."""
     return value
@@ -41,9 +49,9 @@ def names_the_object_of_a_field(original: Any, place: Any, field: Any) -> Iterat
 
 
 @change(provenance, "residue_path", CHAT, "accounting/unknown")
-def puts_residue_in_the_wrong_object(original: Any, path: str, field: str) -> str:
+def puts_residue_in_the_wrong_object(original: Any, path: str, field: str, wire: Any = None) -> str:
     """Report a lost unknown field with the path of the object above."""
-    return str(original(path.rpartition(".")[0] or path, field))
+    return str(original(path.rpartition(".")[0] or path, field, wire))
 
 
 @change(encoded, "_left_behind", CHAT, "accounting/unknown")

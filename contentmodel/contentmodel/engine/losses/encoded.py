@@ -13,7 +13,7 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
 from contentmodel.engine.lines import written_lines
 from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
-from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
+from contentmodel.engine.losses.model_paths import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
     ARGUMENTS_SPELLING,
     FOREIGN_MODEL,
@@ -171,7 +171,7 @@ class Encoded:
         A value that occurs in several places of the source counts once. Parts of a value that was dropped as a whole
         also count, although `losses` does not list them.
         """
-        return Counter(pending.reason.code for pending in _pending_losses(self._context) if holds(pending))
+        return Counter(pending.reason.code for pending in _pending_losses(self._context))
 
     def untraced(self) -> list[object]:
         """Return the lost values without an origin in the source. An adapter without defects has none."""
@@ -197,7 +197,7 @@ class Encoded:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
 
     def _resolve(self) -> tuple[Loss, ...]:
-        if not any(map(holds, _pending_losses(self._context))):
+        if next(_pending_losses(self._context), None) is None:
             return ()
         distinct = self._root if self._source or self._again is None else with_distinct_parts(self._root)
         if distinct is not self._root:
@@ -205,20 +205,24 @@ class Encoded:
             return self._again(distinct).losses  # type: ignore[misc]
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         # A long document has many pending losses: each is made when it is read.
-        pending_losses = filter(holds, _pending_losses(self._context))
+        pending_losses = _pending_losses(self._context)
         if self._source is None:
             return pruned([model.loss(pending) for pending in pending_losses])
         wire = self._source[1].paths(self._source[0])
         losses: list[Loss] = []
         as_text: list[Loss] = []
         for pending in pending_losses:
-            found = [*wire.losses(pending, model)]
+            if pending.reason is OPAQUE_STATE and wire.is_inside(pending.owner):
+                continue
+            found = wire.losses(pending, model)
             losses += found
-            if _is_sign_as_text(pending):
+            if pending.field is None and _is_sign_as_text(pending):
                 as_text += found
         # A flag has no value of its own that a text could contain.
         signs = {loss.path for loss in as_text if value_at(self._source[0], loss.path) is not True}
-        return pruned([reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])])
+        if signs:
+            losses = [reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])]
+        return pruned(losses)
 
 
 _CORE = (
@@ -277,7 +281,7 @@ class EncodedContents:
         model = ModelPaths(self.contents, self._context.replacements, self._context.api, root="")
         by_content: list[list[Loss]] = [[] for _ in self.contents]
         for pending in _pending_losses(self._context):
-            index = model.root_of(pending.owner) if holds(pending) else None
+            index = model.root_of(pending.owner)
             if index is not None:
                 by_content[index].append(model.loss(pending))
         return [pruned(losses) for losses in by_content]
@@ -308,10 +312,9 @@ class EncodedStream(msgspec.Struct, frozen=True):
 # -- pending losses that expand to several ---------------------------------------------------------------------------
 
 
-def holds(pending: PendingLoss) -> bool:
-    """Return whether a pending loss is a loss. If the text was compact JSON already, its spelling is not lost."""
-    call = pending.owner
-    if pending.reason != ARGUMENTS_SPELLING or not isinstance(call, ToolCallContent):
+def _is_spelled(call: object) -> bool:
+    """Return whether the text of a call's arguments is not compact JSON already: then its spelling is lost."""
+    if not isinstance(call, ToolCallContent):
         return True
     text = call.arguments if isinstance(call.arguments, str) else ""
     return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")
@@ -319,14 +322,14 @@ def holds(pending: PendingLoss) -> bool:
 
 def _is_sign_as_text(pending: PendingLoss) -> bool:
     """Return whether a field that reports a failure became a text."""
-    if pending.field is not None or pending.reason.code not in ("as-text", "error-as-text"):
+    if pending.reason.code not in ("as-text", "error-as-text"):
         return False
     return any(FAILURE.read(own) == "sign" for own in (getattr(pending.owner, "extra", None) or {}).values())
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
     """Return whether a loss drops a field that became a text, or an object with such a field."""
-    if not signs or loss.code not in ("no-field", "provider-field"):
+    if loss.code not in ("no-field", "provider-field"):
         return False
     return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
 
@@ -354,6 +357,8 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
             continue
         if field == "model" and context.model is not None and isinstance(owner, ChatRequest):
             continue  # The caller named it.
+        if reason == ARGUMENTS_SPELLING and not _is_spelled(owner):
+            continue
         yield PendingLoss(owner, field, reason, api, values)
         if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
             yield from _apart(owner)

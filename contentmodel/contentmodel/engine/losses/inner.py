@@ -7,14 +7,15 @@ inner payloads to paths in the container.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from contentmodel.engine.json import Json, value_at
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
-from contentmodel.engine.losses.provenance import ModelPaths, WirePaths, residue_places
+from contentmodel.engine.losses.model_paths import ModelPaths
+from contentmodel.engine.losses.provenance import WirePaths, residue_places
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext
@@ -71,20 +72,22 @@ class InnerPaths:
         self._parts: list[tuple[WirePaths, InnerPayload]] = [(part.trace.paths(part.wire), part) for part in parts]
         self._own = own
 
-    def losses(self, pending: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
-        """Yield a loss for each path of a pending loss in the container, or one with its path in the content model."""
+    def losses(self, pending: PendingLoss, model: ModelPaths) -> list[Loss]:
+        """Return a loss for each path of a pending loss in the container, or one with its path in the content model."""
         owner = model.source(pending.owner)
         if pending.api in (None, self._api):
             own = self._own_paths(owner, pending, model)
             if own is not None:
-                for path, inside in own:
-                    yield pending.at(path + inside, model.target, what_of(pending) + inside)
-                return
+                name = what_of(pending)
+                return [pending.at(path + inside, model.target, name + inside) for path, inside in own]
         for paths, part in self._parts:
             if paths.knows(pending.owner, model):
-                yield from (_in_container(loss, part) for loss in paths.losses(pending, model))
-                return
-        yield model.loss(pending)
+                return [_in_container(loss, part) for loss in paths.losses(pending, model)]
+        return [model.loss(pending)]
+
+    def is_inside(self, state: object) -> bool:
+        """Return whether an opaque state is inside of a wire object that is lost as a whole."""
+        return any(paths.is_inside(state) for paths, _ in self._parts)
 
     def _own_paths(self, owner: object, pending: PendingLoss, model: ModelPaths) -> list[tuple[str, str]] | None:
         """Return the paths of a field that the container's adapter decoded; None if it did not decode the field."""
@@ -104,7 +107,7 @@ class InnerPaths:
                 if held is not None:
                     return [(path, "") for path, _ in held]
             above = model.owner(owner)
-            if above is None or above[2]:
+            if above is None or above[2] is not None:
                 return None
             owner, field = above[0], above[1]
         return None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -83,8 +85,9 @@ class PendingLoss(msgspec.Struct, frozen=True):
 
     def at(self, path: str, target: str, what: str, *, exact: bool = True) -> Loss:
         """Return the loss with its path."""
-        why = self.reason.text(target, self.values)
-        return Loss(path, self.reason.kind, what, why, family_of(self), exact, self.reason.code)
+        reason = self.reason
+        family = _family_of(self.owner.__class__.__name__, self.field, self.api is not None)
+        return Loss(path, reason.kind, what, reason.text(target, self.values), family, exact, reason.code)
 
 
 RESIDUE = Reason("residue", "dropped", "")
@@ -117,12 +120,16 @@ _FAMILIES: dict[str, LossFamily] = {
 
 def family_of(note: PendingLoss) -> LossFamily:
     """Return the family of content that a loss belongs to."""
-    name = type(note.owner).__name__
-    if note.field == "annotations":
+    return _family_of(note.owner.__class__.__name__, note.field, note.api is not None)
+
+
+@lru_cache(4096)
+def _family_of(name: str, field: str | None, is_residue: bool) -> LossFamily:
+    if field == "annotations":
         return "citations"
-    if note.api is not None:
+    if is_residue:
         return "provider fields"
-    if note.field is not None and "$" in note.field and not note.field.startswith("options."):
+    if field is not None and "$" in field and not field.startswith("options."):
         return "schemas"
     if name in _FAMILIES:
         return _FAMILIES[name]
@@ -133,12 +140,12 @@ def family_of(note: PendingLoss) -> LossFamily:
 
 def what_of(note: PendingLoss) -> str:
     """Return the name of the lost value, for people."""
-    name = type(note.owner).__name__
-    if note.field is None:
+    name, field = note.owner.__class__.__name__, note.field
+    if field is None:
         return name
     if note.api is not None:
-        return wire_key(note.field.removeprefix(AROUND))
-    return f"{note.field.replace('$', '')} of {name}"
+        return wire_key(field.removeprefix(AROUND))
+    return f"{field.replace('$', '')} of {name}"
 
 
 # -- losses with a path ------------------------------------------------------------------------------------------------
@@ -158,22 +165,24 @@ def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
     significant one of a part.
     """
     gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
-    if not gone:
-        return tuple(dict.fromkeys(losses))
-    paths = sorted({loss.path for loss in losses})
-    inside_dropped = set(_inside(paths, {loss.path for loss in gone if loss.kind == "dropped"}))
-    inside_gone = set(_inside(paths, {loss.path for loss in gone}))
+    paths = [loss.path for loss in losses]
+    distinct = set(paths)
+    kept = losses
+    if gone:
+        dropped, all_gone = {loss.path for loss in gone if loss.kind == "dropped"}, {loss.path for loss in gone}
+        in_order = sorted(distinct)
+        inside_dropped = set(_inside(in_order, dropped))
+        inside_gone = inside_dropped if len(dropped) == len(all_gone) else set(_inside(in_order, all_gone))
+        if inside_gone:
+            inside = {"dropped": inside_dropped, "degraded": inside_dropped}
+            kept = [loss for loss in losses if loss.path not in inside.get(loss.kind, inside_gone)]
+    if len(distinct) == len(losses):
+        return tuple(kept)
+    counts = Counter(paths)
     wholes: dict[str, Loss] = {}
-    for loss in sorted(gone, key=_rank):
+    for loss in sorted((loss for loss in gone if counts[loss.path] > 1), key=_rank):
         wholes.setdefault(loss.path, loss)
-    return tuple(
-        dict.fromkeys(
-            loss
-            for loss in losses
-            if loss.path not in (inside_dropped if loss.kind in ("dropped", "degraded") else inside_gone)
-            and not _is_part_of(loss, wholes)
-        )
-    )
+    return tuple(dict.fromkeys(loss for loss in kept if not _is_part_of(loss, wholes)))
 
 
 def _rank(loss: Loss) -> tuple[bool, bool]:
@@ -196,7 +205,7 @@ def _inside(paths: list[str], dropped: set[str]) -> Iterator[str]:
     for path in paths:
         while above and not path.startswith(above[-1]):
             above.pop()
-        if any(path[len(whole)] in ".[" for whole in above):
+        if above and any(path[len(whole)] in ".[" for whole in above):
             yield path
         if path in dropped and path != "$":
             above.append(path)

@@ -2,13 +2,14 @@
 
 A conversion records three lists: the objects that a decoder made of wire objects, the values that an encoder replaced,
 and the losses. Paths are resolved when the losses are read. Each lost value is then traced back from the encoded to the
-decoded value. Its path is searched from the top of the payload, level by level, and no deeper than needed.
+decoded value. Its path follows from the place of its owner, by the row of the owner and the index of the value there.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from itertools import repeat
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -16,9 +17,8 @@ import msgspec
 from contentmodel.engine.json import Json, JsonObject, child_path, snake_name, steps_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
+from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
 from contentmodel.engine.table.hints import AROUND, wire_key
-from contentmodel.engine.table.introspect import classes_in, fields_of
-from contentmodel.message import ChatMessage
 
 
 class RowFinder(Protocol):
@@ -37,7 +37,6 @@ class Layout(RowFinder, Protocol):
 
 Table: TypeAlias = RowFinder | Callable[[Any], Layout | None] | None
 """A finder of the row that made a value; None if no row made it."""
-Child: TypeAlias = tuple[str | int, object]
 Trace: TypeAlias = tuple[Table, Sequence[object], Json, str | int | None, bool]
 """A row or a row finder, the objects that it made, and the container and key of their wire value.
 
@@ -105,135 +104,39 @@ class Positions:
         self._level = below
 
 
-_PLAIN = frozenset({str, int, float, bool, type(None), dict})
-
-
-def parts_of(value: Any) -> list[Child]:
-    """Return the Structs and lists in a model value. Residue and JSON values are not parts."""
-    if value.__class__ is list:
-        return [(index, item) for index, item in enumerate(value) if item.__class__ not in _PLAIN]
-    names = _names_of_parts(value.__class__)
-    return [(name, part) for name in names if (part := getattr(value, name)) and part.__class__ not in _PLAIN]
-
-
-@cache
-def _names_of_parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a class whose types allow a Struct or a list; none if it is not a Struct.
-
-    An origin is no part: decoders share one among all messages, and nothing in it is lost.
-    """
-    fields = fields_of(kind) if issubclass(kind, msgspec.Struct) else ()
-    return tuple(
-        field.name for field in fields if field.name != "origin" and not _PLAIN.issuperset(classes_in(field.type))
-    )
-
-
-def with_distinct_parts(value: Any, seen: set[int] | None = None) -> Any:
-    """Return a model value in which no object occurs twice: each further occurrence is a copy."""
-    seen = set() if seen is None else seen
-    is_repeated = id(value) in seen
-    seen.add(id(value))
-    changed: dict[Any, object] = {}
-    for step, part in parts_of(value):
-        distinct = with_distinct_parts(part, seen)
-        if distinct is not part:
-            changed[step] = distinct
-    if not changed and not is_repeated:
-        return value
-    if value.__class__ is list:
-        return [changed.get(index, item) for index, item in enumerate(value)]
-    return msgspec.structs.replace(value, **changed) if isinstance(value, msgspec.Struct) else value
-
-
 def containers_of(value: Json) -> list[Child]:
     """Return the objects and arrays in a JSON object or array."""
     steps: Iterable[Child] = value.items() if value.__class__ is dict else enumerate(value)
     return [(step, inner) for step, inner in steps if inner.__class__ is dict or inner.__class__ is list]
 
 
-def stepped(path: str, step: str | int) -> str:
-    """Return `path` with one more step: a key or an index."""
-    return f"{path}[{step}]" if step.__class__ is int else child_path(path, step)  # type: ignore[arg-type]
-
-
-class ModelPaths:
-    """Paths in model values, also of the values that an encoder put in place of their parts.
-
-    `root` is the path of each of the values themselves.
-    """
-
-    def __init__(
-        self, roots: Sequence[object], replaced: Iterable[tuple[object, object]], target: str, root: str = "$"
-    ) -> None:
-        self.target = target
-        self._positions = Positions(roots, parts_of, root)
-        self._originals: dict[int, object] = {}
-        root_ids = {id(value) for value in roots}
-        for old, new in replaced:
-            if id(old) in root_ids and new is not old:
-                self._originals[id(new)] = old
-            elif new is not old:
-                self._originals.setdefault(id(new), old)
-
-    def source(self, item: object) -> object:
-        """Return the source value that `item` replaced, or `item` itself.
-
-        A message that a pass made stands for the first of its contents.
-        """
-        while id(item) in self._originals:
-            item = self._originals[id(item)]
-        if isinstance(item, ChatMessage) and item.contents and self._positions.path(item) is None:
-            return self.source(item.contents[0])
-        return item
-
-    def leads_back(self, item: object) -> bool:
-        """Return whether a value is in the model or replaced a value that is."""
-        return self._positions.path(self.source(item)) is not None
-
-    def owner(self, item: object) -> tuple[object, str, bool] | None:
-        """Return the object that contains a value, its attribute there, and whether that attribute is a list."""
-        position = self._positions.parent(item)
-        if position is None or position[0] is None:
-            return None
-        parent, step = position
-        if parent.__class__ is not list:
-            return parent, str(step), False
-        above = self._positions.parent(parent)
-        assert above is not None
-        return above[0], str(above[1]), True
-
-    def root_of(self, item: object) -> int | None:
-        """Return the index of the root that contains an object or the value that it replaced; None if there is none."""
-        return self._positions.tree(self.source(item))
-
-    def loss(self, pending: PendingLoss) -> Loss:
-        """Return a pending loss with its path in the model."""
-        path = self._positions.path(self.source(pending.owner))
-        path = "$" if path is None else path
-        if pending.api is not None:
-            path = child_path(child_path(child_path(path, "extra"), pending.api), pending.field or "")
-        elif pending.field is not None:
-            attribute, _, inside = pending.field.partition("$")
-            path = wire_path(path, attribute) + inside
-        return pending.at(path, self.target, what_of(pending))
-
-
 # -- payloads ----------------------------------------------------------------------------------------------------------
 
 
-class Place(msgspec.Struct, frozen=True):
+_UNKNOWN: Any = object()
+
+
+class Place(msgspec.Struct, eq=False):
     """The origin of a decoded object: its path, the wire value there, and a finder of its row."""
 
     path: str
     wire: Json
     item: object
     table: Table
+    found: Layout | None = _UNKNOWN
 
     @property
     def row(self) -> Layout | None:
-        """The row that made the object; None if no row made it."""
-        table = self.table
-        return table(self.item) if callable(table) else None if table is None else table.row_of(self.item)
+        """The row that made the object, found once; None if no row made it."""
+        if self.found is _UNKNOWN:
+            table = self.table
+            self.found = table(self.item) if callable(table) else None if table is None else table.row_of(self.item)
+        return self.found
+
+    @property
+    def pieces(self) -> Callable[[JsonObject], list[str]] | None:
+        """A function that returns the fields of the object, if its wire object has others, too; else None."""
+        return getattr(self.row if callable(self.table) else self.table, "pieces", None)
 
 
 class WirePaths:
@@ -275,12 +178,22 @@ class WirePaths:
             if isinstance(place, tuple):
                 self._elsewhere.setdefault(id(copy), {})[field] = place
         self._traces: dict[int, tuple[Trace, int]] = {}
-        for trace in traces:
-            for index, item in enumerate(trace[1]):
-                self._traces.setdefault(id(self._decoded(item)), (trace, index))
+        for trace in reversed(traces):
+            # The first trace of an object counts.
+            made = trace[1] if not self._replaced else [*map(self._decoded, trace[1])]
+            last = len(made) - 1
+            if last:
+                places = zip(repeat(trace), range(last, -1, -1), strict=False)
+                self._traces.update(zip(map(id, reversed(made)), places, strict=False))
+            else:
+                self._traces[id(made[0])] = trace, 0
         self._all = traces
+        self._has_other_paths = bool(self._elsewhere or self._moved or is_respelled)
+        """True if paths in decoded objects may differ from those in the payload."""
         self._places: dict[int, Place] = {}
         self._expanded: set[int] = set()
+        self._inner: set[int] = set()
+        """The opaque states inside of wire objects that are lost as a whole, by identity."""
 
     def _decoded(self, item: object) -> object:
         while id(item) in self._replaced:
@@ -308,25 +221,35 @@ class WirePaths:
 
     def place(self, item: object, model: ModelPaths) -> Place | None:
         """Return the origin of an object of the decoded value; None if no row and no trace leads to it."""
-        decoded = self._decoded(item)
+        decoded = self._decoded(item) if self._replaced else item
         known = self._places.get(id(decoded)) or self._traced(decoded)
         if known is not None:
             return known
-        owner = self._owner(item, decoded, model)
-        if owner is None:
-            return None
-        owner_place = self.place(owner, model)
-        if owner_place is not None:
-            self._expand(self._decoded(owner), owner_place)
-        return self._places.get(id(decoded))
-
-    def _owner(self, item: object, decoded: object, model: ModelPaths) -> object | None:
-        """Return the object that an object was decoded in."""
         former = self._owners.get(id(decoded))
-        if former is not None:
-            return former
-        above = model.owner(item)
-        return None if above is None else above[0]
+        owned = (former, "", None) if former is not None else model.owner(item)
+        above = None if owned is None else self.place(owned[0], model)
+        if owned is None or above is None:
+            return None
+        owner, attribute, index = owned
+        return self._element(decoded, above, attribute, index) or self._expanded_from(
+            decoded, self._decoded(owner), above
+        )
+
+    def _element(self, item: object, above: Place, attribute: str, index: int | None) -> Place | None:
+        """Return the origin of an element of a list whose elements were decoded each from its own element."""
+        element_at = getattr(above.row, "element_at", None)
+        if index is None or element_at is None or above.wire.__class__ is not dict:
+            return None
+        elements = getattr(above.item, attribute)
+        if index >= len(elements) or elements[index] is not item:
+            # The decoder moved the element later.
+            return None
+        found = element_at(attribute, index, above.wire, above.path)
+        return None if found is None else self._put(item, *found)
+
+    def _expanded_from(self, item: object, owner: object, above: Place) -> Place | None:
+        self._expand(owner, above)
+        return self._places.get(id(item))
 
     def _traced(self, item: object) -> Place | None:
         known = self._traces.get(id(item))
@@ -372,37 +295,48 @@ class WirePaths:
 
     # -- paths of losses ---------------------------------------------------------------------------------------
 
-    def losses(self, pending: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
-        """Yield a loss for each path of a pending loss in the payload.
+    def losses(self, pending: PendingLoss, model: ModelPaths) -> list[Loss]:
+        """Return a loss for each path of a pending loss in the payload.
 
         If the payload does not have the value, the path is in the model.
         """
-        origin = self._find(model.source(pending.owner), pending.field, model)
+        owner = model.source(pending.owner)
+        origin = self._find(owner, pending.field, model)
         if origin is None:
-            yield model.loss(pending)
-            return
+            return [model.loss(pending)]
         place, field, has_place = origin
         if not has_place and pending.reason in (reasons.EMPTY_MESSAGE, reasons.NO_ROLE_IN_ANSWER):
             # The API has no message object. The lost contents of the message have their own losses.
-            return
-        name = what_of(pending)
+            return []
+        name, target, found = what_of(pending), model.target, []
         for path, inside, exact in self._paths(pending, place, field):
             named = name + inside if pending.api else name
-            yield pending.at(self._actual(path + inside, place), model.target, named, exact=exact and has_place)
+            actual = self._actual(path + inside, place) if self._has_other_paths else path + inside
+            found.append(pending.at(actual, target, named, exact=exact and has_place))
         if has_place and pending.field is None and pending.reason.kind == "dropped":
-            for path in self._beside(model.source(pending.owner), place, model):
-                yield pending.at(path, model.target, name, exact=True)
+            found += [pending.at(path, target, name, exact=True) for path in self._beside(owner, place, model)]
+        return found
 
-    def _beside(self, owner: object, place: Place, model: ModelPaths) -> Iterator[str]:
-        """Yield the paths of the attributes of an object whose wire values are not inside that of the object."""
-        for origin in self._elsewhere.get(id(place.wire), {}).values():
-            path = self.locate(*origin)
-            if not path.startswith(place.path):
-                yield path
-        for _, part in parts_of(owner):
-            inner = self.place(part, model) if isinstance(part, msgspec.Struct) else None
-            if inner is not None and not inner.path.startswith(place.path):
-                yield inner.path
+    def is_inside(self, state: object) -> bool:
+        """Return whether an opaque state is inside of a wire object that is lost as a whole."""
+        return id(state) in self._inner
+
+    def _beside(self, owner: Any, place: Place, model: ModelPaths) -> list[str]:
+        """Return the paths of the attributes of an object whose wire values are not inside that of the object."""
+        moved = self._elsewhere.get(id(place.wire), {}) if self._elsewhere else {}
+        paths = [self.locate(*origin) for origin in moved.values()]
+        for name in names_of_structs(owner.__class__):
+            part = getattr(owner, name)
+            if not isinstance(part, msgspec.Struct):
+                continue
+            key = id(self._decoded(part) if self._replaced else part)
+            # Only these may be outside: the row of an object makes its parts of values inside of the wire object.
+            if key in self._places or key in self._traces or key in self._owners:
+                inner = self.place(part, model)
+                paths += [] if inner is None else [inner.path]
+            elif name == "protected" and not self._elsewhere and place.pieces is None:
+                self._inner.add(id(part))
+        return [path for path in paths if not path.startswith(place.path)] if paths else paths
 
     def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
         """Return the origin of an object or its closest owner with one, the field in it, and whether the path is exact.
@@ -413,18 +347,19 @@ class WirePaths:
         for _ in range(8):
             place = self.place(owner, model)
             if place is not None:
-                return (*self._deepest(place, owner, field, model), has_place)
+                found, rest = (place, None) if field is None else self._deepest(place, owner, field, model)
+                return found, rest, has_place
             above = model.owner(owner)
             if above is None:
                 return None
-            owner, attribute, is_list = above
-            has_place = has_place and not is_list
+            owner, attribute, index = above
+            has_place = has_place and index is None
             field = f"{attribute}.{field}" if field else attribute
         return None
 
-    def _deepest(self, place: Place, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None]:
+    def _deepest(self, place: Place, owner: object, field: str, model: ModelPaths) -> tuple[Place, str | None]:
         """Return the origin of the innermost object on a dotted field path, and the rest of the field path."""
-        if field is None or ("$" in field and "." not in field.partition("$")[0]):
+        if "$" in field and "." not in field.partition("$")[0]:
             return place, field
         if "." not in field:
             return self._own_place(place, owner, field, model) or (place, field)
@@ -448,35 +383,38 @@ class WirePaths:
         inner = None if has_field else self.place(value, model)
         return None if inner is None else (inner, None)
 
-    def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
-        """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""
-        # A format may have fields of another API beside its own.
-        is_beside = place.wire.__class__ is dict and pending.field in place.wire
-        if pending.api is not None and (is_beside or pending.api in (self._api, getattr(place.row, "api", None))):
+    def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterable[tuple[str, str, bool]]:
+        """Return the paths of a lost value: of the field, inside of the field, and whether they are exact."""
+        api = pending.api
+        if api is not None and self._has_residue_of(api, pending.field, place):
             field = pending.field or ""
-            path = residue_path(place.path, field, None if pending.api == self._api else place.wire)
+            path = residue_path(place.path, field, None if api == self._api else place.wire)
             extra: Mapping[str, JsonObject] = getattr(pending.owner, "extra", None) or {}
-            residue = extra.get(pending.api, {}).get(field)
+            residue = extra.get(api, {}).get(field)
             if residue.__class__ not in (dict, list) or not residue:
-                yield path, "", True
-                return
-            for inside in residue_places(residue, value_at(self._payload, self._actual(path, place)), ""):
-                yield path, inside, True
-        elif field is None or pending.api is not None:
-            # A degraded object is still in the target. Its lost parts have their own losses.
-            exact = pending.api is None and pending.reason.kind != "degraded"
-            pieces = getattr(place.row, "pieces", None)
-            names = pieces(place.wire) if pieces is not None and exact else []
-            for name in names:
-                yield wire_path(place.path, name), "", exact
-            if not names:
-                yield place.path, "", exact and pieces is None
-        else:
-            yield from _field_paths(place, field)
+                return [(path, "", True)]
+            actual = value_at(self._payload, self._actual(path, place))
+            return [(path, inside, True) for inside in residue_places(residue, actual, "")]
+        if field is not None and api is None:
+            return _field_paths(place, field)
+        # A degraded object is still in the target. Its lost parts have their own losses.
+        exact, pieces = api is None and pending.reason.kind != "degraded", place.pieces
+        names = pieces(place.wire) if pieces is not None and exact else []
+        if names:
+            return [(wire_path(place.path, name), "", exact) for name in names]
+        return [(place.path, "", exact and pieces is None)]
+
+    def _has_residue_of(self, api: str, field: str | None, place: Place) -> bool:
+        """Return whether a wire object has a residue field. A format may have fields of another API beside its own."""
+        if api == self._api or (place.wire.__class__ is dict and field in place.wire):
+            return True
+        return bool(api == getattr(place.row, "api", None))
 
     def _actual(self, path: str, place: Place) -> str:
         """Return a path in the payload for a path in an object, which may be a copy with fields from elsewhere."""
-        field = steps_of(path[len(place.path) :])[:1] if self._elsewhere else []
+        if not self._elsewhere:
+            return self._spelled(path)
+        field = steps_of(path[len(place.path) :])[:1]
         origin = self._elsewhere.get(id(place.wire), {}).get(str(field[0])) if field else None
         if origin is None:
             return self._spelled(path)
@@ -501,16 +439,15 @@ def _element(container: Json, key: str | int | None) -> Json:
         return None
 
 
-def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the path of each wire field that holds a model field; the path of the object if there is no such field."""
+def _field_paths(place: Place, field: str) -> list[tuple[str, str, bool]]:
+    """Return the path of each wire field that holds a model field; the path of the object if there is no such field."""
     attribute, _, inside = field.partition("$")
     wire = place.wire
-    names = place.row.fields_of(attribute, wire) if place.row is not None and wire.__class__ is dict else []
-    present = [name for name in names if wire_at(wire, name) is not None]
-    for name in present or names[:1]:
-        yield wire_path(place.path, name), inside, True
+    names = place.row.fields_of(attribute, wire) if wire.__class__ is dict and place.row is not None else []
     if not names:
-        yield place.path, inside, False
+        return [(place.path, inside, False)]
+    present = names if len(names) == 1 else [name for name in names if wire_at(wire, name) is not None]
+    return [(wire_path(place.path, name), inside, True) for name in present or names[:1]]
 
 
 def residue_path(path: str, field: str, wire: object = None) -> str:
@@ -524,13 +461,12 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
         return child_path(path, around)
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
-    steps = steps_of(path)
-    while steps and steps[-1].__class__ is int:
-        steps.pop()
-    parent = "$"
-    for step in steps[:-1]:
-        parent = stepped(parent, step)
-    return child_path(parent, around)
+    list_at = _LAST_STEP.search(path)
+    return child_path("$" if list_at is None else path[: list_at.start()], around)
+
+
+_LAST_STEP = re.compile(r"(?:\.\w+|\['(?:[^'\\]|\\.)*'\])(?:\[\d+\])*$")
+"""The last step to a key, and the indexes after it."""
 
 
 def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ and one sentence with the event and its cause. An adapter outside of this projec
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import get_args
 
 import msgspec
@@ -32,7 +33,12 @@ class Reason(msgspec.Struct, frozen=True):
 
     def text(self, target: str, values: JsonObject) -> str:
         """Return the text for people, with the target API and the values filled in. Equal texts are one object."""
-        return sys.intern(self.why.format(target=target, **values))
+        return sys.intern(self.why.format(target=target, **values)) if values else _text_of(self.why, target)
+
+
+@lru_cache(4096)
+def _text_of(why: str, target: str) -> str:
+    return sys.intern(why.format(target=target))
 
 
 def dropped(code: str, why: str) -> Reason:

@@ -438,7 +438,7 @@ class ArgumentsObject(Codec[JsonObject | str]):
                 context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
         if not context.sends_argument_text:
-            # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
+            # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded`).
             is_empty = isinstance(value, str) and bool(value) and value.strip() in ("", "null")
             reason = reasons.EMPTY_ARGUMENTS if is_empty else reasons.ARGUMENTS_SPELLING
             context.report_loss(owner, "arguments", reason)
@@ -458,7 +458,7 @@ class ArgumentsObjectOrText(Codec[JsonObject | str]):
             arguments = owner.arguments_object
         except ToolArgumentsError:
             return value
-        # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded.holds`).
+        # If the text was compact JSON, this loss is removed when the losses are read (`losses.encoded`).
         context.report_loss(owner, "arguments", reasons.ARGUMENTS_SPELLING)
         return arguments
 

@@ -35,6 +35,8 @@ Migration = Callable[[Json], Json]
 """Convert the value of an earlier version to the current form; None if it is invalid."""
 
 _declared: dict[str, dict[str | None, Hint[Any]]] = {}
+_NOTES: set[str] = set()
+"""The keys of declared hints whose values contain no wire fields."""
 
 
 class HasExtra(Protocol):
@@ -149,6 +151,17 @@ def _declare(hint: Hint[Any]) -> None:
         if (other.api, other.meaning) != (hint.api, hint.meaning):
             raise TypeError(f"{hint!r} is declared already: {other!r}, {other.meaning}")
     owners[hint.api] = hint
+    for owner in owners.values():
+        keys = {owner.key, *owner.older}
+        if any(other.fields for other in owners.values()):
+            _NOTES.difference_update(keys)
+        else:
+            _NOTES.update(keys)
+
+
+def holds_fields(residue: Mapping[str, object]) -> bool:
+    """Return whether a residue has wire fields, as entries or in hints, and not only hints."""
+    return not _NOTES.issuperset(residue)
 
 
 def _declaration_of(api: str | None, name: str) -> Hint[Any]:

@@ -35,6 +35,7 @@ from contentmodel.engine.table.fields import (
 )
 from contentmodel.engine.table.hints import wire_fields
 from contentmodel.engine.table.introspect import attribute_of, fields_of, get_attribute, unmapped_attributes
+from contentmodel.engine.table.nested import Blocks
 from contentmodel.engine.table.respelling import decode_respelled, is_respelled
 from contentmodel.engine.table.tree import Column, Nested, Plain
 
@@ -110,6 +111,8 @@ class Row:
         for field in self.others:
             field.join(self)
         self._holds = self.root.holders()
+        self._fields: dict[tuple[str, bool], list[str]] = {}
+        """The wire fields of attributes that were looked up."""
         self._required = [leaf for leaf in self.root.leaves() if leaf.required]
         self._decode: Decode | None = None
         self._encode: Encode | None = None
@@ -307,6 +310,28 @@ class Row:
         if self.columns is not None:
             yield from self.columns.places(value, wire, path)
 
+    def element_at(self, attribute: str, index: int, wire: JsonObject, path: str) -> tuple[str, Json, Any] | None:
+        """Return the path, the wire value and the row finder of one element of a list; None if `places` has to tell.
+
+        They are the same as those that `places` yields for this element.
+        """
+        leaf = self._lists.get(attribute)
+        wires = None if leaf is None else wire_at(wire, leaf.wire)
+        if leaf is None or wires.__class__ is not list or index >= len(wires) or not leaf.holds(wires):
+            return None
+        return f"{wire_path(path, leaf.wire)}[{index}]", wires[index], leaf.codec.union
+
+    @cached_property
+    def _lists(self) -> dict[str, Any]:
+        """The only field of each attribute whose elements were decoded each from its own element of a list."""
+        leaves = self._leaves_with_places
+        attributes = [leaf.attribute for leaf in leaves]
+        return {
+            leaf.attribute: leaf
+            for leaf in leaves
+            if type(leaf.codec).places is Blocks.places and attributes.count(leaf.attribute) == 1
+        }
+
     @cached_property
     def _leaves_with_places(self) -> list[Plain]:
         """The plain fields that hold model objects."""
@@ -329,6 +354,17 @@ class Row:
         only = _key_in(self.rest, attribute, wire)
         if only is not None:
             return [dotted_key(only)]
+        fields = self._fields.get((attribute, parts))
+        if fields is None:
+            fields = self._fields[attribute, parts] = self._mapped_fields(attribute, parts=parts)
+        if attribute == self.rest:
+            fields = [*fields, *_paths_in(self.residue(wire), wire)]
+        if fields or "." not in attribute:
+            return fields
+        above, _, name = attribute.rpartition(".")
+        return [_inside(field, name, wire) for field in self.fields_of(above, wire, parts=False)]
+
+    def _mapped_fields(self, attribute: str, *, parts: bool) -> list[str]:
         leaves = list(self.root.leaves())
         fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
         inside = f"{attribute}."
@@ -337,14 +373,7 @@ class Row:
         for field in self.others:
             fields += field.keys_of(attribute)
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
-        if not fields and attribute in self.implied:
-            fields = list(self.constants)[:1]
-        if attribute == self.rest:
-            fields += _paths_in(self.residue(wire), wire)
-        if fields or "." not in attribute:
-            return fields
-        above, _, name = attribute.rpartition(".")
-        return [_inside(field, name, wire) for field in self.fields_of(above, wire, parts=False)]
+        return fields or (list(self.constants)[:1] if attribute in self.implied else [])
 
     def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
