@@ -156,7 +156,7 @@ def test_search_for_the_owner_of_a_setting_reads_no_contents() -> None:
     value = request(*(FunctionResultContent(call_id="1", outputs=[TextContent(text="a")]) for _ in range(9)))
     owners = Owners([value])
     assert owners.of(value.options) == (value, "options", None)
-    assert len(owners._levels) == 2
+    assert len(owners._levels) == 1
 
 
 # -- places by index ---------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_source_of_a_second_replacement_is_the_first_value() -> None:
     paths = ModelPaths([value], [(first, second), (second, third)], "an-api")
     assert paths.source(third) is first
     assert paths.leads_back(third)
-    assert paths.owner(first) == (value.messages[0], "contents", 1)
+    assert paths.owners.of(first) == (value.messages[0], "contents", 1)
     assert paths.root_of(third) == 0
 
 

@@ -106,7 +106,7 @@ class InnerPaths:
                 held = self._own(owner, name)
                 if held is not None:
                     return [(path, "") for path, _ in held]
-            above = model.owner(owner)
+            above = model.owners.of(owner)
             if above is None or above[2] is not None:
                 return None
             owner, field = above[0], above[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress
 from operator import attrgetter
 from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
@@ -168,15 +168,16 @@ class Owners:
         """Yield the parts that are objects of a class, or contain such objects."""
         number = 0
         while level := self._levels[number]:
+            inner = () if kind is AIContent else level
+            while inner:
+                parts, inner = _parts_below(inner, kind)
+                yield from parts
             if number == len(self._below):
                 parts, below = _parts_below(level, AIContent)
                 self._below.append(parts)
                 self._levels.append(below)
             yield from self._below[number]
             number += 1
-            while level and kind is not AIContent:
-                parts, level = _parts_below(level, kind)
-                yield from parts
 
     def root_of(self, part: object) -> int | None:
         """Return the index of the root that contains a part, or that it is; None if it is in none."""
@@ -206,16 +207,22 @@ def _parts_below(level: Sequence[Any], kind: type) -> tuple[list[_Parts], Sequen
         having = {owner for owner, names in names_of.items() if name in names}
         owners = level if len(having) == len(names_of) else [owner for owner in level if owner.__class__ in having]
         values = list(map(attrgetter(name), owners))
-        single = [pair for pair in zip(owners, values, strict=True) if pair[1].__class__ not in _NO_PART]
-        if single:
+        if not all(values):
+            owners = list(compress(owners, values))
+            values = list(filter(None, values))
+        classes = set(map(type, values))
+        if not _NO_PART.issuperset(classes):
+            single = [pair for pair in zip(owners, values, strict=True) if pair[1].__class__ not in _NO_PART]
             parts = [part for _, part in single]
             made.append(_Parts([owner for owner, _ in single], name, _numbered(parts)))
             below += parts
-        if list in map(type, values):
-            lists = [value if value.__class__ is list else () for value in values]
+        if list in classes:
+            lists = values if len(classes) == 1 else [value if value.__class__ is list else () for value in values]
             parts = list(chain.from_iterable(lists))
             made.append(_Parts(owners, name, _numbered(parts), [0, *accumulate(map(len, lists))]))
             below += parts
+    if len(made) == 1 and len(made[0].numbers) == len(below):
+        return made, below
     numbers = _numbered(below)
     return made, below if len(numbers) == len(below) else [below[number] for number in numbers.values()]
 
@@ -284,7 +291,7 @@ class ModelPaths:
         self, roots: Sequence[object], replaced: Iterable[tuple[object, object]], target: str, root: str = "$"
     ) -> None:
         self.target = target
-        self._owners = Owners(roots, root)
+        self.owners = Owners(roots, root)
         self._originals: dict[int, object] = {}
         root_ids = {id(value) for value in roots}
         for old, new in replaced:
@@ -301,25 +308,21 @@ class ModelPaths:
         originals = self._originals
         while id(item) in originals:
             item = originals[id(item)]
-        if item.__class__ is ChatMessage and item.contents and self._owners.path(item) is None:
+        if item.__class__ is ChatMessage and item.contents and self.owners.path(item) is None:
             return self.source(item.contents[0])
         return item
 
     def leads_back(self, item: object) -> bool:
         """Return whether a value is in the model or replaced a value that is."""
-        return self._owners.path(self.source(item)) is not None
-
-    def owner(self, item: object) -> Owned | None:
-        """Return the object that contains a value, its attribute there, and its index if the attribute is a list."""
-        return self._owners.of(item)
+        return self.owners.path(self.source(item)) is not None
 
     def root_of(self, item: object) -> int | None:
         """Return the index of the root that contains an object or the value that it replaced; None if there is none."""
-        return self._owners.root_of(self.source(item))
+        return self.owners.root_of(self.source(item))
 
     def loss(self, pending: PendingLoss) -> Loss:
         """Return a pending loss with its path in the model."""
-        path = self._owners.path(self.source(pending.owner))
+        path = self.owners.path(self.source(pending.owner))
         path = "$" if path is None else path
         if pending.api is not None:
             path = child_path(child_path(child_path(path, "extra"), pending.api), pending.field or "")

@@ -226,30 +226,25 @@ class WirePaths:
         if known is not None:
             return known
         former = self._owners.get(id(decoded))
-        owned = (former, "", None) if former is not None else model.owner(item)
+        owned = (former, "", None) if former is not None else model.owners.of(item)
         above = None if owned is None else self.place(owned[0], model)
         if owned is None or above is None:
             return None
-        owner, attribute, index = owned
-        return self._element(decoded, above, attribute, index) or self._expanded_from(
-            decoded, self._decoded(owner), above
-        )
+        found = None if owned[2] is None else self._element(decoded, above, owned[1], owned[2])
+        if found is None:
+            self._expand(self._decoded(owned[0]), above)
+            found = self._places.get(id(decoded))
+        return found
 
-    def _element(self, item: object, above: Place, attribute: str, index: int | None) -> Place | None:
+    def _element(self, item: object, above: Place, attribute: str, index: int) -> Place | None:
         """Return the origin of an element of a list whose elements were decoded each from its own element."""
         element_at = getattr(above.row, "element_at", None)
-        if index is None or element_at is None or above.wire.__class__ is not dict:
+        elements = getattr(above.item, attribute) or ()
+        if element_at is None or above.wire.__class__ is not dict or index >= len(elements):
             return None
-        elements = getattr(above.item, attribute)
-        if index >= len(elements) or elements[index] is not item:
-            # The decoder moved the element later.
-            return None
-        found = element_at(attribute, index, above.wire, above.path)
+        # The decoder may have moved the element later.
+        found = element_at(attribute, index, above.wire, above.path) if elements[index] is item else None
         return None if found is None else self._put(item, *found)
-
-    def _expanded_from(self, item: object, owner: object, above: Place) -> Place | None:
-        self._expand(owner, above)
-        return self._places.get(id(item))
 
     def _traced(self, item: object) -> Place | None:
         known = self._traces.get(id(item))
@@ -301,6 +296,8 @@ class WirePaths:
         If the payload does not have the value, the path is in the model.
         """
         owner = model.source(pending.owner)
+        if pending.field is None and pending.api is None and (whole := self.place(owner, model)) is not None:
+            return self._losses_of_whole(pending, owner, whole, model)
         origin = self._find(owner, pending.field, model)
         if origin is None:
             return [model.loss(pending)]
@@ -308,21 +305,42 @@ class WirePaths:
         if not has_place and pending.reason in (reasons.EMPTY_MESSAGE, reasons.NO_ROLE_IN_ANSWER):
             # The API has no message object. The lost contents of the message have their own losses.
             return []
-        name, target, found = what_of(pending), model.target, []
+        name, found = what_of(pending), []
         for path, inside, exact in self._paths(pending, place, field):
             named = name + inside if pending.api else name
             actual = self._actual(path + inside, place) if self._has_other_paths else path + inside
-            found.append(pending.at(actual, target, named, exact=exact and has_place))
+            found.append(pending.at(actual, model.target, named, exact=exact and has_place))
         if has_place and pending.field is None and pending.reason.kind == "dropped":
-            found += [pending.at(path, target, name, exact=True) for path in self._beside(owner, place, model)]
+            beside = self._beside(owner, place, model, has_state=False)
+            found += [pending.at(path, model.target, name) for path in beside]
+        return found
+
+    def _losses_of_whole(self, pending: PendingLoss, owner: object, place: Place, model: ModelPaths) -> list[Loss]:
+        """Return the losses of an object: of its wire object, and of the values that are beside it."""
+        kind, pieces = pending.reason.kind, place.pieces
+        # A degraded object is still in the target. Its lost parts have their own losses.
+        names = pieces(place.wire) if pieces is not None and kind != "degraded" else []
+        paths = [wire_path(place.path, name) for name in names] if names else [place.path]
+        if self._has_other_paths:
+            paths = [self._actual(path, place) for path in paths]
+        exact = kind != "degraded" and (pieces is None or bool(names))
+        name, target = pending.owner.__class__.__name__, model.target
+        found = [pending.at(path, target, name, exact=exact) for path in paths]
+        if kind == "dropped":
+            beside = self._beside(owner, place, model, has_state=pieces is None and not self._elsewhere)
+            if beside:
+                found += [pending.at(path, target, name) for path in beside]
         return found
 
     def is_inside(self, state: object) -> bool:
         """Return whether an opaque state is inside of a wire object that is lost as a whole."""
         return id(state) in self._inner
 
-    def _beside(self, owner: Any, place: Place, model: ModelPaths) -> list[str]:
-        """Return the paths of the attributes of an object whose wire values are not inside that of the object."""
+    def _beside(self, owner: Any, place: Place, model: ModelPaths, *, has_state: bool) -> list[str]:
+        """Return the paths of the attributes of an object whose wire values are not inside that of the object.
+
+        With `has_state`, record the opaque state that is inside.
+        """
         moved = self._elsewhere.get(id(place.wire), {}) if self._elsewhere else {}
         paths = [self.locate(*origin) for origin in moved.values()]
         for name in names_of_structs(owner.__class__):
@@ -334,7 +352,7 @@ class WirePaths:
             if key in self._places or key in self._traces or key in self._owners:
                 inner = self.place(part, model)
                 paths += [] if inner is None else [inner.path]
-            elif name == "protected" and not self._elsewhere and place.pieces is None:
+            elif has_state and name == "protected":
                 self._inner.add(id(part))
         return [path for path in paths if not path.startswith(place.path)] if paths else paths
 
@@ -349,7 +367,7 @@ class WirePaths:
             if place is not None:
                 found, rest = (place, None) if field is None else self._deepest(place, owner, field, model)
                 return found, rest, has_place
-            above = model.owner(owner)
+            above = model.owners.of(owner)
             if above is None:
                 return None
             owner, attribute, index = above
@@ -397,7 +415,6 @@ class WirePaths:
             return [(path, inside, True) for inside in residue_places(residue, actual, "")]
         if field is not None and api is None:
             return _field_paths(place, field)
-        # A degraded object is still in the target. Its lost parts have their own losses.
         exact, pieces = api is None and pending.reason.kind != "degraded", place.pieces
         names = pieces(place.wire) if pieces is not None and exact else []
         if names:

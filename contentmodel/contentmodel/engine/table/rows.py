@@ -315,21 +315,25 @@ class Row:
 
         They are the same as those that `places` yields for this element.
         """
-        leaf = self._lists.get(attribute)
-        wires = None if leaf is None else wire_at(wire, leaf.wire)
-        if leaf is None or wires.__class__ is not list or index >= len(wires) or not leaf.holds(wires):
+        codec, key, step = self._lists.get(attribute, (None, "", ""))
+        wires = wire.get(key) if codec is not None else None
+        if wires.__class__ is not list or index >= len(wires) or not codec.holds(wires):
             return None
-        return f"{wire_path(path, leaf.wire)}[{index}]", wires[index], leaf.codec.union
+        return f"{path}{step}[{index}]", wires[index], codec.union
 
     @cached_property
-    def _lists(self) -> dict[str, Any]:
-        """The only field of each attribute whose elements were decoded each from its own element of a list."""
+    def _lists(self) -> dict[str, tuple[Any, str, str]]:
+        """The only field of each attribute whose elements were decoded each from its own element of a list.
+
+        It is a key of the wire object: the codec, the key, and the step to it in a path.
+        """
         leaves = self._leaves_with_places
         attributes = [leaf.attribute for leaf in leaves]
         return {
-            leaf.attribute: leaf
+            leaf.attribute: (leaf.codec, leaf.wire, wire_path("", leaf.wire))
             for leaf in leaves
             if type(leaf.codec).places is Blocks.places and attributes.count(leaf.attribute) == 1
+            if "." not in leaf.wire
         }
 
     @cached_property
