@@ -66,7 +66,6 @@ from contentmodel.engine.pipeline.sentinels import (
 from contentmodel.engine.pipeline.steps import (
     Made,
     Turns,
-    content_pass,
     content_step,
     each_output,
     message_pass,
@@ -375,7 +374,6 @@ __all__ = [
     "check_choices",
     "child_path",
     "citations_of_piece",
-    "content_pass",
     "content_step",
     "contents_of",
     "counted",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Hint, content_pass, is_native, object_or_text, reasons
+from contentmodel.authoring import EncodeContext, Hint, content_step, is_native, object_or_text, reasons
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
@@ -43,7 +43,7 @@ def _with_own_id(content: Any, context: EncodeContext) -> Any:
     return content if own is None else context.replace(content, extra={**extra, context.api: {field: own, **residue}})
 
 
-WITH_OWN_IDS = content_pass(_with_own_id, needs=APPROVALS)
+WITH_OWN_IDS = content_step(_with_own_id, *APPROVALS, own="always", needs=APPROVALS)
 """The pass of formats that store the ids of approvals."""
 
 
@@ -54,7 +54,7 @@ def _without_own_id(content: Any, context: EncodeContext) -> Any:
     return content
 
 
-WITHOUT_OWN_IDS = content_pass(_without_own_id, needs=APPROVALS)
+WITHOUT_OWN_IDS = content_step(_without_own_id, *APPROVALS, own="always", needs=APPROVALS)
 """The pass of formats in which an approval has only the id of its call."""
 
 

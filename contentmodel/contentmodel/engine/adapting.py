@@ -606,7 +606,7 @@ class TableAdapter:
 
 
 class Target(msgspec.Struct, frozen=True, eq=False):
-    """What is known of a model, its host and the policies before a request is looked at.
+    """A model, its host and the policies: the facts that are known before a request is looked at.
 
     `model` is the model of the request. `foreign` is the finding if it is one of another provider.
     """

@@ -16,7 +16,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextField,
-    content_pass,
+    content_step,
     hoist_instructions,
     instructions_as_text,
     media,
@@ -121,7 +121,7 @@ class McpSampling(TableAdapter):
         documents.WITH_A_TURN,
         request_pass(with_fitting_calls, ids=documents.ANYTHING, names=NAMES),
         message_pass(instructions_as_text),
-        content_pass(with_names_of_links, needs=(UriContent,)),
+        content_step(with_names_of_links, FunctionResultContent, own="always", needs=(UriContent,)),
         documents.FITTING_SCHEMAS,
     )
     request_payload_passes = (payload_pass(with_limit),)

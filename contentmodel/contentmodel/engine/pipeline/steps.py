@@ -27,12 +27,12 @@ from contentmodel.content.base import Protected
 from contentmodel.content.citations import Citation
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline.census import EVERY, RESULTS, TYPES, Fact, Facts, census, facts_of
+from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import EncodeContext
-    from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
 
@@ -40,9 +40,9 @@ _T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
 _R = TypeVar("_R", bound="ToolResultContent")
 Made: TypeAlias = "AIContent | Sequence[AIContent]"
-"""What a step makes of a content."""
+"""The content that a step makes of one, or several, or none."""
 Turns: TypeAlias = "ChatMessage | Sequence[ChatMessage]"
-"""What a step makes of a message."""
+"""The message that a step makes of one, or several, or none."""
 Makes: TypeAlias = Callable[[Facts], Collection[Any]]
 Own: TypeAlias = Literal["never", "aimed", "always"]
 Shape: TypeAlias = Literal["content", "message", "messages", "value"]
@@ -268,7 +268,7 @@ def request_pass(
     **settings: object,
 ) -> Pass:
     """Return a step for a function `(request, context, **settings)` that returns a request."""
-    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
+    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
     return _pass(run, settings, native=native, aimed=aimed, **facts)
 
 
@@ -287,7 +287,7 @@ def message_pass(
     The messages are those of a request, or of one choice of an answer. An answer has no facts but content types: of
     these, `Citation` means that a content has annotations, and `Protected` that one has opaque state.
     """
-    facts = {"needs": frozenset(needs), "makes": makes, "on": on, "alone": getattr(run, "alone", None)}
+    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on, "alone": getattr(run, "alone", None)}
     return _pass(run, settings, shape="messages", native=native, aimed=aimed, **facts)
 
 
@@ -309,8 +309,8 @@ def content_step(
 
     It is called for each content of `types` (none: of all types) in the messages; `context.message` is its message.
     """
-    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
-    looks = {
+    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
+    looks: dict[str, Any] = {
         "types": frozenset(types),
         "plain": plain,
         "attribute": None if attribute is None else _getter(attribute),
@@ -336,35 +336,14 @@ def turn_step(
 
     It is called for each message with contents of `types` (none: for all messages).
     """
-    facts = {"needs": frozenset(needs), "makes": makes, "on": on}
-    looks = {
+    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
+    looks: dict[str, Any] = {
         "types": frozenset(types),
         "plain": plain,
         "attribute": None if attribute is None else _getter(attribute),
         "own": own or _own(native=native, aimed=aimed),
     }
     return _pass(run, settings, shape="message", native=native, aimed=aimed, **facts, **looks)
-
-
-def content_pass(
-    run: Callable[..., Made],
-    *,
-    native: bool = False,
-    aimed: bool = False,
-    needs: Collection[Any] = (),
-    **settings: object,
-) -> Pass:
-    """Return a step for a function `(content, context, **settings)` that returns a content, or contents.
-
-    It is called for each content of the messages, for answers, too.
-    """
-
-    def run_each(messages: list[ChatMessage], context: EncodeContext, **settings: object) -> list[ChatMessage]:
-        step = Pass("each", partial(run, **settings))
-        return [turn for message in messages for turn in _of_contents(step, message, context)]
-
-    run_each.__name__ = run.__name__
-    return message_pass(run_each, native=native, aimed=aimed, needs=needs, **settings)
 
 
 def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:
@@ -518,7 +497,7 @@ def _of_contents(step: Pass, message: ChatMessage, context: EncodeContext) -> li
 
 def recorded_turns(message: ChatMessage, made: Turns, context: EncodeContext) -> list[ChatMessage]:
     """Record what a step made of a message. Return it as a list."""
-    turns: list[ChatMessage] = made if made.__class__ is list else [made]
+    turns: list[ChatMessage] = [made] if isinstance(made, ChatMessage) else list(made)
     heir = next((turn for turn in turns if turn.role == message.role), turns[0] if turns else message)
     if heir is not message:
         context.replaced(message, heir)
@@ -535,13 +514,13 @@ def recorded(content: AIContent, made: Any, context: EncodeContext) -> Sequence[
         context.replaced(content, made)
         return (made,)
     if not made:
-        return made  # type: ignore[no-any-return]
+        return ()
     inner = {id(part) for part in getattr(content, "parts", None) or getattr(content, "outputs", None) or ()}
     for part in made:
         # Parts of the content have a place of their own.
         if part is not content and id(part) not in inner:
             context.replaced(content, part)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], context: EncodeContext) -> _R:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import content_pass, media, message_pass, objects_of, text_of
+from contentmodel.authoring import content_step, media, message_pass, objects_of, text_of
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import approvals, documents
@@ -43,7 +43,7 @@ class VercelModelMessages(documents.ListAdapter):
         ai_sdk.WITHOUT_CUSTOM_PARTS,
         message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),
         *media.with_readable_media(READS),
-        content_pass(ai_sdk.with_media_type, needs=ai_sdk.MEDIA),
+        content_step(ai_sdk.with_media_type, *ai_sdk.MEDIA, own="always", needs=ai_sdk.MEDIA),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         approvals.WITH_OWN_IDS,

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from contentmodel.authoring import (
     EncodeContext,
-    content_pass,
+    content_step,
     media,
     message_pass,
     payload_pass,
@@ -69,8 +69,8 @@ class VercelUIMessages(documents.ListAdapter):
         ai_sdk.WITHOUT_CUSTOM_PARTS,
         message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),
         *media.with_readable_media(READS),
-        content_pass(ai_sdk.with_media_type, needs=ai_sdk.MEDIA),
-        content_pass(ai_sdk.in_base64, native=True, needs=media.TYPES),
+        content_step(ai_sdk.with_media_type, *ai_sdk.MEDIA, own="always", needs=ai_sdk.MEDIA),
+        content_step(ai_sdk.in_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         approvals.WITH_OWN_IDS,
