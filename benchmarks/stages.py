@@ -32,7 +32,7 @@ def stages(data: bytes, source: str, target: str) -> dict[str, Work]:
         "parse and decode": partial(reader.decode_request, data),
         "passes": partial(_passed, request, writer),
         "encode": lambda: writer.request.encode(ready, _context(request, writer)),
-        "payload passes": lambda: fitted(rows, writer._payload_passes, _context(request, writer), ready),
+        "payload passes": lambda: fitted(rows, writer._payload_plan, _context(request, writer), ready),
         "write": encoded.to_json,
         "convert": lambda: convert().to_json(),
         "convert and read losses": lambda: convert().losses,
@@ -54,11 +54,10 @@ def _table_adapter(api: str) -> TableAdapter:
 
 def _context(request: Any, writer: TableAdapter) -> EncodeContext:
     context = EncodeContext(writer.api, writer.issuer, "request", None, request.origin)
-    context.known = writer.look_up_model(request.model)
-    context.reasoning_fields = writer.reasoning_fields
+    writer._aim_request(context, request.model, None)
     return context
 
 
 def _passed(request: Any, writer: TableAdapter) -> tuple[Any, EncodeContext]:
     context = _context(request, writer)
-    return prepared(request, writer.request_passes, context), context
+    return prepared(request, writer._request_plan, context), context
