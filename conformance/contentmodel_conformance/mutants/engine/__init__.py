@@ -4,5 +4,16 @@ from __future__ import annotations
 
 from importlib import import_module
 
-for _name in ("contexts", "pipeline", "losses", "tables", "nulls", "streams", "pairs", "detection", "documents"):
+for _name in (
+    "contexts",
+    "pipeline",
+    "walk",
+    "losses",
+    "tables",
+    "nulls",
+    "streams",
+    "pairs",
+    "detection",
+    "documents",
+):
     import_module(f"{__name__}.{_name}")
