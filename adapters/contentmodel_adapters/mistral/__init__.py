@@ -6,68 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel import ChatRequest
-from contentmodel.authoring import (
-    DecodeContext,
-    EncodeContext,
-    Kinds,
-    Row,
-    TableAdapter,
-    media,
-    message_pass,
-    object_of,
-    objects_of,
-    passes,
-    payload_pass,
-    place_instructions,
-    request_pass,
-    settings,
-    text_of,
-    with_custom_calls,
-    with_fields_of,
-    with_fitting_calls,
-    with_json_schemas,
-    with_known_tools,
-    with_normalized_texts,
-    without_settings_of_tools,
-    without_user_messages,
+from contentmodel.authoring import DecodeContext, HttpApi, HttpMethod, Row, TableAdapter, objects_of, with_custom_calls
+from contentmodel_adapters.mistral.fit import (
+    ANSWER_PASSES,
+    REQUEST_PASSES,
+    REQUEST_PAYLOAD_PASSES,
+    RESPONSE_PAYLOAD_PASSES,
 )
-from contentmodel_adapters.mistral.blocks import API, TABLE
-from contentmodel_adapters.mistral.http import HTTP
-from contentmodel_adapters.mistral.messages import ASSISTANT, REQUEST
-from contentmodel_adapters.mistral.response import ANSWER, ERRORS, FINISH, RESPONSE, completed
-from contentmodel_adapters.mistral.rules import (
-    CALL_IDS,
-    RULES,
-    TOOL_NAMES,
-    with_known_order,
-    with_prefix,
-    without_empty_answers,
-)
+from contentmodel_adapters.mistral.rules import RULES
 from contentmodel_adapters.mistral.stream import Decoder
 from contentmodel_adapters.mistral.stream_encoder import Encoder
+from contentmodel_adapters.mistral.table import ANSWER, API, ASSISTANT, ERRORS, FINISH, REQUEST, RESPONSE, TABLE
 
-TYPES = ("image/*", "application/*", "text/*")
-READS = media.MediaSupport(media_types=TYPES, links=TYPES)
-READS_WITH_AUDIO = media.MediaSupport(media_types=(*TYPES, "audio/*"), links=TYPES)
+HTTP = HttpApi(
+    base_url="https://api.mistral.ai",
+    generate=HttpMethod(path="/v1/chat/completions", routes=("/mistral/v1/chat/completions",)),
+    dates_answers=True,
+    key_variables=("MISTRAL_API_KEY",),
+    # OpenAI's API has the same path.
+    mount="/mistral",
+)
+"""The HTTP interface (docs.mistral.ai/api and mistralai 3.7.0, seen 2026-11-23)."""
 OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")
-
 OWN_FIELDS = ("random_seed", "safe_prompt", "prompt_mode", "agent_id")
-OF_CHAT = ("prediction", "prompt_cache_key")
-"""Fields of requests that Chat Completions has, too (ChatCompletionRequest of mistralai 3.7.0, seen 2026-11-27)."""
-
-
-def with_text_of_prediction(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload whose prediction is one text. In Chat Completions, it may be a list of texts."""
-    prediction = object_of(payload, "prediction")
-    if prediction.get("content").__class__ is not list:
-        return payload
-    text = "".join(text_of(part, "text") or "" for part in objects_of(prediction, "content"))
-    return {**payload, "prediction": {**prediction, "content": text}}
-
-
-def _reads(context: EncodeContext) -> media.MediaSupport:
-    """Return the media that the model reads. Only some models read audio."""
-    return READS_WITH_AUDIO if "audio" in (context.known.capabilities.media or ()) else READS
 
 
 class MistralChat(TableAdapter):
@@ -89,28 +50,11 @@ class MistralChat(TableAdapter):
     # The index of a message is its position in an answer of several messages.
     meaningless = {"object": ("chat.completion", "error"), "index": None, "prefix": False}
     also_takes = {"stop": (str,)}
-    request_passes = (
-        request_pass(with_fields_of, other="openai-chat", names=OF_CHAT),
-        request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
-        request_pass(with_known_tools, native=True, kinds=Kinds()),
-        request_pass(place_instructions, native=True),
-        *passes.NORMALIZE,
-        *media.with_readable_media(_reads),
-        message_pass(without_empty_answers),
-        request_pass(passes.with_a_turn),
-        request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
-        message_pass(with_known_order),
-        message_pass(with_prefix),
-        request_pass(with_json_schemas),
-    )
-    request_payload_passes = (
-        payload_pass(passes.with_model),
-        payload_pass(without_settings_of_tools),
-        payload_pass(with_text_of_prediction),
-    )
-    answer_passes = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
+    request_passes = REQUEST_PASSES
+    request_payload_passes = REQUEST_PAYLOAD_PASSES
+    answer_passes = ANSWER_PASSES
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_passes = RESPONSE_PAYLOAD_PASSES
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -8,8 +8,8 @@ from contentmodel.authoring import write
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.common import clients
 from contentmodel_adapters.common.calls import Call
-from contentmodel_adapters.mistral.blocks import API
-from contentmodel_adapters.mistral.http import HTTP
+from contentmodel_adapters.mistral import HTTP
+from contentmodel_adapters.mistral.table import API
 
 with needs_extra("mistral", "mistralai"):
     from mistralai.client import Mistral, errors, utils

@@ -1,26 +1,60 @@
-"""Requests that Mistral refuses. Most rules come from the validator that Mistral publishes."""
+"""The rules of Mistral's API, most of which come from the validator that Mistral publishes, and its models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel import ChatMessage, TextContent
 from contentmodel.authoring import (
     Broken,
-    EncodeContext,
+    Capabilities,
+    CapabilityTable,
     IdentifierRule,
     Rules,
     chat,
-    is_native,
+    listing,
     makers,
     objects,
     objects_of,
-    passes,
-    reasons,
 )
-from contentmodel_adapters.mistral.blocks import API
-from contentmodel_adapters.mistral.capabilities import CAPABILITIES
+from contentmodel_adapters.mistral.table import API
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+_VISUAL = ("image", "document")
+_PLAIN = Capabilities(efforts=(), thinking=(), media=_VISUAL, cache_points=False)
+_TEXT = Capabilities(efforts=(), thinking=(), media=("document",), cache_points=False)
+_SPEECH = Capabilities(efforts=(), thinking=(), media=("audio", "document"), cache_points=False)
+_THINKS = Capabilities(efforts=(), thinking=("adaptive",), media=_VISUAL, cache_points=False)
+# The API accepts more levels, and treats each of them as one of these two.
+_EFFORTS = ("none", "high")
+_MODES = ("disabled", "adaptive")
+# These models think only if a request asks for it (pydantic/pydantic-ai#5285, seen 2026-11-27).
+_SWITCHED = Capabilities(efforts=_EFFORTS, default_effort="none", thinking=_MODES, media=_VISUAL, cache_points=False)
+# Mistral Large 4 takes more levels (docs.mistral.ai/inference/conversations/reasoning, seen 2026-11-24).
+_LEVELS = ("none", "low", "medium", "high")
+_NEWEST = Capabilities(efforts=_LEVELS, thinking=_MODES, media=_VISUAL, cache_points=False)
+
+_row = listing("2026-11-23", at="docs.mistral.ai/")
+
+CAPABILITIES = CapabilityTable(
+    API,
+    [
+        _row("Mistral Medium 3.5", r"mistral-medium(?:-3[.-]5|-2604)?", _SWITCHED, "capabilities/reasoning"),
+        _row("Mistral Small 4", r"mistral-small(?:-4|-2603)?", _SWITCHED, "capabilities/reasoning"),
+        _row("Magistral", r"magistral-.*", _THINKS, "capabilities/reasoning"),
+        _row("Voxtral", r"voxtral-.*", _SPEECH, "capabilities/audio"),
+        _row("Codestral, Devstral", r"(?:code|dev)stral.*", _TEXT, "getting-started/models"),
+        _row("Mistral Large 3", r"mistral-large(?:-3|-2512)?", _PLAIN, "capabilities/vision"),
+        _row("Ministral, Pixtral", r"(?:ministral|pixtral)-.*", _PLAIN, "capabilities/vision"),
+    ],
+    newest=_NEWEST,
+    own=makers.NAMES["mistral"],
+)
+"""Mistral's models."""
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9]", 9, 9)
@@ -108,71 +142,3 @@ def prefix_is_last(request: dict[str, Any]) -> Iterator[Broken]:
     for at, message in messages[-1:]:
         if message.get("role") == "assistant" and not message.get("tool_calls") and message.get("prefix") is not True:
             yield at, "an answer without prefix"
-
-
-NO_SYSTEM_HERE = reasons.degraded("mistral-chat-system", "{target} accepts no system message here: it is sent as user")
-AS_SYSTEM = reasons.degraded("mistral-chat-developer", "{target} has no developer role: the message is sent as system")
-BRIDGE = reasons.synthesized("mistral-chat-bridge", "{target} requires an assistant message before it: one is added")
-
-
-def without_empty_answers(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without those of the assistant that have only empty texts."""
-    kept: list[ChatMessage] = []
-    for message in messages:
-        if not _is_empty_answer(message) or is_native(message, context):
-            kept.append(message)
-            continue
-        for content in message.contents:
-            context.report_loss(content, None, reasons.BLANK_TEXT)
-        passes.leave_empty(message, context)
-    return kept
-
-
-def _is_empty_answer(message: ChatMessage) -> bool:
-    is_answer = message.role == "assistant" and bool(message.contents)
-    return is_answer and all(isinstance(content, TextContent) and not content.text for content in message.contents)
-
-
-CONTINUED = ("prefix", "partial")
-"""The fields of DeepSeek and Moonshot for a last message that the model continues.
-
-api-docs.deepseek.com/guides/chat_prefix_completion, platform.kimi.ai/docs/api/partial; seen 2026-11-27.
-"""
-
-
-def with_prefix(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages with the field `prefix` in the last one if it is an answer, which the model is to continue."""
-    last = messages[-1] if messages else None
-    if last is None or last.role != "assistant" or not last.contents or last.tool_calls or is_native(last, context):
-        return messages
-    extra = last.extra or {}
-    own = {**extra.get(context.api, {}), "prefix": True}
-    others = {api: _without_prefix(fields) if api == "openai-chat" else fields for api, fields in extra.items()}
-    return [*messages[:-1], context.replace(last, extra={**others, context.api: own})]
-
-
-def _without_prefix(fields: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key not in CONTINUED or value is not True}
-
-
-def with_known_order(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose roles follow each other as the API requires."""
-    ordered: list[ChatMessage] = []
-    before = "system"
-    for message in messages:
-        if not message.contents and not is_native(message, context):
-            ordered.append(message)
-            continue
-        role = message.role
-        if role == "developer":
-            context.report_loss(message, "role", AS_SYSTEM)
-            role = "system"
-        if role == "system" and "system" not in FOLLOW.get(before, ()):
-            context.report_loss(message, "role", NO_SYSTEM_HERE)
-            role = "user"
-        if role == "user" and before == "tool":
-            context.report_loss(message.contents[0] if message.contents else message, None, BRIDGE)
-            ordered.append(ChatMessage(role="assistant", contents=[TextContent(text="OK")], origin=message.origin))
-        ordered.append(message if role == message.role else context.replace(message, role=role))
-        before = role
-    return ordered

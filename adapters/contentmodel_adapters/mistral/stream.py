@@ -19,8 +19,7 @@ from contentmodel.authoring import (
     merge_into,
     object_of,
 )
-from contentmodel_adapters.mistral.blocks import CALLS, PARTS, USAGES, is_text
-from contentmodel_adapters.mistral.response import SEVERAL
+from contentmodel_adapters.mistral.table import CALLS, PARTS, SEVERAL, USAGES, is_text
 
 ANSWER = "chat.completion"
 WAITING = -1

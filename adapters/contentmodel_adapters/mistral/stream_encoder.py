@@ -6,8 +6,8 @@ from typing import Any
 
 from contentmodel import HostedToolCallContent, HostedToolResultContent, ReasoningContent, TextContent
 from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, UnknownDelta, growing_event, list_of
-from contentmodel_adapters.mistral.blocks import is_text
 from contentmodel_adapters.mistral.stream import without_text
+from contentmodel_adapters.mistral.table import is_text
 
 CHUNK = "chat.completion.chunk"
 

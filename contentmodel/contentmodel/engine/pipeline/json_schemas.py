@@ -11,12 +11,14 @@ from typing import Any
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import child_path
 from contentmodel.engine.losses import reasons
-from contentmodel.request import ChatRequest, FunctionTool
+from contentmodel.engine.pipeline.steps import needs
+from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
 
 NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 """The types of OpenAPI by their numbers in Gemini's API (google-genai sends its enumerations as integers)."""
 
 
+@needs(("tool", FunctionTool), ("tool", ToolGroup))
 def with_json_schemas(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request whose schemas have the types of JSON Schema: Gemini has them in upper case."""
     tools = [_with_json_schema(tool, context) for tool in request.tools]
