@@ -7,72 +7,35 @@ from typing import Any
 
 from contentmodel.authoring import (
     DecodeContext,
-    EncodeContext,
-    Kinds,
-    OneOf,
+    HttpApi,
+    HttpMethod,
     Row,
     TableAdapter,
-    WholeNumber,
-    content_step,
-    enum_at,
     list_of,
-    media,
-    message_pass,
     objects_of,
-    passes,
-    payload_pass,
-    place_instructions,
-    request_pass,
-    same_options,
-    settings,
     with_custom_calls,
-    with_fitting_calls,
-    with_known_tools,
-    without_user_messages,
 )
-from contentmodel.content.tools import FunctionResultContent
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.cohere.blocks import API, TABLE
-from contentmodel_adapters.cohere.http import HTTP
-from contentmodel_adapters.cohere.messages import Conversation, expanded
-from contentmodel_adapters.cohere.response import ANSWER, ERRORS, FINISH, RESPONSE, completed
-from contentmodel_adapters.cohere.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.cohere.fit import (
+    ANSWER_PASSES,
+    REQUEST_PASSES,
+    REQUEST_PAYLOAD_PASSES,
+    RESPONSE_PAYLOAD_PASSES,
+)
+from contentmodel_adapters.cohere.rules import RULES
 from contentmodel_adapters.cohere.stream import READERS, Decoder
 from contentmodel_adapters.cohere.stream_encoder import Encoder
-from contentmodel_adapters.cohere.tools import RESPONSE_FORMAT, TOOL_CHOICE, Tools
+from contentmodel_adapters.cohere.table import ANSWER, API, ERRORS, FINISH, REQUEST, RESPONSE, TABLE, expanded
 from contentmodel_adapters.common.input_fields import fields_of
-from contentmodel_adapters.common.media import GOOGLE_FILES
-from contentmodel_adapters.common.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {
-        "model": "model",
-        "tool_choice": ("options.tool_choice", TOOL_CHOICE),
-        "response_format": ("options.response_format", OneOf(RESPONSE_FORMAT)),
-        "max_tokens": "options.max_output_tokens",
-        **same_options("stop_sequences", "temperature", "seed", "frequency_penalty", "presence_penalty", "logprobs"),
-        **same_options("stream"),
-        "k": ("options.top_k", WholeNumber("options.top_k")),
-        "p": "options.top_p",
-        "thinking.type": enum_at("options.reasoning.mode", "enabled", "disabled"),
-        "thinking.token_budget": "options.reasoning.budget_tokens",
-    },
-    Conversation(),
-    Tools(),
+HTTP = HttpApi(
+    base_url="https://api.cohere.com",
+    generate=HttpMethod(path="/v2/chat", routes=("/v2/chat",)),
+    key_variables=("CO_API_KEY",),
+    request_id="x-debug-trace-id",
 )
-TABLE.keep("request", "citation_options", "priority", "safety_mode")
-SETTINGS = settings.Form(
-    off={"mode": "disabled"}, auto={"mode": "enabled"}, within={"mode": "enabled"}, efforts_as_budgets=True
-)
-READS = media.MediaSupport(("image/*",), ("image/*",), ("http", "https", "data"), GOOGLE_FILES, texts=True)
-READS_NOTHING = media.MediaSupport((), (), texts=True)
-
-
-def _reads(context: EncodeContext) -> media.MediaSupport:
-    kinds = context.known.capabilities.media
-    return READS if kinds is None or "image" in kinds else READS_NOTHING
+"""The HTTP interface (docs.cohere.com/v2/reference/chat, seen 2026-11-23)."""
 
 
 class CohereChat(TableAdapter):
@@ -95,26 +58,11 @@ class CohereChat(TableAdapter):
     http = HTTP
     # The text and the index of a citation are derived from its span and its content.
     meaningless = {"text": None, "content_index": None}
-    request_passes = (
-        request_pass(settings.with_fitting_settings, native=True, form=SETTINGS),
-        request_pass(with_known_tools, native=True, kinds=Kinds()),
-        request_pass(place_instructions, native=True),
-        *passes.NORMALIZE,
-        passes.WITHOUT_CITATIONS,
-        *media.with_readable_media(_reads),
-        request_pass(passes.with_a_turn),
-        request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
-        request_pass(with_fitting_schemas, dialects=OPENAI),
-    )
-    request_payload_passes = (payload_pass(passes.with_model),)
-    answer_passes = (
-        message_pass(without_user_messages),
-        message_pass(passes.normalize_answer, cites=True),
-        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
-        content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
-    )
+    request_passes = REQUEST_PASSES
+    request_payload_passes = REQUEST_PAYLOAD_PASSES
+    answer_passes = ANSWER_PASSES
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_passes = RESPONSE_PAYLOAD_PASSES
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -8,8 +8,8 @@ from typing import Any
 
 from contentmodel.authoring import write
 from contentmodel.extras import needs_extra
-from contentmodel_adapters.cohere.blocks import API
-from contentmodel_adapters.cohere.http import HTTP
+from contentmodel_adapters.cohere import HTTP
+from contentmodel_adapters.cohere.table import API
 from contentmodel_adapters.common import clients
 from contentmodel_adapters.common.calls import AsyncChunks, Call, Chunks
 

@@ -1,16 +1,21 @@
-"""Requests that the Chat API v2 refuses, ignores or answers badly."""
+"""Requests that the Chat API v2 refuses, ignores or answers badly, and the capabilities of Cohere's models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.authoring import (
     Broken,
     Capabilities,
+    CapabilityTable,
     IdentifierRule,
+    Range,
     Rules,
     chat,
+    listing,
     makers,
     objects,
     objects_along,
@@ -18,16 +23,61 @@ from contentmodel.authoring import (
     settings,
 )
 from contentmodel.request import ReasoningOptions
-from contentmodel_adapters.cohere.blocks import API
-from contentmodel_adapters.cohere.capabilities import CAPABILITIES
+from contentmodel_adapters.cohere.table import API
 from contentmodel_adapters.common.chat_rules import declare_pairs, declare_roles
 from contentmodel_adapters.common.rule_helpers import declares, declares_by_model, out_of_range, unsampled
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+_SEEN = "2026-11-23"
+_REASONING = "docs.cohere.com/docs/reasoning"
+_SDK = "v2/raw_client.py of cohere 7.3.1"
+_MODELS = f"docs.cohere.com/docs/models; {_SDK}"
+
+_SAMPLED: dict[str, Range] = {
+    "temperature": (0, 2**31),
+    "top_p": (0.01, 0.99),
+    "top_k": (0, 500),
+    "frequency_penalty": (0, 1),
+    "presence_penalty": (0, 1),
+}
+# The API has no setting for parallel calls. It accepts system messages at any position.
+_CHAT = Capabilities(
+    efforts=(),
+    thinking=(),
+    sampling=_SAMPLED,
+    stop_sequences=5,
+    parallel_tool_calls=False,
+    media=(),
+    media_in_results=False,
+)
+# With "enabled", the model chooses how much it thinks.
+_THINKS = replace(_CHAT, thinking=("disabled", "adaptive", "enabled"), budget=(1, 2**31))
+_SEES = replace(_CHAT, media=("image",))
+_OLD = replace(_CHAT, forced_tools=False)
+
+_row = listing(_SEEN)
+
+CAPABILITIES = CapabilityTable(
+    API,
+    [
+        _row("Command A Reasoning", r"command-a-reasoning.*", _THINKS, f"{_REASONING}; {_SDK}"),
+        _row("Command A Vision, Aya Vision", r"command-a-vision.*|c4ai-aya-vision.*", _SEES, _MODELS),
+        _row("Command A, Command R7B, Aya Expanse", r"command-a(?:-.*)?|command-r7b.*|c4ai-.*", _CHAT, _MODELS),
+        _row("Command R, Command R+ and older", r"command(?:-r.*|-light.*|-nightly)?", _OLD, _MODELS),
+    ],
+    newest=replace(_THINKS, media=("image",)),
+    own=makers.NAMES["cohere"],
+)
+"""Cohere's models, the newest first."""
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(r"[\x21-\x7e]", 128)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_]", 64)
 
-_SDK = "v2/raw_client.py of cohere 7.3.1"
 _TYPES = "types of cohere 7.3.1"
 _rule = declares(RULES, seen="2026-11-23")
 _by_model = declares_by_model(RULES, seen="2026-11-23")

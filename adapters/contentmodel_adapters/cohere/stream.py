@@ -28,8 +28,19 @@ from contentmodel.content.citations import Citation
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.cohere.blocks import ANSWER_CONTENT, API, CALLS, TABLE, USAGE
-from contentmodel_adapters.cohere.messages import AT_PLAN, CITED, COLUMNS, PLAN, decode_citation, place_of
+from contentmodel_adapters.cohere.table import (
+    ANSWER_CONTENT,
+    API,
+    AT_PLAN,
+    CALLS,
+    CITED,
+    COLUMNS,
+    PLAN,
+    TABLE,
+    USAGE,
+    decode_citation,
+    place_of,
+)
 
 GROWTH: dict[str, Any] = {"text": TextDelta, "thinking": ReasoningDelta}
 """The fields of contents that grow, with their events."""

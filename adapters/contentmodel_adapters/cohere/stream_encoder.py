@@ -19,8 +19,8 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.events import TurnComplete, TurnError
-from contentmodel_adapters.cohere.messages import PLAN, TYPES
 from contentmodel_adapters.cohere.stream import GROWTH, LISTED
+from contentmodel_adapters.cohere.table import PLAN, TYPES
 
 EMPTY: dict[str, Any] = {"role": "assistant", "content": [], PLAN: "", "tool_calls": [], "citations": []}
 
