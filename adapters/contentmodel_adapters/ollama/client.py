@@ -8,8 +8,8 @@ from contentmodel.authoring import write
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.common import clients
 from contentmodel_adapters.common.calls import Call
-from contentmodel_adapters.ollama.blocks import API
-from contentmodel_adapters.ollama.http import HTTP
+from contentmodel_adapters.ollama import HTTP
+from contentmodel_adapters.ollama.table import API
 
 with needs_extra("ollama"):
     import httpx

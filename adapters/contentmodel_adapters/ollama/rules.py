@@ -1,15 +1,59 @@
-"""Requests that Ollama's server refuses or answers badly."""
+"""Requests that Ollama's server refuses or answers badly, and the capabilities of models on it.
+
+Any model can be installed, so only the limits of the API are known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, IdentifierRule, Rules, chat, list_of, makers, objects, objects_along
+from contentmodel.authoring import (
+    Broken,
+    Capabilities,
+    CapabilityTable,
+    IdentifierRule,
+    ListedModel,
+    Rules,
+    chat,
+    list_of,
+    makers,
+    objects,
+    objects_along,
+)
 from contentmodel.content.media import standard_base64
-from contentmodel_adapters.ollama.blocks import API
-from contentmodel_adapters.ollama.capabilities import CAPABILITIES
-from contentmodel_adapters.ollama.tools import LEVELS
+from contentmodel_adapters.ollama.table import API, LEVELS
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+_SOURCE = "docs.ollama.com/capabilities/thinking"
+_ANY = Capabilities(
+    efforts=("low", "medium", "high", "max"),
+    thinking=("disabled", "adaptive"),
+    forced_tools=False,
+    parallel_tool_calls=False,
+    cache_points=False,
+)
+# "GPT-OSS requires think to be set to low, medium or high. Passing true/false is ignored for that model."
+_LEVELS = Capabilities(
+    efforts=("low", "medium", "high"),
+    thinking=("adaptive",),
+    forced_tools=False,
+    parallel_tool_calls=False,
+    cache_points=False,
+)
+
+CAPABILITIES = CapabilityTable(
+    API,
+    [ListedModel(shown="GPT-OSS", names=r"gpt-oss.*", capabilities=_LEVELS, source=_SOURCE, seen="2026-11-23")],
+    newest=_ANY,
+    own=r"(?!)",
+    others=_ANY,
+)
+"""The models that have other limits than the API."""
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 256)

@@ -18,8 +18,7 @@ from contentmodel.authoring import (
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.pairs import new_ids
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.ollama.blocks import API, CALLS, TEXTS, image
-from contentmodel_adapters.ollama.response import USAGE, id_of_answer
+from contentmodel_adapters.ollama.table import API, CALLS, TEXTS, USAGE, id_of_answer, image
 
 _FIRST = ("model", "created_at")
 """Fields that keep their first value: each line has another `created_at`."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from contentmodel.authoring import TEXT_HERE, JoiningEncoder, OutgoingBlock, growing_event
 from contentmodel.events import TurnComplete, TurnError
-from contentmodel_adapters.ollama.blocks import BETWEEN, TEXTS
+from contentmodel_adapters.ollama.table import BETWEEN, TEXTS
 
 _HEAD = ("model", "created_at")
 
