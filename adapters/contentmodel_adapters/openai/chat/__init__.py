@@ -2,373 +2,61 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from contentmodel.authoring import (
     FREE_TEXT_ROW,
-    Aliases,
-    Blocks,
-    Column,
-    Columns,
     DecodeContext,
     EncodeContext,
-    Fact,
-    Hint,
     Host,
-    Made,
-    One,
-    OneOf,
+    HttpApi,
+    HttpMethod,
     Row,
     TableAdapter,
-    content_step,
-    enum_at,
-    hints,
-    is_native,
-    media,
-    message_pass,
     objects_of,
-    passes,
-    payload_pass,
-    place_instructions,
-    readable_reasoning,
-    reasons,
-    request_pass,
-    same_options,
-    settings,
-    turn_step,
-    whole_seconds,
     with_custom_calls,
     with_custom_results,
-    with_fields_of,
-    with_fitting_calls,
-    with_normalized_texts,
-    without_settings_of_tools,
-    without_user_messages,
 )
-from contentmodel.content.base import AIContent
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent
-from contentmodel.message import ChatMessage, contents_of
-from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common import google
-from contentmodel_adapters.common.google import SKIP, with_signed_call
-from contentmodel_adapters.common.media import GOOGLE_FILES
-from contentmodel_adapters.common.modalities import Modalities
-from contentmodel_adapters.common.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.openai.chat.blocks import API, TABLE
-from contentmodel_adapters.openai.chat.dialects import (
-    SETTING_FIELDS,
-    TopK,
-    form_of,
-    host_of,
-    is_of_another_maker,
-    lacks_developers,
-    refuses_names,
-    requires_signed_calls,
-    row_of,
-    with_reported_settings,
-    with_role_of_host,
-    with_rules_of_host,
-    with_setting_fields,
-    with_tools_of_host,
+from contentmodel_adapters.common.google import SKIP
+from contentmodel_adapters.common.schema_adaptation import restored_arguments
+from contentmodel_adapters.openai.chat.fit import (
+    ANSWER_PASSES,
+    REQUEST_PASSES,
+    REQUEST_PAYLOAD_PASSES,
+    RESPONSE_PAYLOAD_PASSES,
 )
-from contentmodel_adapters.openai.chat.hosts import DIALECTS, Dialect
-from contentmodel_adapters.openai.chat.http import HTTP
-from contentmodel_adapters.openai.chat.messages import (
-    REASONING_FIELDS,
-    Messages,
-    encode_answer,
-)
-from contentmodel_adapters.openai.chat.response import (
-    ERROR_AT_TOP,
-    ERROR_BESIDE,
-    FINISH,
-    RESPONSE,
-    is_error_beside,
-    with_error_at_top,
-)
-from contentmodel_adapters.openai.chat.rules import AUTHORS, CALL_IDS, REFUSED_IN_AUTHORS, RULES, TOOL_NAMES
-from contentmodel_adapters.openai.chat.sources import with_listed, with_sources
+from contentmodel_adapters.openai.chat.hosts import API, DIALECTS, host_of
+from contentmodel_adapters.openai.chat.messages import FLAG, REASONING_FIELDS, encode_answer, expanded
+from contentmodel_adapters.openai.chat.parts import TABLE, with_sources
+from contentmodel_adapters.openai.chat.rules import RULES
 from contentmodel_adapters.openai.chat.stream import Decoder
 from contentmodel_adapters.openai.chat.stream_encoder import Encoder
-from contentmodel_adapters.openai.chat.thoughts import FLAG, expanded
-from contentmodel_adapters.openai.chat.tools import (
-    FUNCTIONS,
-    RESPONSE_FORMAT,
-    SEARCH,
-    TOOL_CHOICE,
-    TOOLS,
-    old_choice,
-    read_old_choice,
+from contentmodel_adapters.openai.chat.table import (
+    FINISH,
+    REQUEST,
+    RESPONSE,
+    is_error_beside,
+    read_aliases,
+    with_error_at_top,
+    with_setting_fields,
 )
 from contentmodel_adapters.openai.errors import ERRORS, LIMIT_HEADERS
-from contentmodel_adapters.openai.settings import with_settings_of
 
-ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
-"""Old names of fields, which many hosts and clients still use."""
-
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {
-        "model": "model",
-        "messages": ("messages", Messages()),
-        "tool_choice": ("options.tool_choice", TOOL_CHOICE),
-        **same_options("parallel_tool_calls", "temperature", "top_p", "frequency_penalty", "presence_penalty", "seed"),
-        **same_options("logprobs", "top_logprobs", "stream", "store", "user", "metadata", "verbosity"),
-        "response_format": ("options.response_format", OneOf(RESPONSE_FORMAT)),
-        "max_completion_tokens": "options.max_output_tokens",
-        "stop": "options.stop_sequences",
-        "top_k": ("options.top_k", TopK()),
-        "n": "options.choices",
-        "service_tier": enum_at("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
-        "modalities": ("options.modalities", Modalities(str.lower, "text", "audio")),
-        **SETTING_FIELDS,
-    },
-    Columns(
-        "tools",
-        {
-            "tools": Column(Blocks(TOOLS), FunctionTool, CustomTool, HostedTool, ToolGroup),
-            "functions": Column(Blocks(FUNCTIONS), FunctionTool, hinted=True),
-            "web_search_options": Column(One(SEARCH), HostedTool, hinted=True),
-        },
-    ),
-    Aliases(ALIASES),
+HTTP = HttpApi(
+    base_url="https://api.openai.com/v1",
+    generate=HttpMethod(path="/chat/completions", routes=("/v1/chat/completions",)),
+    dates_answers=True,
+    key_variables=("OPENAI_API_KEY",),
+    forwarded=("openai-organization", "openai-project"),
+    # Without it, a stream has no usage.
+    usage_fields={"stream_options": {"include_usage": True}},
 )
-
-
-TABLE.keep(
-    "request",
-    *("audio", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
-    *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options"),
-)
-TABLE.known_values("request.aliases", *ALIASES)
-OLD_LIMIT, OLD_CHOICE = ALIASES
-MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
-FUNCTION_CALL = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
-STOP = Hint[Literal[True]](API, "stop", "the stop sequence is not a list")
-
-
-def read_aliases(request: ChatRequest) -> ChatRequest:
-    """Read fields with old names, and a stop sequence that is not a list. Hints record the original form."""
-    own = dict((request.extra or {}).get(API, {}))
-    changed: dict[str, Any] = {}
-    if (
-        own.get("max_completion_tokens") is None
-        and request.options.max_output_tokens is None
-        and own.get(OLD_LIMIT).__class__ is int
-    ):
-        changed["max_output_tokens"] = own.pop(OLD_LIMIT)
-        own |= MAX_TOKENS.entry(True)
-    choice = read_old_choice(own.get(OLD_CHOICE))
-    if choice is not None and _names_custom_tool(choice, request):
-        # Only `tool_choice` can name a custom tool. The API refuses this one, and it stays as it is.
-        choice = None
-    if choice is not None and request.options.tool_choice is None and own.get("tool_choice") is None:
-        changed["tool_choice"] = choice
-        del own[OLD_CHOICE]
-        own |= FUNCTION_CALL.entry(True)
-    if own.get("stop").__class__ is str:
-        changed["stop_sequences"] = [own.pop("stop")]
-        own |= STOP.entry(True)
-    if not changed:
-        return request
-    options = msgspec.structs.replace(request.options, **changed)
-    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
-
-
-def _names_custom_tool(choice: ToolChoice, request: ChatRequest) -> bool:
-    return any(isinstance(tool, CustomTool) and tool.name in (choice.tools or ()) for tool in request.tools)
-
-
-def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the old names and forms that hints of the request recorded."""
-    own = (request.extra or {}).get(API)
-    if not own:
-        return payload
-    nulls = {name: None for name in ALIASES.values() if name in own}
-    if MAX_TOKENS.is_in(own) and payload.get("max_completion_tokens") is not None:
-        payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
-    if FUNCTION_CALL.is_in(own) and old_choice(payload.get("tool_choice")) is not None:
-        payload[OLD_CHOICE] = old_choice(payload.pop("tool_choice"))
-    payload = {**nulls, **payload}
-    if STOP.is_in(own) and len(payload.get("stop", ())) == 1:
-        payload["stop"] = payload["stop"][0]
-    return payload
-
-
-# The media types that parts take inline (rules.py, media_types_supported). Only some models take audio.
-MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
-# A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
-LINKS = ("image/*",)
-READS = media.MediaSupport(MEDIA_TYPES, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
-READS_AUDIO = msgspec.structs.replace(READS, media_types=(*MEDIA_TYPES, "audio/wav", "audio/mpeg"))
-
-
-def _reads(context: EncodeContext) -> media.MediaSupport:
-    kinds = context.known.capabilities.media
-    return READS_AUDIO if kinds is None or "audio" in kinds else READS
-
-
-def with_settings_of_platform(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request of the Responses API with the settings of OpenAI's platform that the host takes, too."""
-    return with_settings_of(request, context, "openai-responses", row_of(context).takes)
-
-
-def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request of another API whose settings the target's model and its host take."""
-    if context.native:
-        # The fields of this API say which of its hosts they are for: those that the model refuses are left out.
-        return request
-    return settings.with_fitting_settings(request, context, form_of(context))
-
-
-def without_unread_state(content: AIContent, context: EncodeContext) -> Made:
-    """Return a content without the opaque state that the model cannot read.
-
-    That is the state of another maker, if the model is known to be of one, and of calls of other APIs, if the host does
-    not read it. Reasoning of another maker is lowered like that of another API.
-    """
-    state, message = content.protected, context.message
-    if state is None:
-        return content
-    if is_native(message, context):
-        is_unread = is_of_another_maker(state.issuer, context)
-    else:
-        is_unread = content.__class__ is FunctionCallContent and state.issuer not in context.issuers
-    if not is_unread:
-        return content
-    if isinstance(content, ReasoningContent):
-        return readable_reasoning(content, context, is_last=content is message.contents[-1])
-    context.report_loss(content, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
-    return msgspec.structs.replace(content, protected=None)
-
-
-def has_fields_of_state(context: EncodeContext) -> bool:
-    """Return whether a conversation of another API goes to a host that has fields for opaque state."""
-    return context.host.state_field is not None and context.host.dialect is not None and not context.native
-
-
-def with_state_of_host(content: AIContent, context: EncodeContext) -> Made:
-    """Return a call or a text with its signature in the field of the host.
-
-    The signature of a text is a content before it. Without a field for it, the text keeps it.
-    """
-    dialect: Dialect = context.host.dialect
-    state = content.protected
-    if state is None or state.issuer not in context.issuers:
-        return content
-    if content.__class__ is FunctionCallContent and dialect.call_row is not None and google.is_signed(content):
-        return hints.ROW.on(content, context.api, dialect.call_row)
-    if content.__class__ is not TextContent:
-        return content
-    field = dialect.text_field if dialect.text_field and google.is_signed(content) else dialect.state_field
-    signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field or ""))
-    return [signature, msgspec.structs.replace(content, protected=None)]
-
-
-def with_accepted_author(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message with a name of its author that the API accepts: without one if the host refuses all names."""
-    name = message.author_name
-    accepts = not refuses_names(context)
-    if name is None or message.role == "tool" or (accepts and AUTHORS.accepts(name)):
-        return message
-    accepted = _REFUSED.sub("_", name)[: AUTHORS.longest] if accepts and name else None
-    if accepted is None:
-        context.report_lost_attributes(message, ("author_name",))
-    else:
-        context.report_loss(message, "author_name", reasons.AUTHOR_NAME)
-    return msgspec.structs.replace(message, author_name=accepted)
-
-
-_REFUSED = re.compile(f"[{REFUSED_IN_AUTHORS}]+")
-
-
-def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request of Mistral with the fields that this API has, too: a prediction only if nothing excludes it."""
-    options = request.options
-    excludes = (request.tools, options.logprobs, options.max_output_tokens, (options.choices or 1) > 1)
-    names = ("prompt_cache_key", *(() if any(excludes) else ("prediction",)))
-    return with_fields_of(request, context, "mistral-chat", names)
-
-
-REQUEST_PASSES = (
-    request_pass(with_settings_of_platform, needs=(("extra", "openai-responses"),)),
-    request_pass(with_fields_of_mistral, needs=(("extra", "mistral-chat"),)),
-    request_pass(with_fitting_settings, native=True, needs=settings.NEEDS),
-    request_pass(with_tools_of_host, native=True),
-    request_pass(place_instructions, native=True),
-    *passes.NORMALIZE,
-    content_step(without_unread_state, attribute="protected", native=True, needs=(Fact.STATE,)),
-    content_step(with_state_of_host, attribute="protected", needs=(Fact.STATE,), on=has_fields_of_state),
-    turn_step(with_signed_call, FunctionCallContent, own="aimed", on=requires_signed_calls),
-    turn_step(with_role_of_host, aimed=True, own="always", needs=("developer",), on=lacks_developers),
-    turn_step(with_accepted_author, attribute="author_name", aimed=True, own="always", needs=(Fact.AUTHOR,)),
-    *media.with_readable_media(_reads),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
-    request_pass(with_fitting_schemas, dialects=OPENAI),
-)
-
-
-VOICE = "alloy"
-
-
-def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Add a voice and a format to a request for audio. If the model has no audio output, remove audio from the request.
-
-    The API requires both (types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22).
-    """
-    modalities = payload.get("modalities", ())
-    if "audio" not in modalities or "audio" in payload:
-        return payload
-    kinds = context.known.capabilities.media
-    if kinds is not None and "audio" in kinds:
-        context.report_loss(request, "options.modalities", reasons.VOICE)
-        return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
-    context.report_loss(request, "options.modalities", reasons.NO_AUDIO_OUTPUT, model=payload["model"])
-    rest = [modality for modality in modalities if modality != "audio"]
-    without = {key: value for key, value in payload.items() if key != "modalities"}
-    return {**without, "modalities": rest} if rest else without
-
-
-def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the fields that the API requires."""
-    if "error" in payload and not response.choices:
-        context.report_lost_attributes(response, ("id", "model", "created", "usage"))
-        return {"error": payload["error"]}
-    filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
-    filled["created"] = whole_seconds(response, context)
-    if "usage" in filled:
-        filled["usage"] = complete_usage(filled["usage"])
-    return filled
-
-
-def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with its error in the place that the host gave it."""
-    error = response.error
-    if error is None or not context.native:
-        return payload
-    rest = {key: value for key, value in payload.items() if key != "error"}
-    if hints.ROW.of(error, API) == ERROR_AT_TOP.name:
-        return {**payload["error"], **rest}
-    if hints.ROW.of(error, API) == ERROR_BESIDE.name:
-        return {**rest, ERROR_BESIDE.name: payload["error"]}
-    if hints.COLUMN.of(error, API) == "choices" and len(payload.get("choices", ())) == 1:
-        return {**rest, "choices": [{**payload["choices"][0], "error": payload["error"]}]}
-    return payload
-
-
-def with_listed_sources(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the sources that its host lists beside the choices."""
-    return with_listed(payload, contents_of(response.messages), context) if context.native else payload
+"""The HTTP interface (platform.openai.com/docs/api-reference/chat, seen 2026-11-23)."""
 
 
 class OpenAIChat(TableAdapter):
@@ -395,25 +83,10 @@ class OpenAIChat(TableAdapter):
     reasoning_fields = REASONING_FIELDS
     dialects = tuple(DIALECTS)
     request_passes = REQUEST_PASSES
-    request_payload_passes = (
-        payload_pass(passes.with_model),
-        payload_pass(without_settings_of_tools, aimed=True, keys=("tool_choice", "parallel_tool_calls")),
-        payload_pass(with_voice, keys=("modalities",)),
-        payload_pass(with_rules_of_host, aimed=True),
-        payload_pass(with_aliases, native=True),
-        payload_pass(with_reported_settings, native=True),
-    )
-    answer_passes = (
-        message_pass(without_user_messages),
-        content_step(with_state_of_host, attribute="protected", own="always", on=has_fields_of_state),
-        message_pass(with_normalized_texts, native=True, cites=True),
-    )
+    request_payload_passes = REQUEST_PAYLOAD_PASSES
+    answer_passes = ANSWER_PASSES
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = (
-        payload_pass(completed),
-        payload_pass(with_error_of_host, native=True),
-        payload_pass(with_listed_sources, native=True),
-    )
+    response_payload_passes = RESPONSE_PAYLOAD_PASSES
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)
@@ -461,12 +134,6 @@ class OpenAIChat(TableAdapter):
         if is_error_beside(payload) or (isinstance(error, str) and isinstance(payload.get("code"), str)):
             return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
-
-
-def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the counters that the API always has; a missing counter is zero."""
-    tokens = {"prompt_tokens": 0, "completion_tokens": 0, **usage}
-    return {"total_tokens": tokens["prompt_tokens"] + tokens["completion_tokens"], **tokens}
 
 
 ONLY_FIELDS = frozenset(

@@ -7,10 +7,9 @@ from typing import Any
 
 from contentmodel.authoring import BlockState, object_of
 from contentmodel.events import ReasoningDelta, TextDelta
-from contentmodel_adapters.openai.chat.messages import row_of_wire
+from contentmodel_adapters.openai.chat.messages import Divider, is_flagged, row_of_wire
 from contentmodel_adapters.openai.chat.parts import TEXT_PART
 from contentmodel_adapters.openai.chat.streamed_calls import GROWN, StreamedCalls, is_named
-from contentmodel_adapters.openai.chat.thoughts import Divider, is_flagged
 
 Key = tuple[str, int]
 """A column of the message, and the position of a content in it."""

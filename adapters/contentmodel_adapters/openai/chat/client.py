@@ -6,8 +6,8 @@ from typing import Any
 
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.common import clients
-from contentmodel_adapters.openai.chat.blocks import API
-from contentmodel_adapters.openai.chat.http import HTTP
+from contentmodel_adapters.openai.chat import HTTP
+from contentmodel_adapters.openai.chat.hosts import API
 
 with needs_extra("openai"):
     import openai

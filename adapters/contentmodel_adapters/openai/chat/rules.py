@@ -7,16 +7,19 @@ model's name is one of OpenAI's. A rule for some of OpenAI's models applies only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contentmodel.authoring import (
     Broken,
     Capabilities,
+    Host,
     IdentifierRule,
     Rules,
+    Severity,
     chat,
     child_path,
+    makers,
     objects,
     one_object,
     settings,
@@ -34,11 +37,32 @@ from contentmodel_adapters.common.rule_helpers import (
     table,
     unsampled,
 )
-from contentmodel_adapters.openai.chat.capabilities import CAPABILITIES
-from contentmodel_adapters.openai.chat.dialects import declare_rules
-from contentmodel_adapters.openai.models import CUSTOM_TOOLS
+from contentmodel_adapters.openai.chat.hosts import (
+    API,
+    AT_ALIBABA,
+    AT_CEREBRAS,
+    AT_DEEPSEEK,
+    AT_GOOGLE,
+    AT_GROQ,
+    AT_MINIMAX,
+    AT_MOONSHOT,
+    AT_XAI,
+    DIALECTS,
+    PLATFORM,
+    SEEN,
+    Dialect,
+    Restriction,
+    has_tool,
+    names_model,
+    own_fields,
+    required_reasoning,
+    thinks_in,
+)
+from contentmodel_adapters.openai.models import CUSTOM_TOOLS, openai_table
 
-RULES = Rules("openai-chat", CAPABILITIES)
+CAPABILITIES = openai_table(API)
+"""OpenAI's models, the newest first."""
+RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 40)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 64)
 REFUSED_IN_AUTHORS = r"\s<|\\/>"
@@ -467,8 +491,141 @@ def no_conflicting_fields(request: dict[str, Any]) -> Iterator[Broken]:
         yield from ((f"$.{key}", "with prediction") for key in excluded)
 
 
-declare_rules(RULES)
+# -- hosts -------------------------------------------------------------------------------------------------------------
 
+# Many hosts of this API, Anthropic's own among them, serve Claude and others under their makers' names. So a name alone
+# proves no mistake.
+makers.declare_models(
+    RULES,
+    "developers.openai.com/api/docs/models; the sources of the hosts; seen 2026-11-29",
+    serves=(frozenset(DIALECTS) & makers.EVERY) | {"openai"},
+    severity="unchecked",
+)
+_HOSTS = f"{'; '.join(dialect.source for dialect in DIALECTS.values())}; seen {SEEN}"
+
+
+def _restricted_by(severity: Severity) -> str:
+    """Return the sources of all restrictions of a severity, each once."""
+    rows = (*AT_DEEPSEEK, *AT_MOONSHOT, *AT_ALIBABA, *AT_MINIMAX, *AT_GROQ, *AT_XAI, *AT_CEREBRAS, *AT_GOOGLE)
+    found = dict.fromkeys(row.source for row in rows if row.severity == severity)
+    return f"{'; '.join(found)}; seen {SEEN}"
+
+
+@RULES.by_host(
+    "refused",
+    fix="send the reasoning of the answer back, or an empty text",
+    source="api-docs.deepseek.com/guides/thinking_mode; anomalyco/opencode#16318, Lapis0x0/obsidian-yolo#243; "
+    "seen 2026-11-23",
+)
+def calls_have_reasoning(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """At DeepSeek and Moonshot, a message with calls must have its reasoning while the model thinks."""
+    field = required_reasoning(request, host)
+    for at, message in objects(request, "messages") if field is not None else ():
+        if message.get("tool_calls") and not isinstance(message.get(field or ""), str):
+            yield f"{at}.{field}", f"no {field} beside the calls"
+
+
+@RULES.by_host("refused", fix="use system", source=_HOSTS)
+def roles_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """The host must accept the role of each message: most hosts do not accept the role developer."""
+    for at, message in objects(request, "messages") if host.dialect else ():
+        role = message.get("role")
+        if isinstance(role, str) and role not in host.dialect.roles:
+            yield f"{at}.role", f"{role:.60} at {host.dialect.name}"
+
+
+@RULES.by_host("refused", fix="use a function with one text parameter", source=_HOSTS)
+def tools_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """The host must have the type of each tool and call: most hosts have functions only, and no custom tools."""
+    if not host.dialect:
+        return
+    calls = [call for at, message in objects(request, "messages") for call in objects(message, "tool_calls", at)]
+    for at, typed in [*objects(request, "tools"), *calls]:
+        if not has_tool(host.dialect, typed.get("type")):
+            yield f"{at}.type", f"{typed['type']:.60} at {host.dialect.name}"
+
+
+@RULES.by_host("ignored", fix="remove it", source=_HOSTS)
+def fields_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Other hosts do not document the fields for features of OpenAI's platform, such as `store` and `metadata`."""
+    dialect: Dialect | None = host.dialect
+    if dialect is not None and dialect.fields is None and dialect.takes is not None:
+        for path, value in _unknown(None, PLATFORM - dialect.takes, request):
+            yield path, f"{value!r:.60} at {dialect.name}"
+
+
+@RULES.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")
+def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """The limit of output tokens must be in the host's field: max_tokens at DeepSeek and Z.ai."""
+    if host.dialect and host.dialect.limit == "max_tokens" and request.get("max_completion_tokens") is not None:
+        yield "$.max_completion_tokens", f"max_completion_tokens at {host.dialect.name}"
+
+
+@RULES.by_host("refused", fix="remove it, or use a value that the host accepts", source=_restricted_by("refused"))
+def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Groq refuses logprobs, logit_bias, names and n > 1; xAI stop and penalties; thinking models a forced call.
+
+    Google, Groq and Mistral refuse unknown fields. Kimi K2.5 and K2.6 refuse other values of their
+    fixed sampling settings. The models of DeepSeek, Moonshot and Alibaba refuse a forced call while they think.
+    """
+    yield from _restricted("refused", request, host)
+    dialect: Dialect | None = host.dialect
+    if dialect is not None and dialect.fields is not None:
+        own = own_fields(dialect)
+        for path, value in _unknown(dialect.fields | own, (), request):
+            yield path, f"{value!r:.60} at {dialect.name}"
+
+
+@RULES.by_host("ignored", fix="remove it", source=_restricted_by("ignored"))
+def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """DeepSeek ignores temperature and penalties while it thinks, MiniMax penalties, and Grok 4.20 logprobs."""
+    return _restricted("ignored", request, host)
+
+
+def _restricted(severity: Severity, request: dict[str, Any], host: Host) -> Iterator[Broken]:
+    """Yield the fields with values that restrictions of the host exclude."""
+    dialect: Dialect | None = host.dialect
+    rows = () if dialect is None else dialect.restrictions
+    if dialect is not None and rows:
+        for path, value in _excluded(rows, severity, request, thinks=thinks_in(request, dialect)):
+            yield path, f"{value!r:.60} at {dialect.name}"
+
+
+def _excluded(
+    restrictions: Iterable[Restriction], severity: Severity, request: dict[str, Any], *, thinks: bool
+) -> Iterator[tuple[str, Any]]:
+    """Yield the values that restrictions of a severity exclude, each with its path."""
+    for restriction in restrictions:
+        is_model = restriction.models is None or names_model(request, restriction.models)
+        if restriction.severity != severity or not is_model or restriction.thinking not in (None, thinks):
+            continue
+        for field, accepted in restriction.fields.items():
+            yield from ((at, v) for at, v in _values(request, field) if v is not None and v not in accepted)
+
+
+def _unknown(
+    fields: Iterable[str] | None, platform: Iterable[str], request: dict[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a request, with their paths, that are not in `fields`; if that is None, are in `platform`."""
+    known = None if fields is None else frozenset(fields)
+    refused = frozenset(platform)
+    for name, value in request.items():
+        if value is not None and (name in refused if known is None else name not in known):
+            yield child_path("$", name), value
+
+
+def _values(request: dict[str, Any], field: str) -> Iterator[tuple[str, Any]]:
+    """Yield the value of a field, with its path. Yield that of each message, except results, for `messages.name`."""
+    if not field.startswith("messages."):
+        yield f"$.{field}", request.get(field)
+        return
+    name = field.removeprefix("messages.")
+    for at, message in objects(request, "messages"):
+        if message.get("role") not in ("tool", "function"):
+            yield f"{at}.{name}", message.get(name)
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
 
 _HARMLESS: dict[str, Any] = {"logit_bias": {}, "logprobs": False}
 _SAMPLING = {key: key for key in ("temperature", "top_p", "presence_penalty", "frequency_penalty")}

@@ -41,25 +41,28 @@ from contentmodel.events import (
     UnknownDelta,
 )
 from contentmodel.message import Origin, contents_of
-from contentmodel_adapters.openai.chat.blocks import (
-    API,
-    CITATIONS,
-    TABLE,
-    TOOL_CALLS,
-    USAGE,
-    usage_of_host,
-)
 from contentmodel_adapters.openai.chat.choices import Choice, Key, place_of_thinking, text_of
-from contentmodel_adapters.openai.chat.details import GROWING, detail_names
+from contentmodel_adapters.openai.chat.hosts import API
 from contentmodel_adapters.openai.chat.messages import (
     REASONING_LISTS,
     REASONING_TEXTS,
     REPEATED,
+    THOUGHT,
     decode_assistant,
     repeats_reasoning,
 )
-from contentmodel_adapters.openai.chat.parts import CONTENT, is_summarized, is_summary
-from contentmodel_adapters.openai.chat.response import error_body, is_error_beside
+from contentmodel_adapters.openai.chat.parts import (
+    CITATIONS,
+    CONTENT,
+    GROWING,
+    TABLE,
+    TOOL_CALLS,
+    USAGE,
+    detail_names,
+    is_summarized,
+    is_summary,
+    usage_of_host,
+)
 from contentmodel_adapters.openai.chat.streamed_calls import (
     is_another,
     is_complete_call,
@@ -69,7 +72,7 @@ from contentmodel_adapters.openai.chat.streamed_calls import (
     stub,
     with_distances,
 )
-from contentmodel_adapters.openai.chat.thoughts import THOUGHT
+from contentmodel_adapters.openai.chat.table import error_body, is_error_beside
 
 # These fields keep their first value; some hosts give every chunk another id (Groq), or first the time 0 (Azure).
 FIRST = ("id", "created", "model")

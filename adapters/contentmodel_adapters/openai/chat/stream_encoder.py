@@ -34,11 +34,9 @@ from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
 from contentmodel_adapters.common.citations import placed
 from contentmodel_adapters.common.google import is_signed
-from contentmodel_adapters.openai.chat.blocks import usage_of_host
-from contentmodel_adapters.openai.chat.messages import BETWEEN, COLUMNS, REASONING_TEXTS
-from contentmodel_adapters.openai.chat.sources import with_listed
+from contentmodel_adapters.openai.chat.messages import BETWEEN, COLUMNS, END, FLAG, REASONING_TEXTS, THOUGHT
+from contentmodel_adapters.openai.chat.parts import usage_of_host, with_listed
 from contentmodel_adapters.openai.chat.stream import TEXTS
-from contentmodel_adapters.openai.chat.thoughts import END, FLAG, THOUGHT
 
 ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
