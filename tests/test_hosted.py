@@ -27,7 +27,7 @@ from contentmodel import (
 )
 from contentmodel.content import ToolSearchToolCallContent, ToolSearchToolResultContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel_adapters.openai.responses.blocks import MCP_ERROR
+from contentmodel_adapters.openai.responses.items import MCP_ERROR
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of

@@ -79,7 +79,7 @@ FORMATS: dict[str, set[str]] = {
 # Some APIs have several hosts or models of several makers. The tables of OpenAI's APIs are longer than a file may be.
 FURTHER: dict[str, set[str]] = {
     "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py", "streamed_calls.py"},
-    "openai-responses": {"ids.py", "items.py", "reasoning.py"},
+    "openai-responses": {"ids.py", "items.py"},
     "anthropic-messages": {"dialects.py"},
     "google-generate-content": {"dialects.py"},
     "bedrock-converse": {"cached_blocks.py", "dialects.py"},

@@ -68,11 +68,11 @@ ORDER = {
         with_accepted_author readable with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas;
         with_model without_settings_of_tools with_voice with_rules_of_host *with_aliases *with_reported_settings""",
     "openai-responses": """
-        with_settings_of *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools
+        with_settings_of *with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools
         with_approvals_of_openai with_runs_of_openai with_hosted_of_openai with_state_of_items with_stored_reasoning
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
         results_apart *without_unread_state with_state_at_end with_texts_of_openai readable with_readable_outputs
-        _with_a_turn _with_fitting_calls with_fitting_schemas;""",
+        with_a_turn with_fitting_items with_fitting_schemas;""",
 }
 """The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {

@@ -18,7 +18,7 @@ from contentmodel.planning import COSTS
 from contentmodel.runner import report
 from contentmodel_adapters.anthropic.messages.tools import HOSTED_KINDS as ANTHROPIC
 from contentmodel_adapters.google.generate_content.tools import HOSTED_KINDS as GOOGLE
-from contentmodel_adapters.openai.responses.tools import HOSTED_KINDS as RESPONSES
+from contentmodel_adapters.openai.responses.table import HOSTED_KINDS as RESPONSES
 
 
 @pytest.mark.parametrize(

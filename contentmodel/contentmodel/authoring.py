@@ -53,7 +53,7 @@ from contentmodel.engine.pipeline.lowering import check_choices, readable_reason
 from contentmodel.engine.pipeline.names import Renames, SchemaMap
 from contentmodel.engine.pipeline.normalizing import as_text_content, normalized_request
 from contentmodel.engine.pipeline.origins import is_native, stays
-from contentmodel.engine.pipeline.pairing import with_fitting_calls
+from contentmodel.engine.pipeline.pairing import NEEDS_OF_CALLS, with_fitting_calls
 from contentmodel.engine.pipeline.same_fields import with_fields_of
 from contentmodel.engine.pipeline.sentinels import (
     BEGUN,
@@ -297,6 +297,7 @@ __all__ = [
     "MediaDelta",
     "MessageList",
     "MintedId",
+    "NEEDS_OF_CALLS",
     "NO_RESULT",
     "Named",
     "NamedEvent",

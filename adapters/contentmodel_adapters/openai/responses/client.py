@@ -6,8 +6,8 @@ from typing import Any
 
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.common import clients
-from contentmodel_adapters.openai.responses.blocks import API
-from contentmodel_adapters.openai.responses.http import HTTP
+from contentmodel_adapters.openai.responses import HTTP
+from contentmodel_adapters.openai.responses.items import API
 
 with needs_extra("openai"):
     import openai

@@ -1,4 +1,4 @@
-"""The ids of the items of the Responses API."""
+"""The ids of the items of the Responses API: the table, the steps and streams give each item of an answer one."""
 
 from __future__ import annotations
 

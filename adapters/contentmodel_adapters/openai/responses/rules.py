@@ -32,11 +32,13 @@ from contentmodel_adapters.common.rule_helpers import (
     table,
     unsampled,
 )
-from contentmodel_adapters.openai.responses.capabilities import CAPABILITIES
+from contentmodel_adapters.openai.models import openai_table
 from contentmodel_adapters.openai.responses.ids import PREFIXES
-from contentmodel_adapters.openai.responses.reasoning import declare_reasoning_texts
+from contentmodel_adapters.openai.responses.items import API
 
-RULES = Rules("openai-responses", CAPABILITIES)
+CAPABILITIES = openai_table(API)
+"""OpenAI's models, the newest first."""
+RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
 makers.declare_models(
@@ -72,7 +74,14 @@ _INCLUDED += ["message.input_image.image_url", "computer_call_output.output.imag
 _INCLUDED += ["reasoning.encrypted_content", "message.output_text.logprobs"]
 _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
-declare_reasoning_texts(_rule)
+
+
+@_rule("refused", fix="remove it", source="openai/codex#36551, musistudio/claude-code-router#1783")
+def reasoning_has_no_content(request: dict[str, Any]) -> Iterator[Broken]:
+    """A reasoning item must have an empty content. vLLM, LM Studio and xAI accept its text."""
+    for at, item in objects(request, "input"):
+        if item.get("type") == "reasoning" and item.get("content"):
+            yield f"{at}.content", "the text of the reasoning"
 
 
 def _items(request: dict[str, Any], *kinds: str) -> Found:

@@ -38,8 +38,8 @@ from contentmodel.events import (
     UnknownDelta,
 )
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.openai.responses.blocks import API, CITATIONS, TABLE
-from contentmodel_adapters.openai.responses.messages import decode_item, decode_items
+from contentmodel_adapters.openai.responses.items import API, CITATIONS, TABLE
+from contentmodel_adapters.openai.responses.table import decode_item, decode_items
 
 LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 FIRST = ("response.created", "response.in_progress", "response.queued")

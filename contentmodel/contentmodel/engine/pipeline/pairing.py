@@ -79,12 +79,16 @@ def _has_more_than_text(result: ToolResultContent) -> bool:
     return any(isinstance(output, _MORE_THAN_TEXT) for output in outputs)
 
 
-@needs(
+NEEDS_OF_CALLS = (
     *CALLS_AND_RESULTS,
     *(("tool", kind) for kind in (FunctionTool, CustomTool, HostedTool, ToolGroup)),
     ("option", "tool_choice"),
     "tool",
 )
+"""The facts of requests with calls, results or tools, whose ids and names may have to be changed."""
+
+
+@needs(*NEEDS_OF_CALLS)
 def with_fitting_calls(
     request: ChatRequest,
     context: EncodeContext,

@@ -1,28 +1,44 @@
-"""Group items into messages, and split messages into items.
+"""The table of the Responses API: tools, items as messages, requests and answers.
 
-Consecutive items of the assistant (reasoning, calls, hosted tools, the parts of its message items) are one message, and
-so are consecutive results of tools. The fields of an item other than its parts are kept with its first part, in the
-hint `ITEM`; a part with that hint starts an item.
+The rows of parts and items are in items.py. Consecutive items of the assistant (reasoning, calls, hosted tools, the
+parts of its message items) are one message, and so are consecutive results of tools. The fields of an item other than
+its parts are kept with its first part, in the hint `ITEM`; a part with that hint starts an item.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
 import msgspec
 
 from contentmodel.authoring import (
+    AddedTools,
+    Blocks,
+    Choice,
     Codec,
     DecodeContext,
     EncodeContext,
+    ErrorBody,
+    Fields,
+    Filled,
+    FinishReasons,
     Hint,
+    Implied,
+    OneOf,
     PairRow,
+    ProviderOnly,
+    Record,
+    Rest,
     Roles,
     Row,
     Silent,
+    TextField,
     TextOrBlocks,
+    custom_names,
+    enum_at,
     escaped,
     hints,
     needs_error_mark,
@@ -35,11 +51,7 @@ from contentmodel.authoring import (
     with_error_read,
 )
 from contentmodel.content.base import Protected
-from contentmodel.content.outcomes import (
-    ConfigurationContent,
-    ToolChangeContent,
-    UnknownContent,
-)
+from contentmodel.content.outcomes import ConfigurationContent, ToolChangeContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -52,15 +64,224 @@ from contentmodel.content.tools import (
     ToolApprovalResponseContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, FinishReason
+from contentmodel.request import (
+    ChatRequest,
+    CustomTool,
+    FunctionTool,
+    HostedTool,
+    ResponseFormat,
+    ToolChoice,
+    ToolGroup,
+)
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel_adapters.common.answer import OnlyChoice, misfits
 from contentmodel_adapters.common.citations import whole_citations
+from contentmodel_adapters.common.hosted import Current, Hosted, declaration
 from contentmodel_adapters.common.makers import MAKERS, maker_of
 from contentmodel_adapters.common.pairs.provider_state import ITEM
 from contentmodel_adapters.common.replay import Change, Replay
+from contentmodel_adapters.common.schema_adaptation import fits_strict_mode
 from contentmodel_adapters.common.thought_parts import decode_parts, unknown_part_of, with_last_thought
-from contentmodel_adapters.openai.responses.blocks import API, FORMATS, INPUT, OUTPUT, REASONING, SEALED, TABLE
+from contentmodel_adapters.openai.errors import ERRORS
 from contentmodel_adapters.openai.responses.ids import ItemIds
-from contentmodel_adapters.openai.responses.items import AGENT_MESSAGE, ITEMS, OTHER_PAIRS, PAIRS, is_agent_message
+from contentmodel_adapters.openai.responses.items import (
+    AGENT_MESSAGE,
+    API,
+    ERROR,
+    FORMATS,
+    INPUT,
+    ITEMS,
+    OTHER_PAIRS,
+    OUTPUT,
+    PAIRS,
+    REASONING,
+    SEALED,
+    TABLE,
+    USAGE,
+    is_agent_message,
+)
+
+# -- tools -------------------------------------------------------------------------------------------------------------
+
+
+class _StrictByDefault(Implied):
+    """The value of `strict` in a function without this field. A changed value is written."""
+
+    def __init__(self) -> None:
+        super().__init__({"strict": True})
+
+    def keys_of(self, attribute: str) -> Sequence[str]:
+        return ("strict",) if attribute == "strict" else ()
+
+    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+        if value.strict is False or context.completes:
+            wire["strict"] = value.strict
+
+
+def _is_strict_by_default(wire: Mapping[str, Any]) -> bool:
+    """Return whether a function has no `strict`, and a schema that the API enforces nevertheless.
+
+    "If you omit `strict`, the default depends on the API: Responses requests will attempt to normalize your schema into
+    strict mode when possible, and will fall back to non-strict, best-effort function calling [...]. Chat Completions
+    requests remain non-strict by default" (developers.openai.com/api/docs/guides/function-calling, "Strict mode", and
+    types/responses/namespace_tool.py of openai 3.54; seen 2026-11-29). The guide does not list what is normalized, and
+    only names closed objects and required properties as examples. So only a schema that strict mode takes unchanged is
+    known to be enforced: no schema that another API gets is rewritten because a field is missing.
+    """
+    return wire.get("strict") is None and fits_strict_mode(wire.get("parameters"))
+
+
+_FUNCTION = {"name": "name", "description": "description", "parameters": "parameters", "output_schema": "returns"}
+FUNCTION = row(
+    "function",
+    FunctionTool,
+    {**_FUNCTION, "strict": "strict"},
+    # If `strict` is missing, this API takes it as true, others as false.
+    Filled({"parameters": None, "strict": False}),
+)
+STRICT_BY_DEFAULT = row(
+    "function", FunctionTool, _FUNCTION, _StrictByDefault(), form="strict by default", accepts=_is_strict_by_default
+)
+CUSTOM = row("custom", CustomTool, {"name": "name", "description": "description", "format": "format"})
+
+HOSTED_KINDS = {
+    "web_search": "web_search",
+    "web_search_2025_08_26": "web_search",
+    "web_search_preview": "web_search",
+    "web_search_preview_2025_03_11": "web_search",
+    "file_search": "file_search",
+    "code_interpreter": "code_interpreter",
+    "image_generation": "image_generation",
+    "mcp": "mcp",
+    "computer": "computer",
+    "computer_use_preview": "computer",
+    "local_shell": "shell",
+    "shell": "shell",
+    "apply_patch": "apply_patch",
+    "tool_search": "tool_search",
+    "programmatic_tool_calling": "program",
+}
+# The definitions of hosted tools that were created by the application or come from another API (openai 3.54,
+# types/responses/tool_param.py, seen 2026-11-22).
+_SEARCHES = {
+    "allowed_domains": "filters.allowed_domains",
+    "user_location": "user_location",
+    "search_context_size": "search_context_size",
+}
+_SCREEN = ("display_width", "display_height", "environment")
+CURRENT: Current = {
+    "web_search": (Hosted("web_search", crosses=True, searches=_SEARCHES),),
+    "file_search": (Hosted("file_search", needs=("vector_store_ids",)),),
+    "code_interpreter": (Hosted("code_interpreter"),),
+    "image_generation": (Hosted("image_generation", crosses=True),),
+    "mcp": (Hosted("mcp", needs=("server_label",)),),
+    "computer": (Hosted("computer_use_preview", needs=_SCREEN), Hosted("computer")),
+    "shell": (Hosted("shell"),),
+    "apply_patch": (Hosted("apply_patch"),),
+    "tool_search": (Hosted("tool_search"),),
+    "program": (Hosted("programmatic_tool_calling"),),
+}
+# Required settings for which the API has an automatic choice.
+_FILL: dict[str, dict[str, Any]] = {"code_interpreter": {"container": {"type": "auto"}}}
+
+
+def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is FunctionTool:
+        return FUNCTION
+    if tool.__class__ is not HostedTool:
+        return rows[0]
+    known = declaration(tool, CURRENT)
+    return next((r for r in rows if known is not None and r.name == known.tag), None)
+
+
+HOSTED = [
+    Row(
+        tag,
+        HostedTool,
+        {},
+        Implied({"kind": kind}),
+        Rest("settings"),
+        Silent("name"),
+        Filled(_FILL.get(tag, {})),
+        constants={"type": tag},
+    )
+    for tag, kind in HOSTED_KINDS.items()
+]
+OTHER = Row("other", HostedTool, {"type": "kind"}, Rest("settings"), Silent("name"))
+FUNCTIONS = [STRICT_BY_DEFAULT, FUNCTION]
+INNER = TABLE.union(
+    "namespace tool", [*FUNCTIONS, CUSTOM, *HOSTED], default="function", other=OTHER, prefer=_usual_tool
+)
+NAMESPACE = row(
+    "namespace",
+    ToolGroup,
+    {"name": "name", "description": "description", "tools": ("tools", Blocks(INNER))},
+)
+TOOLS = TABLE.union(
+    "tool", [*FUNCTIONS, CUSTOM, NAMESPACE, *HOSTED], default="function", other=OTHER, prefer=_usual_tool
+)
+
+
+def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    """Return the choice that an object means; None if it is not understood."""
+    kind, name = value.get("type"), value.get("name")
+    if kind in ("function", "custom") and name.__class__ is str:
+        return ToolChoice(mode="required", tools=[name])
+    if kind == "allowed_tools" and value.get("tools").__class__ is list and value.get("mode").__class__ is str:
+        names = [tool.get("name") for tool in value["tools"] if isinstance(tool, dict)]
+        texts = [name for name in names if isinstance(name, str)]
+        if texts and len(texts) == len(value["tools"]):
+            return ToolChoice(mode=value["mode"], tools=texts)
+    if kind.__class__ is str and kind in HOSTED_KINDS:
+        return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind])
+    return None
+
+
+def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
+    """Return the string or object of a choice; None if the API cannot express it."""
+    names = choice.tools or []
+    if choice.hosted is not None:
+        return {"type": choice.hosted} if choice.hosted in HOSTED_KINDS else None
+    if not names:
+        return choice.mode if choice.mode in ("auto", "none", "required") else None
+    customs = custom_names(tools)
+    named = [{"type": "custom" if name in customs else "function", "name": name} for name in names]
+    if choice.mode == "required" and len(named) == 1:
+        return named[0]
+    if choice.mode == "none":
+        # The API can list allowed tools, not forbidden ones.
+        return None
+    return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
+
+
+_FORMS = ("function", "custom", "allowed_tools", *HOSTED_KINDS, "computer_use")
+TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
+TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
+
+TEXT_FORMAT = TABLE.union(
+    "text.format",
+    [
+        row(
+            "json_schema",
+            ResponseFormat,
+            {"schema": "schema", "name": "name", "description": "description", "strict": "strict"},
+            Implied({"kind": "json_schema"}),
+            Silent("media_type"),
+            Filled({"name": "response"}),
+        ),
+        row("json_object", ResponseFormat, {}, Implied({"kind": "json"}), Silent("media_type")),
+        row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
+    ],
+    other=Row("other", ResponseFormat, {"type": "kind"}),
+    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), None),
+)
+
+ADDED = AddedTools(TOOLS, lambda tool: tool)
+"""The tools of items of type `additional_tools`."""
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
 
 STRING = Hint[Literal[True]](API, "string", "the content of an item, or the input, was a string")
 WHOLE_ITEM = Hint[Literal[True]](
@@ -569,3 +790,179 @@ class Items(Codec[list[ChatMessage]]):
             content = items[0]["content"]
             return content if content.__class__ is str else items
         return items or None
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "instructions": ("instructions", TextField(TextContent, "text", between="\n\n")),
+        "input": ("messages", Items()),
+        "tools": ("tools", Blocks(TOOLS)),
+        "tool_choice": ("options.tool_choice", TOOL_CHOICE),
+        "parallel_tool_calls": "options.parallel_tool_calls",
+        "text.format": ("options.response_format", OneOf(TEXT_FORMAT)),
+        "text.verbosity": "options.verbosity",
+        "max_output_tokens": "options.max_output_tokens",
+        "temperature": "options.temperature",
+        "top_p": "options.top_p",
+        "top_logprobs": "options.top_logprobs",
+        "stream": "options.stream",
+        "store": "options.store",
+        "user": "options.user",
+        "metadata": "options.metadata",
+        "service_tier": enum_at(
+            "options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"
+        ),
+        "previous_response_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
+        "conversation": "options.conversation_id",
+        "reasoning.effort": enum_at(
+            "options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"
+        ),
+        "reasoning.summary": enum_at("options.reasoning.summary", "auto", "concise", "detailed"),
+    },
+)
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+INCOMPLETE = {
+    "max_output_tokens": "length",
+    "content_filter": "content_filter",
+    "max_messages": "length",
+    "steered": "other",
+}
+INCOMPLETE_STATUS = "incomplete"
+"""The status of an incomplete answer: the finish reason if its details have none."""
+STATUSES = {
+    "completed": "stop",
+    "failed": "error",
+    "cancelled": "cancelled",
+    "in_progress": "running",
+    "queued": "running",
+}
+
+_REASONS: dict[str | int, str] = dict((*STATUSES.items(), *INCOMPLETE.items()))
+FINISH = FinishReasons(
+    _REASONS,
+    {
+        "stop": "completed",
+        "tool_calls": "completed",
+        "length": "max_output_tokens",
+        "content_filter": "content_filter",
+        "error": "failed",
+        "cancelled": "cancelled",
+        "running": "in_progress",
+    },
+    "completed",
+    implied=("tool_calls",),
+    of_hosts={INCOMPLETE_STATUS: "length"},
+    same=(INCOMPLETE_STATUS,),
+)
+"""The finish reasons: a status, or the reason of an incomplete answer."""
+
+TABLE.known_values("status", *STATUSES, INCOMPLETE_STATUS)
+TABLE.known_values("incomplete.reason", *INCOMPLETE)
+TABLE.known_values("error.code", *ERRORS.types)
+
+
+def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | None:
+    """Return the finish reason that the status gives; "tool_calls" if a completed answer has tool calls."""
+    status, details = wire.get("status"), wire.get("incomplete_details")
+    if not isinstance(status, str):
+        return None
+    if status == INCOMPLETE_STATUS:
+        raw = details.get("reason") if isinstance(details, dict) else None
+        if not isinstance(raw, str):
+            return FinishReason(reason=FINISH.reasons[status], raw=status)
+        return FinishReason(reason=INCOMPLETE.get(raw, "other"), raw=raw)
+    reason = STATUSES.get(status, "other")
+    if reason == "stop" and any(message.tool_calls for message in choice.messages):
+        reason = "tool_calls"
+    return FinishReason(reason=reason, raw=status, resumable=reason == "running")
+
+
+def _other_details(wire: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details of an incomplete answer that its finish reason does not hold, for the residue."""
+    details = wire.get("incomplete_details")
+    if details.__class__ is not dict:
+        return {}
+    is_read = wire.get("status") == INCOMPLETE_STATUS and details.get("reason").__class__ is str
+    others = {key: value for key, value in details.items() if value is not None and not (is_read and key == "reason")}
+    return {"incomplete_details": others} if others else {}
+
+
+def status_of(raw: str | int | None) -> dict[str, Any]:
+    """Return the status fields of an encoded finish reason."""
+    if raw is None:
+        return {}
+    if raw in INCOMPLETE:
+        return {"status": INCOMPLETE_STATUS, "incomplete_details": {"reason": raw}}
+    return {"status": raw, "incomplete_details": None}
+
+
+STATUS_FIELDS = Hint[dict[str, Any]](API, "ending", "the fields that report the status of the answer")
+NO_OUTPUT = Hint[list[Any] | None](API, "output", "the output of an answer that has no items: null or empty")
+ENDING = Fields({"finish_reason": "status", "messages": "output"})
+
+
+class Output(OnlyChoice):
+    """The output items and the status: the messages of the only choice, and its finish reason.
+
+    The status fields are kept in the hint `STATUS_FIELDS` and written again, unless the finish reason was changed or
+    comes from another API.
+    """
+
+    keys = ("output", "status", "incomplete_details")
+    parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
+
+    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+        is_answer = any(wire.get(key) is not None for key in self.keys)
+        return [key for key in self.keys if key in wire] if is_answer else ()
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
+        items = wire.get("output")
+        if items is not None and items.__class__ is not list:
+            context.expected(wire, "output", "array", items)
+        messages = decode_items(items, context) if items.__class__ is list else []
+        if not self.taken(wire):
+            return []
+        ending = {key: wire[key] for key in self.keys[1:] if key in wire}
+        kept = STATUS_FIELDS.entry(ending)
+        if "output" in wire and not items:
+            kept |= NO_OUTPUT.entry(items)
+        extra = {API: {**kept, **misfits(wire, status=str, incomplete_details=dict), **_other_details(wire)}}
+        choice = ChatChoice(messages=messages, extra=extra)
+        choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
+        context.trace(ENDING, choices, wire, None, spread=False)
+        return choices
+
+    def write_choice(
+        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+    ) -> None:
+        # The application may add texts to an answer of this API. All items of another API's answer get ids when it is
+        # completed.
+        items = encode_items(choice.messages, context, None if context.completes else ItemIds(wire))
+        if items or NO_OUTPUT.is_in(own):
+            wire["output"] = items or NO_OUTPUT.read(own)
+        wire.update(STATUS_FIELDS.read(own) or {})
+        finish = choice.finish_reason
+        if finish is not None and finish_of(wire, choice) != finish:
+            wire.update(status_of(FINISH.encode(finish, context, choice)))
+
+
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    {
+        "id": "id",
+        "model": "model",
+        "created_at": "created",
+        "usage": ("usage", Record(USAGE)),
+        "error": ("error", ErrorBody(ERROR, ERRORS)),
+    },
+    Output(),
+)
