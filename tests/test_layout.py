@@ -78,7 +78,7 @@ FORMATS: dict[str, set[str]] = {
 }
 # Some APIs have several hosts or models of several makers. The tables of OpenAI's APIs are longer than a file may be.
 FURTHER: dict[str, set[str]] = {
-    "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py", "streamed_calls.py"},
+    "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py"},
     "openai-responses": {"ids.py", "items.py"},
     "anthropic-messages": {"dialects.py"},
     "google-generate-content": {"dialects.py"},
@@ -213,7 +213,7 @@ def test_every_adapter_has_the_same_files(api: str) -> None:
     expected = {"__init__.py", "blocks.py", "rules.py"}
     if (FOLDERS[api] / "table.py").exists():
         expected = {"__init__.py", "table.py", "fit.py", "rules.py", *FURTHER.get(api, ())}
-        expected |= {"stream.py", "stream_encoder.py", "client.py"}
+        expected |= {"stream.py", "client.py"}
     elif api in FORMATS:
         expected |= FORMATS[api]
     else:

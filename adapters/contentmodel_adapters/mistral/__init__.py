@@ -14,8 +14,7 @@ from contentmodel_adapters.mistral.fit import (
     RESPONSE_PAYLOAD_PASSES,
 )
 from contentmodel_adapters.mistral.rules import RULES
-from contentmodel_adapters.mistral.stream import Decoder
-from contentmodel_adapters.mistral.stream_encoder import Encoder
+from contentmodel_adapters.mistral.stream import Decoder, Encoder
 from contentmodel_adapters.mistral.table import ANSWER, API, ASSISTANT, ERRORS, FINISH, REQUEST, RESPONSE, TABLE
 
 HTTP = HttpApi(

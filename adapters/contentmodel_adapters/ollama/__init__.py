@@ -26,8 +26,7 @@ from contentmodel_adapters.ollama.fit import (
     RESPONSE_PAYLOAD_PASSES,
 )
 from contentmodel_adapters.ollama.rules import RULES
-from contentmodel_adapters.ollama.stream import Decoder
-from contentmodel_adapters.ollama.stream_encoder import Encoder
+from contentmodel_adapters.ollama.stream import Decoder, Encoder
 from contentmodel_adapters.ollama.table import ANSWER, API, FINISH, REQUEST, RESPONSE, TABLE, id_of_answer, read_stream
 
 HTTP = HttpApi(

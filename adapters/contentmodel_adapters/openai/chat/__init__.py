@@ -34,8 +34,7 @@ from contentmodel_adapters.openai.chat.hosts import API, DIALECTS, host_of
 from contentmodel_adapters.openai.chat.messages import FLAG, REASONING_FIELDS, encode_answer, expanded
 from contentmodel_adapters.openai.chat.parts import TABLE, with_sources
 from contentmodel_adapters.openai.chat.rules import RULES
-from contentmodel_adapters.openai.chat.stream import Decoder
-from contentmodel_adapters.openai.chat.stream_encoder import Encoder
+from contentmodel_adapters.openai.chat.stream import Decoder, Encoder
 from contentmodel_adapters.openai.chat.table import (
     FINISH,
     REQUEST,

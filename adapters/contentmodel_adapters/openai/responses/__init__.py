@@ -24,8 +24,7 @@ from contentmodel_adapters.openai.errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.openai.responses.fit import ANSWER_PASSES, REQUEST_PASSES, RESPONSE_PAYLOAD_PASSES
 from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE
 from contentmodel_adapters.openai.responses.rules import RULES
-from contentmodel_adapters.openai.responses.stream import Decoder
-from contentmodel_adapters.openai.responses.stream_encoder import Encoder
+from contentmodel_adapters.openai.responses.stream import Decoder, Encoder
 from contentmodel_adapters.openai.responses.table import ADDED, FINISH, REQUEST, RESPONSE, encode_items, is_known_item
 
 HOSTS = {"xai": Host(issuers=frozenset({"xai"}))}
