@@ -80,9 +80,9 @@ FORMATS: dict[str, set[str]] = {
 FURTHER: dict[str, set[str]] = {
     "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py"},
     "openai-responses": {"ids.py", "items.py"},
-    "anthropic-messages": {"dialects.py"},
+    "anthropic-messages": {"dialects.py", "fit.py"},
     "google-generate-content": {"dialects.py"},
-    "bedrock-converse": {"cached_blocks.py", "dialects.py"},
+    "bedrock-converse": {"cached_blocks.py", "dialects.py", "fit.py"},
 }
 
 

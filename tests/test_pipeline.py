@@ -30,20 +30,21 @@ from contentmodel_conformance.strategies.handmade import handmade_turns
 
 ORDER = {
     "anthropic-messages": """
-        *with_fitting_settings *_with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
+        with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
         without_blank_instructions with_hosted_of_claude with_citations_of_kin with_citations_on_texts with_call_ids
         with_denials_as_results with_known_role lowered not_empty results_apart *with_history_of_host
-        with_cited_documents join_results join_assistant without_blank_text without_files_of_host readable
-        with_readable_outputs with_a_turn _with_fitting_calls _with_instructions_as_text _with_trimmed_prefill
+        with_settings_of_kin join_results join_assistant without_blank_text without_file readable
+        with_readable_outputs with_a_turn with_fitting_names with_placed_instructions with_trimmed_prefill
         with_fitting_schemas; with_limit with_model with_fitting_cache_points *with_form_of_host""",
     "bedrock-converse": """
-        *report_stream *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
-        without_empty_texts *with_readable_reasoning with_citations_of_kin with_citations_on_texts with_call_ids
-        with_denials_as_results with_known_role lowered not_empty results_apart with_cited_documents join_results
-        join_assistant with_citations_of_kin without_blank_text readable with_readable_outputs with_a_turn
-        with_fitting_calls instructions_as_text with_fitting_results with_documents with_begun with_fitting_schemas
-        with_parallel_calls *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata
-        with_fitting_cache_points *with_required_messages""",
+        *report_stream with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
+        without_blank_instructions without_empty_descriptions *with_readable_reasoning with_citations_of_kin
+        with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty results_apart
+        with_settings_of_kin join_results join_assistant with_citations_of_kin without_blank_text readable
+        with_readable_outputs with_a_turn with_fitting_calls instructions_as_text with_fitting_outputs
+        with_named_documents with_text_beside_documents with_begun with_fitting_schemas with_parallel_calls
+        *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points
+        *with_required_messages""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions with_citations_on_texts with_call_ids
         with_denials_as_results with_known_role lowered not_empty results_apart _uncited readable
@@ -81,7 +82,7 @@ ANSWERS = {
         without_blank_text *without_broken_status; with_cache_writes_of_kin; completed *with_error_of_host""",
     "bedrock-converse": """
         without_user_messages normalize_answer with_citations_of_kin without_names_of_results without_media
-        with_fitting_results without_blank_text *without_broken_status; with_cache_writes_of_kin; completed""",
+        with_fitting_outputs without_blank_text *without_broken_status; with_cache_writes_of_kin; completed""",
     "cohere-chat": "without_user_messages normalize_answer without_names_of_results without_media;; completed",
     "google-generate-content": """
         without_user_messages with_failures *with_normalized_texts; *without_blocked; completed""",

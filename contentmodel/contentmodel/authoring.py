@@ -48,7 +48,6 @@ from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessag
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
-from contentmodel.engine.pipeline.lacking_hosts import without_hosted
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
 from contentmodel.engine.pipeline.names import Renames, SchemaMap
 from contentmodel.engine.pipeline.normalizing import as_text_content, normalized_request
@@ -474,7 +473,6 @@ __all__ = [
     "with_named_types",
     "with_normalized_texts",
     "without_blank_instructions",
-    "without_hosted",
     "without_settings_of_tools",
     "without_user_messages",
     "write",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, hints, is_native, object_of
+from msgspec.structs import replace
+
+from contentmodel.authoring import EncodeContext, content_step, each_output, hints, is_native, needs, object_of
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import WebFetchToolResultContent
@@ -22,19 +24,17 @@ _SETTINGS = {"citations": dict, "context": str}
 _MEMBERS = ("document", "searchResult")
 
 
-def with_cited_documents(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose documents have the settings of the other API as settings of this one."""
+def with_settings_of_kin(content: Any, context: EncodeContext) -> Any:
+    """Return a document, or a result with documents, with the settings of the other API as settings of this one."""
     origin = context.origin
     if context.native or origin is None or origin.api not in (CLAUDE, CONVERSE):
-        return messages
-    return [context.with_contents(message, [_moved(c, context) for c in message.contents]) for message in messages]
+        return content
+    return _moved(content, context)
 
 
 def _moved(content: Any, context: EncodeContext) -> Any:
     if isinstance(content, FunctionResultContent):
-        outputs = [_moved(output, context) for output in content.output_list]
-        is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
-        return content if is_same else context.replace(content, outputs=outputs)
+        return each_output(content, _moved, context)
     source = CLAUDE if context.api == CONVERSE else CONVERSE
     extra = content.extra or {}
     if not isinstance(content, TYPES) or source not in extra:
@@ -51,7 +51,10 @@ def _moved(content: Any, context: EncodeContext) -> Any:
     rest = {name: value for name, value in fields.items() if name not in settings}
     left = rest if member is None else {**own, member: rest} if rest else {k: v for k, v in own.items() if k != member}
     made = settings if context.api == CLAUDE else {_MEMBERS[_is_result(content)]: settings}
-    return context.replace(content, extra={**extra, source: left, context.api: made})
+    return replace(content, extra={**extra, source: left, context.api: made})
+
+
+WITH_CITED_DOCUMENTS = content_step(with_settings_of_kin, *TYPES, needs=TYPES)
 
 
 def _is_result(content: Any) -> bool:
@@ -74,6 +77,7 @@ _SAME_TYPES = ("application/pdf", "text/plain")
 """The types of documents that both APIs take in the same place. Others may be dropped, which would change indices."""
 
 
+@needs(Citation)
 def with_citations_of_kin(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages whose citations of documents are in the rows of this API if the other API of Claude made them.
 

@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     TextField,
     Union,
     hints,
+    needs,
     reasons,
     snake_name,
 )
@@ -29,7 +30,7 @@ from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
-from contentmodel.request import ChatRequest, HostedTool, ToolChoice
+from contentmodel.request import ChatRequest, HostedTool, ToolChoice, ToolGroup
 
 _PLACE = frozenset({"type", "city", "country", "region", "timezone"})
 
@@ -149,6 +150,7 @@ def declaration(
     return next((hosted for hosted in declared_as(tool.kind, current, capabilities) if hosted.has_needs(tool)), None)
 
 
+@needs(("tool", HostedTool), ("tool", ToolGroup))
 def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: Current) -> ChatRequest:
     """Return a request without the hosted tools that the API does not have, or whose required settings are missing.
 

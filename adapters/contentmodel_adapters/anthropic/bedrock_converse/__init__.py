@@ -2,61 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import partial
-from operator import is_
 from typing import Any
-
-from msgspec.structs import replace
 
 from contentmodel.authoring import (
     EVENT_STREAM,
-    WITHOUT_BLANK_TEXTS,
     DecodeContext,
     EncodeContext,
     Host,
-    Kinds,
     OneOf,
     Row,
     Silent,
     TableAdapter,
-    content_step,
     enum_at,
-    hoist_instructions,
-    instructions_as_text,
-    is_native,
-    media,
-    message_pass,
     object_of,
     object_or_text,
     objects_of,
-    passes,
-    payload_pass,
-    reasons,
-    request_pass,
-    response_pass,
-    settings,
     with_custom_calls,
-    with_fitting_calls,
-    with_known_tools,
-    without_blank_instructions,
-    without_user_messages,
 )
-from contentmodel.content.citations import Citation
-from contentmodel.content.documents import DocumentContent
-from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel.response import ChatResponse
-from contentmodel_adapters.anthropic import cited_documents
 from contentmodel_adapters.anthropic.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
 from contentmodel_adapters.anthropic.bedrock_converse.blocks import (
     API,
-    CLAUDE,
     FORMATS,
     ISSUER,
     POINTS,
@@ -65,39 +34,23 @@ from contentmodel_adapters.anthropic.bedrock_converse.blocks import (
     maker_of,
 )
 from contentmodel_adapters.anthropic.bedrock_converse.cached_blocks import CachedBlocks
-from contentmodel_adapters.anthropic.bedrock_converse.dialects import (
-    OF_MODEL,
-    is_claude,
-    with_fields_of_model,
-    with_no_tool_of_claude,
-    with_parallel_calls,
-    without_fields_of_model,
+from contentmodel_adapters.anthropic.bedrock_converse.dialects import OF_MODEL, without_fields_of_model
+from contentmodel_adapters.anthropic.bedrock_converse.fit import (
+    ANSWER_PASSES,
+    PAYLOAD_PASSES,
+    REQUEST_PASSES,
+    RESPONSE_PASSES,
+    RESPONSE_PAYLOAD_PASSES,
 )
 from contentmodel_adapters.anthropic.bedrock_converse.http import HTTP
-from contentmodel_adapters.anthropic.bedrock_converse.messages import (
-    Messages,
-    with_fitting_results,
-    with_readable_reasoning,
-)
+from contentmodel_adapters.anthropic.bedrock_converse.messages import Messages, is_of_prompt, require_messages
 from contentmodel_adapters.anthropic.bedrock_converse.response import FINISH, RESPONSE, encode_blocks
-from contentmodel_adapters.anthropic.bedrock_converse.rules import (
-    CALL_IDS,
-    DOCUMENT_NAME,
-    LONGEST_NAME,
-    MOST_CACHE_POINTS,
-    RULES,
-    TOOL_NAMES,
-    blocks,
-    cache_points,
-)
+from contentmodel_adapters.anthropic.bedrock_converse.rules import RULES
 from contentmodel_adapters.anthropic.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.anthropic.bedrock_converse.stream_encoder import Encoder
-from contentmodel_adapters.anthropic.bedrock_converse.tools import CHOICE, CURRENT, DEFINITIONS, OUTPUT_FORMAT, PARALLEL
-from contentmodel_adapters.anthropic.cache_writes import counts_of, with_cache_writes_of_kin
-from contentmodel_adapters.anthropic.cited_documents import with_citations_of_kin, with_cited_documents
-from contentmodel_adapters.common.first_turn import with_begun
-from contentmodel_adapters.common.hosted import with_sendable_tools
-from contentmodel_adapters.common.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.anthropic.bedrock_converse.tools import DEFINITIONS, OUTPUT_FORMAT, PARALLEL, TOOL_CHOICE
+from contentmodel_adapters.anthropic.cache_writes import counts_of
+from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
 _TIERS = ("priority", "default", "flex", "reserved")
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -110,7 +63,7 @@ REQUEST = TABLE.record(
         "system": ("instructions", CachedBlocks(SYSTEM, POINTS, "cachePoint")),
         "messages": ("messages", Messages()),
         "toolConfig.tools": ("tools", DEFINITIONS),
-        "toolConfig.toolChoice": ("options.tool_choice", CHOICE),
+        "toolConfig.toolChoice": ("options.tool_choice", TOOL_CHOICE),
         "inferenceConfig.maxTokens": "options.max_output_tokens",
         "inferenceConfig.temperature": "options.temperature",
         "inferenceConfig.topP": "options.top_p",
@@ -134,250 +87,6 @@ TABLE.keep(
     "request",
     *("guardrailConfig", "promptVariables", "additionalModelResponseFieldPaths"),
     "performanceConfig",
-)
-
-_TYPES = tuple(media_type for formats in FORMATS.values() for media_type in formats.values())
-# The service reads no other links than those of S3.
-_LINKS = ("image/*", "application/*", "text/*", "video/*", "audio/*")
-# A document may be plain text (DocumentSource of botocore 1.43, seen 2026-11-29).
-READS = media.MediaSupport(_TYPES, links=_LINKS, schemes=("s3",), texts=True)
-
-
-def _reads(context: EncodeContext) -> media.MediaSupport:
-    kinds = context.known.capabilities.media
-    types = _TYPES if kinds is None else tuple(media_type for kind in kinds for media_type in FORMATS[kind].values())
-    return replace(READS, media_types=types, schemes=() if CLAUDE in context.host.issuers else READS.schemes)
-
-
-# -- documents -----------------------------------------------------------------------------------------------------
-
-NO_NAME = reasons.synthesized("bedrock-document-name", "{target} requires a name for each document: one is generated")
-OTHER_NAME = reasons.degraded(
-    "bedrock-document-characters", "{target} accepts few characters in the name of a document"
-)
-NO_TEXT = reasons.synthesized("bedrock-document-text", "{target} requires a text beside a document: one is added")
-_DOCUMENTS = (DataContent, UriContent, DocumentContent)
-
-
-class _Names:
-    """The names of the documents of one request. No two are equal."""
-
-    def __init__(self, context: EncodeContext) -> None:
-        self._context = context
-        self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}
-        """The latest number of each name that several documents share."""
-
-    def named(self, content: Any) -> Any:
-        """Return a content with a name that the service accepts, if it is a document; and so for those in a result."""
-        if isinstance(content, FunctionResultContent):
-            outputs = [self.named(output) for output in content.output_list]
-            is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
-            return content if is_same else self._context.replace(content, outputs=outputs)
-        field = "title" if isinstance(content, DocumentContent) else "name"
-        if not _is_document(content):
-            return content
-        name = getattr(content, field)
-        fitting = self._fitting(name)
-        if fitting == name:
-            return content
-        self._context.report_loss(content, field, NO_NAME if name is None else OTHER_NAME)
-        return self._context.replace(content, **{field: fitting})
-
-    def _fitting(self, name: str | None) -> str:
-        plain = " ".join(re.sub(r"[^\w()\[\]-]+", " ", name or "", flags=re.ASCII).split())[: LONGEST_NAME - 8].strip()
-        known = name if name and DOCUMENT_NAME.fullmatch(name) and len(name) <= LONGEST_NAME else plain or "Document"
-        fitting, short = known, known[: LONGEST_NAME - 8]
-        while fitting in self._taken:
-            self._numbers[short] = self._numbers.get(short, 1) + 1
-            fitting = f"{short} {self._numbers[short]}"
-        self._taken.add(fitting)
-        return fitting
-
-
-def _is_document(content: Any) -> bool:
-    if isinstance(content, DocumentContent):
-        return content.uri is None or content.title is None
-    return isinstance(content, DataContent | UriContent) and content.media_kind not in ("image", "video", "audio")
-
-
-def with_documents(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose documents have names that the service accepts, and texts beside them."""
-    names = _Names(context)
-    result = []
-    for message in messages:
-        if not is_native(message, context):
-            message = context.with_contents(message, [names.named(content) for content in message.contents])
-            if any(map(_is_document, message.contents)) and not any(
-                isinstance(c, TextContent) for c in message.contents
-            ):
-                context.report_loss(message.contents[0], None, NO_TEXT)
-                message = context.with_contents(message, [*message.contents, TextContent(text="Document")])
-        result.append(message)
-    return result
-
-
-# -- payloads ------------------------------------------------------------------------------------------------------
-
-UNDEFINED = reasons.synthesized(
-    "bedrock-tool-config",
-    "{target} requires definitions of the tools that messages call: they are added without schemas",
-)
-
-
-def with_tool_config(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload whose toolConfig has tools: those that its messages call, if it defines none."""
-    config = object_of(payload, "toolConfig")
-    if objects_of(config, "tools"):
-        return payload
-    called = dict.fromkeys(call["name"] for _, call in blocks(payload, "toolUse") if isinstance(call.get("name"), str))
-    rest = {key: value for key, value in payload.items() if key != "toolConfig"}
-    if not called:
-        if "toolChoice" in config:
-            context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
-        return rest
-    context.report_loss(request, "tools", UNDEFINED)
-    tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in called]
-    return {**rest, "toolConfig": {**config, "tools": tools}}
-
-
-def with_metadata(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload whose metadata are texts. Others are lost."""
-    metadata = payload.get("requestMetadata")
-    if metadata.__class__ is not dict:
-        return payload
-    kept = {key: value for key, value in metadata.items() if value.__class__ is str}
-    for key in metadata.keys() - kept.keys():
-        context.report_loss(request, f"options.metadata.{key}", reasons.UNSUPPORTED_VALUE, value=metadata[key])
-    rest = {key: value for key, value in payload.items() if key != "requestMetadata"}
-    return {**rest, "requestMetadata": kept} if kept else rest
-
-
-def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with at most as many cache points as the service accepts: the last ones."""
-    excess = len([*cache_points(payload)]) - MOST_CACHE_POINTS
-    dropped = {id(wire) for _, wire in context.cache_points[: max(excess, 0)]}
-    for point, wire in context.cache_points:
-        if id(wire) in dropped:
-            context.report_loss(point, None, reasons.CACHE_POINT_LIMIT, limit=MOST_CACHE_POINTS)
-    if not dropped:
-        return payload
-
-    def kept(items: Any) -> Any:
-        return [item for item in items if not (isinstance(item, dict) and id(item.get("cachePoint")) in dropped)]
-
-    config = object_of(payload, "toolConfig")
-    changed = {**payload, "messages": [{**m, "content": kept(m["content"])} for m in payload["messages"]]}
-    if "system" in payload:
-        changed["system"] = kept(payload["system"])
-    if "tools" in config:
-        changed["toolConfig"] = {**config, "tools": kept(config["tools"])}
-    return changed
-
-
-_PROMPT = re.compile(r"^arn:aws(-[^:]+)?:bedrock:[^:]*:[^:]*:prompt/")
-
-
-def is_of_prompt(payload: Mapping[str, Any]) -> bool:
-    """Return whether a request is for a prompt of Prompt management, which may have messages of its own.
-
-    The ARN of the prompt takes the place of the model. In HTTP it is in the path (botocore 1.43.117, ConverseRequest,
-    which requires only `modelId`; seen 2026-11-27).
-    """
-    model = payload.get("modelId")
-    return bool(_PROMPT.match(model)) if isinstance(model, str) else isinstance(payload.get("promptVariables"), dict)
-
-
-def require_messages(wire: dict[str, Any], context: DecodeContext) -> None:
-    """Add a fault if a request has no list of messages. The request for a prompt may have none."""
-    if wire.get("messages") is None:
-        if not is_of_prompt(wire):
-            context.fault(wire, "messages", "missing array")
-    elif wire["messages"].__class__ is not list:
-        context.expected(wire, "messages", "array", wire["messages"])
-
-
-def with_required_messages(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with a list of messages, which only the request for a prompt may lack."""
-    return payload if "messages" in payload or is_of_prompt(payload) else {**payload, "messages": []}
-
-
-COUNTED = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-"""The counters whose sum is the total."""
-
-
-def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the fields that the service always sends."""
-    if response.error is not None and not response.choices:
-        return payload
-    if payload.pop("modelId", None) is not None:
-        context.report_loss(response, "model", reasons.IN_URL)
-    usage = {"inputTokens": 0, "outputTokens": 0, **object_of(payload, "usage")}
-    usage = {"totalTokens": sum(usage.get(name, 0) for name in COUNTED), **usage}
-    output = {"message": {"role": "assistant", "content": []}}
-    return {"output": output, "stopReason": "end_turn", "metrics": {"latencyMs": 0}, **payload, "usage": usage}
-
-
-# -- the adapter ---------------------------------------------------------------------------------------------------
-
-
-def report_stream(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Report the choice of a stream, which is in the URL of a request."""
-    if request.options.stream is not None:
-        context.report_loss(request, "options.stream", reasons.IN_URL)
-    return request
-
-
-# In the models of other makers, an effort is enough, and no request asks for the reasoning.
-_OF_OTHERS = replace(settings.ANTHROPIC, switched_apart=None, shown=settings.Shown("summary", None))
-
-
-def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request of another API whose settings the target's model takes."""
-    form = settings.ANTHROPIC if is_claude(context.known.model) else _OF_OTHERS
-    return settings.with_fitting_settings(request, context, form)
-
-
-def without_empty_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request without blank instructions and empty descriptions of tools, which the service refuses."""
-    request = without_blank_instructions(request, context)
-    tools = [_with_description(tool, context) for tool in request.tools]
-    return request if all(map(is_, tools, request.tools)) else context.replace(request, tools=tools)
-
-
-def _with_description(tool: Any, context: EncodeContext) -> Any:
-    if getattr(tool, "description", None) != "":
-        return tool
-    context.report_loss(tool, "description", reasons.BLANK_TEXT)
-    return context.replace(tool, description=None)
-
-
-REQUEST_PASSES = (
-    request_pass(report_stream, native=True),
-    request_pass(with_fitting_settings, native=True),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
-    request_pass(without_empty_texts),
-    message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
-    # While all documents are there, and again after the passes that add citations.
-    message_pass(with_citations_of_kin, needs=(Citation,)),
-    *passes.NORMALIZE,
-    message_pass(with_cited_documents, needs=cited_documents.TYPES),
-    message_pass(passes.join_results),
-    message_pass(passes.join_assistant),
-    message_pass(with_citations_of_kin, needs=(Citation,)),
-    WITHOUT_BLANK_TEXTS,
-    *media.with_readable_media(_reads),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
-    message_pass(instructions_as_text),
-    message_pass(with_fitting_results),
-    message_pass(with_documents, needs=_DOCUMENTS),
-    message_pass(with_begun),
-    request_pass(with_fitting_schemas, dialects=ANTHROPIC),
-    request_pass(with_parallel_calls),
-    request_pass(with_no_tool_of_claude, native=True),
 )
 
 
@@ -413,27 +122,11 @@ class BedrockConverse(TableAdapter):
     }
     structure = frozenset({"maxReasoningEffort"})
     request_passes = REQUEST_PASSES
-    request_payload_passes = (
-        payload_pass(with_tool_config),
-        payload_pass(with_fields_of_model, native=True),
-        payload_pass(with_metadata),
-        payload_pass(with_fitting_cache_points),
-        payload_pass(with_required_messages, native=True),
-    )
-    answer_passes = (
-        message_pass(without_user_messages),
-        message_pass(passes.normalize_answer),
-        message_pass(with_citations_of_kin, needs=(Citation,)),
-        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
-        content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
-        message_pass(with_fitting_results, needs=passes.RESULTS),
-        # The next request contains this answer, and must not contain blank texts.
-        WITHOUT_BLANK_TEXTS,
-        message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
-    )
+    request_payload_passes = PAYLOAD_PASSES
+    answer_passes = ANSWER_PASSES
     token_counts = {"cached_inside": False, "reasoning_inside": True}
-    response_passes = (response_pass(with_cache_writes_of_kin),)
-    response_payload_passes = (payload_pass(completed),)
+    response_passes = RESPONSE_PASSES
+    response_payload_passes = RESPONSE_PAYLOAD_PASSES
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         """Return the issuer of the model's state: a host of models of several makers."""

@@ -15,15 +15,15 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import DecodeContext, EncodeContext, Hint, object_of, reasons
+from contentmodel.authoring import DecodeContext, Hint
 from contentmodel.request import ChatRequest, ToolChoice
 from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, CLAUDE, maker_of
 from contentmodel_adapters.common.paths import at, is_free, put, without
 
 OF_MODEL = "additionalModelRequestFields"
-_EFFORT, _THINKING, _TOP_K = "outputConfig.effort", f"{OF_MODEL}.thinking", f"{OF_MODEL}.top_k"
-_TOP_K_OF_NOVA = f"{OF_MODEL}.inferenceConfig.topK"
-_NO_TOOL = {"type": "none"}
+EFFORT, THINKING, TOP_K = "outputConfig.effort", f"{OF_MODEL}.thinking", f"{OF_MODEL}.top_k"
+TOP_K_OF_NOVA = f"{OF_MODEL}.inferenceConfig.topK"
+NO_TOOL = {"type": "none"}
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,14 +45,14 @@ _NOVA_2 = Form(
     beside={"type": "enabled"},
     off=(f"{OF_MODEL}.reasoningConfig", {"type": "disabled"}),
     on="medium",
-    top_k=_TOP_K_OF_NOVA,
+    top_k=TOP_K_OF_NOVA,
 )
 _FLAT, _NESTED, _CONFIG = (
     f"{OF_MODEL}.{path}" for path in ("reasoning_effort", "reasoning.effort", "reasoning_config")
 )
 _FORMS = [
     (re.compile(r"nova-2"), _NOVA_2),
-    (re.compile(r"amazon\.nova"), Form(top_k=_TOP_K_OF_NOVA)),
+    (re.compile(r"amazon\.nova"), Form(top_k=TOP_K_OF_NOVA)),
     (re.compile(r"gpt-oss"), Form(effort=_FLAT)),
     (re.compile(r"openai\.gpt-\d|xai\.grok"), Form(effort=_NESTED, off=(_NESTED, "none"))),
     (re.compile(r"zai\.glm-5\.3"), Form(effort=_FLAT)),
@@ -64,16 +64,17 @@ _FORMS = [
 # Claude had its effort among the fields of its own API before `outputConfig` had it. `reasoning_config` is another name
 # of `thinking` (JetBrains/koog#1188, examples/ai-core of vercel/ai; seen 2026-11-27). The last two are those
 # of Nova's InvokeModel, whose body is nearly that of Converse (nova2-userguide/request-response-schema.html).
-_OTHER_PLACES = {
-    f"{OF_MODEL}.output_config.effort": _EFFORT,
-    **{f"{_CONFIG}.{name}": f"{_THINKING}.{name}" for name in ("type", "budget_tokens", "display")},
+OTHER_PLACES = {
+    f"{OF_MODEL}.output_config.effort": EFFORT,
+    **{f"{_CONFIG}.{name}": f"{THINKING}.{name}" for name in ("type", "budget_tokens", "display")},
     "inferenceConfig.max_new_tokens": "inferenceConfig.maxTokens",
-    "inferenceConfig.topK": _TOP_K,
+    "inferenceConfig.topK": TOP_K,
 }
 PLACES = Hint[list[str]](API, "places", "the paths of settings that were not in their usual places")
 
 
-def _form_of(model: object) -> Form | None:
+def form_of(model: object) -> Form | None:
+    """Return the places of the settings of a model; None if it has those of Claude, or none."""
     name = model.lower() if isinstance(model, str) else ""
     return next((form for pattern, form in _FORMS if pattern.search(name)), None)
 
@@ -83,70 +84,11 @@ def is_claude(model: object) -> bool:
     return isinstance(model, str) and maker_of(model) == CLAUDE
 
 
-def _effort_around(form: Form, effort: str) -> tuple[str, Any]:
+def effort_around(form: Form, effort: str) -> tuple[str, Any]:
     """Return the place of an effort and the value there: the effort, or an object with the constants beside it."""
     path = form.effort or ""
     outer, _, name = path.rpartition(".")
     return (outer, {**form.beside, name: effort}) if form.beside else (path, effort)
-
-
-# -- encoding ------------------------------------------------------------------------------------------------------
-
-
-def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the settings where the model has them, or where the request had them."""
-    for path in (PLACES.of(request, API) or ()) if context.native else ():
-        value = at(payload, _OTHER_PLACES.get(path, ""))
-        if value is not None:
-            payload = put(without(payload, _OTHER_PLACES[path]), path, value)
-    form, options = _form_of(request.model if context.native else context.known.model), request.options
-    top_k = at(payload, _TOP_K) if form is not None and form.top_k and options.top_k is not None else None
-    if form is not None and form.top_k and top_k is not None:
-        payload = put(without(payload, _TOP_K), form.top_k, top_k)
-    reasoning = options.reasoning
-    if form is None or form.effort is None or reasoning is None:
-        return payload
-    effort = at(payload, _EFFORT) if reasoning.effort is not None else None
-    payload = payload if effort is None else without(payload, _EFFORT)
-    if reasoning.mode is not None:
-        payload = without(payload, _THINKING)
-        if effort is None and reasoning.mode != "disabled":
-            context.report_loss(request, "options.reasoning.mode", reasons.THINKING_CONVERTED)
-            effort = form.on
-    if effort is not None:
-        return put(payload, *_effort_around(form, effort))
-    return put(payload, *form.off) if reasoning.mode == "disabled" and form.off is not None else payload
-
-
-_FORCED = "Claude on Bedrock takes the setting for parallel calls only if no tool is forced"
-
-
-def with_parallel_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request whose setting for parallel calls is sent only if it forbids them and the model may choose.
-
-    Beside a forced tool, the service refuses the field that has it (BerriAI/litellm#36536, seen 2026-11-27).
-    """
-    options, choice = request.options, request.options.tool_choice
-    if options.parallel_tool_calls is None:
-        return request
-    if options.parallel_tool_calls or not request.tools or (choice is not None and choice.mode != "auto"):
-        if not options.parallel_tool_calls:
-            reason = reasons.PARALLEL_UNSUPPORTED if request.tools else reasons.PARALLEL_WITHOUT_TOOLS
-            context.report_loss(request, "options.parallel_tool_calls", reason, why=_FORCED)
-        return context.replace(request, options=context.replace(options, parallel_tool_calls=None))
-    is_plain = choice is not None and not choice.tools and choice.hosted is None
-    return context.replace(request, options=context.replace(options, tool_choice=None)) if is_plain else request
-
-
-def with_no_tool_of_claude(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with the choice of no tool in the field of Claude's own API. Converse has no such choice."""
-    choice = request.options.tool_choice
-    is_none = choice is not None and choice.mode == "none" and not choice.tools and choice.hosted is None
-    if not is_none or not request.tools or not is_claude(request.model if context.native else context.known.model):
-        return request
-    own = object_of((request.extra or {}).get(API, {}), OF_MODEL)
-    changed = context.with_fields(request, {OF_MODEL: {**own, "tool_choice": dict(_NO_TOOL)}})
-    return context.replace(changed, options=context.replace(request.options, tool_choice=None))
 
 
 # -- decoding ------------------------------------------------------------------------------------------------------
@@ -178,10 +120,10 @@ class _Reader:
 
     def read_other_places(self, model: object) -> None:
         """Read the settings of older versions. A model in the body is that of a request of Converse."""
-        has_thinking = not is_free(self.wire, _THINKING)
-        for path, usual in _OTHER_PLACES.items():
+        has_thinking = not is_free(self.wire, THINKING)
+        for path, usual in OTHER_PLACES.items():
             is_here = is_claude(model) if path.startswith(OF_MODEL) else model is None
-            if has_thinking and usual.startswith(_THINKING):
+            if has_thinking and usual.startswith(THINKING):
                 continue
             value = at(self.wire, path)
             if is_here and value.__class__ in (str, int) and is_free(self.wire, usual):
@@ -189,19 +131,19 @@ class _Reader:
                 self.places.append(path)
 
     def read_fields_of(self, form: Form) -> None:
-        top_k = None if form.top_k is None or self.leave(_TOP_K) else at(self.wire, form.top_k)
+        top_k = None if form.top_k is None or self.leave(TOP_K) else at(self.wire, form.top_k)
         if form.top_k is not None and isinstance(top_k, int | float) and not isinstance(top_k, bool):
-            self.move(form.top_k, _TOP_K, top_k)
+            self.move(form.top_k, TOP_K, top_k)
         if form.effort is None:
             return
-        has_effort, has_thinking = self.leave(_EFFORT), self.leave(_THINKING)
+        has_effort, has_thinking = self.leave(EFFORT), self.leave(THINKING)
         effort = at(self.wire, form.effort)
-        place, value = _effort_around(form, effort)
+        place, value = effort_around(form, effort)
         if isinstance(effort, str) and at(self.wire, place) == value:
             if not has_effort:
-                self.move(place, _EFFORT, effort, inner=form.effort)
+                self.move(place, EFFORT, effort, inner=form.effort)
         elif form.off is not None and at(self.wire, form.off[0]) == form.off[1] and not has_thinking:
-            self.move(form.off[0], f"{_THINKING}.type", "disabled", inner=f"{form.off[0]}.type")
+            self.move(form.off[0], f"{THINKING}.type", "disabled", inner=f"{form.off[0]}.type")
 
 
 def without_fields_of_model(
@@ -209,11 +151,11 @@ def without_fields_of_model(
 ) -> ChatRequest:
     """Decode a request with the settings from the places where the model, or an older version, has them."""
     model, reader = wire.get("modelId"), _Reader(wire)
-    form = _form_of(model)
+    form = form_of(model)
     reader.read_other_places(model)
     if form is not None:
         reader.read_fields_of(form)
-    has_no_tool = at(wire, f"{OF_MODEL}.tool_choice") == _NO_TOOL and at(wire, "toolConfig.toolChoice") is None
+    has_no_tool = at(wire, f"{OF_MODEL}.tool_choice") == NO_TOOL and at(wire, "toolConfig.toolChoice") is None
     has_no_tool = has_no_tool and is_claude(model)
     if has_no_tool:
         reader.wire = without(reader.wire, f"{OF_MODEL}.tool_choice")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -15,18 +17,13 @@ from contentmodel.authoring import (
     MessageList,
     Roles,
     Silent,
-    as_text_content,
     is_native,
     list_of,
     passes,
-    readable_reasoning,
-    reasons,
 )
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import JsonContent, TextContent
-from contentmodel.content.tools import FunctionResultContent, ToolResultContent
+from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, CLAUDE, CONTENT, POINTS, TABLE, maker_of
+from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, CONTENT, POINTS, TABLE
 from contentmodel_adapters.anthropic.bedrock_converse.cached_blocks import CachedBlocks
 from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
 
@@ -92,85 +89,29 @@ def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage
     return parts
 
 
-# -- reasoning -----------------------------------------------------------------------------------------------------
-
-
-def with_readable_reasoning(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without the reasoning of models of other makers (policy `reasoning`).
-
-    Only the maker of a model can read the state of its reasoning, and Claude refuses reasoning without a signature. A
-    message that has no other contents is not sent.
-    """
-    if context.kind == "response" or all(message.role != "assistant" for message in messages):
-        return messages
-    kept: list[ChatMessage] = []
-    is_after_gap = False
-    for message in messages:
-        changed = _with_readable_reasoning(message, context) if is_native(message, context) else message
-        if message.contents and not changed.contents:
-            context.report_loss(message, None, reasons.EMPTY_MESSAGE)
-            is_after_gap = True
-            continue
-        if is_after_gap and kept and _sender(kept[-1]) == _sender(changed):
-            changed = context.replaced(changed, JOINED.on(changed, API, True))
-        is_after_gap = False
-        kept.append(changed)
-    return kept
-
-
-def _sender(message: ChatMessage) -> str:
-    return "user" if message.role == "tool" else message.role
-
-
-def _with_readable_reasoning(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    maker = None if message.origin is None else maker_of(message.origin.model)
-    contents: list[Any] = []
-    for content in message.contents:
-        if isinstance(content, ReasoningContent) and _is_unread(content, maker, context):
-            contents += readable_reasoning(content, context)
-        else:
-            contents.append(content)
-    return context.with_contents(message, contents)
-
-
-def _is_unread(content: ReasoningContent, maker: str | None, context: EncodeContext) -> bool:
-    if content.protected is not None:
-        return content.protected.issuer not in context.issuers
-    return maker not in (None, CLAUDE) and CLAUDE in context.issuers
-
-
-# -- results -------------------------------------------------------------------------------------------------------
-
-EMPTY_RESULT = reasons.synthesized(
-    "bedrock-empty-result", "{target} refuses a failed result without content: a placeholder is sent"
-)
-NO_CONTENT = "[the result has no content]"
-"""The placeholder content of a failed result. It is not reversed."""
-
-
-def with_fitting_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose results of other APIs have no JSON values but objects, and a content if they failed."""
-    return [
-        message
-        if is_native(message, context)
-        else context.with_contents(message, [_with_fitting_outputs(content, context) for content in message.contents])
-        for message in messages
-    ]
-
-
-def _with_fitting_outputs(content: Any, context: EncodeContext) -> Any:
-    if not isinstance(content, ToolResultContent):
-        return content
-    if content.is_error and not content.outputs:
-        context.report_loss(content, "outputs", EMPTY_RESULT)
-        return context.replace(content, outputs=[TextContent(text=NO_CONTENT)])
-    outputs = [as_text_content(output, context) if _is_refused(output) else output for output in content.output_list]
-    return context.replace(content, outputs=outputs) if any(map(_is_refused, content.output_list)) else content
-
-
-def _is_refused(output: object) -> TypeGuard[JsonContent]:
-    return isinstance(output, JsonContent) and output.value.__class__ is not dict
-
-
 def _is_result(content: object) -> bool:
     return content.__class__ is FunctionResultContent
+
+
+# -- prompts -------------------------------------------------------------------------------------------------------
+
+_PROMPT = re.compile(r"^arn:aws(-[^:]+)?:bedrock:[^:]*:[^:]*:prompt/")
+
+
+def is_of_prompt(payload: Mapping[str, Any]) -> bool:
+    """Return whether a request is for a prompt of Prompt management, which may have messages of its own.
+
+    The ARN of the prompt takes the place of the model. In HTTP it is in the path (botocore 1.43.117, ConverseRequest,
+    which requires only `modelId`; seen 2026-11-27).
+    """
+    model = payload.get("modelId")
+    return bool(_PROMPT.match(model)) if isinstance(model, str) else isinstance(payload.get("promptVariables"), dict)
+
+
+def require_messages(wire: dict[str, Any], context: DecodeContext) -> None:
+    """Add a fault if a request has no list of messages. The request for a prompt may have none."""
+    if wire.get("messages") is None:
+        if not is_of_prompt(wire):
+            context.fault(wire, "messages", "missing array")
+    elif wire["messages"].__class__ is not list:
+        context.expected(wire, "messages", "array", wire["messages"])

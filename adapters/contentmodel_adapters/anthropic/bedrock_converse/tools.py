@@ -96,7 +96,7 @@ DEFINITIONS = CachedBlocks(TOOLS, POINTS, "cachePoint")
 
 _MODES = {"auto": "auto", "required": "any"}
 TABLE.known_values("toolChoice", *_MODES.values(), "tool")
-CHOICE = ToolOrMode("tool.name", {}, {mode: {key: {}} for mode, key in _MODES.items()})
+TOOL_CHOICE = ToolOrMode("tool.name", {}, {mode: {key: {}} for mode, key in _MODES.items()})
 
 
 class ParallelCalls(Codec[bool]):

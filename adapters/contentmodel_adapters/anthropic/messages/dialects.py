@@ -16,18 +16,12 @@ from contentmodel.authoring import (
     INVOKE_STREAM,
     Broken,
     Capabilities,
-    EncodeContext,
     Host,
     Rules,
     StreamFormat,
     makers,
-    object_of,
     objects,
-    objects_of,
     one_object,
-    passes,
-    reasons,
-    without_hosted,
 )
 from contentmodel.capabilities import canonical
 from contentmodel.content import (
@@ -35,7 +29,6 @@ from contentmodel.content import (
     AdvisorToolResultContent,
     CodeInterpreterToolCallContent,
     CodeInterpreterToolResultContent,
-    HostedFileContent,
     McpListToolsToolCallContent,
     McpListToolsToolResultContent,
     McpServerToolCallContent,
@@ -49,10 +42,6 @@ from contentmodel.content import (
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )
-from contentmodel.content.base import AIContent
-from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest
-from contentmodel_adapters.anthropic.messages.blocks import API
 from contentmodel_adapters.anthropic.messages.tools import HOSTED_KINDS
 
 SEEN = "2026-11-24"
@@ -169,7 +158,7 @@ def _is_named(model: Any, pattern: str) -> bool:
     return isinstance(model, str) and re.fullmatch(pattern, canonical(model)) is not None
 
 
-def _refuses_cache_point(dialect: Dialect, model: Any) -> bool:
+def refuses_cache_point(dialect: Dialect, model: Any) -> bool:
     """Return whether a host refuses the cache point of a whole request. False if the model is unknown."""
     if dialect.caches is None or not isinstance(model, str) or not canonical(model).startswith("claude"):
         return False
@@ -207,36 +196,12 @@ _BLOCKS = {
 """The kinds of these tools, by the name in a `server_tool_use`, and by the begin of the type of a result."""
 
 
-def with_history_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without the hosted calls and results of tools that the host does not have."""
-    dialect: Dialect | None = context.host.dialect
-    if dialect is None or not dialect.hosted_types:
-        return messages
-    lacking = tuple(kind for kinds in map(_HOSTED.get, _lacking(dialect)) if kinds is not None for kind in kinds)
-
-    def is_refused(content: AIContent) -> bool:
-        return isinstance(content, lacking) and getattr(content, "executor", None) != "client"
-
-    return without_hosted(messages, context, is_refused)
+OF_HOSTED_TOOLS = tuple(kind for kinds in _HOSTED.values() for kind in kinds)
 
 
-def without_files_of_host(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without files of the Files API, if the host does not have it."""
-    dialect: Dialect | None = context.host.dialect
-    if dialect is None or "file" not in dialect.sources:
-        return messages
-    changed = []
-    for message in messages:
-        files = [content for content in message.contents if isinstance(content, HostedFileContent)]
-        for content in files:
-            context.report_loss(content, None, reasons.STORED_ELSEWHERE)
-        if files and len(files) == len(message.contents):
-            message = passes.left_out(message, context)
-        elif files:
-            kept = [content for content in message.contents if not isinstance(content, HostedFileContent)]
-            message = context.with_contents(message, kept)
-        changed.append(message)
-    return changed
+def lacking_contents(dialect: Dialect) -> tuple[type, ...]:
+    """Return the types of the calls and results of the hosted tools of which the host has no version."""
+    return tuple(kind for kinds in map(_HOSTED.get, _lacking(dialect)) if kinds is not None for kind in kinds)
 
 
 def _lacking(dialect: Dialect) -> list[str]:
@@ -253,96 +218,6 @@ def _refused_blocks(request: dict[str, Any], dialect: Dialect) -> Iterator[Broke
             name = block.get("name") if kind == "server_tool_use" else re.sub("_tool_(?:use|result|listing)$", "", kind)
             if isinstance(name, str) and _BLOCKS.get(name) in lacking:
                 yield where, f"{kind:.60} at {dialect.name}"
-
-
-# -- requests ----------------------------------------------------------------------------------------------------------
-
-NO_FIELD = reasons.dropped("anthropic-host-field", "the host {host} does not accept it")
-OTHER_VERSION = reasons.insignificant(
-    "anthropic-host-version", "it is the version of another host: {host} gets its own, in the body or in a header"
-)
-
-
-CACHE_POINT_OF_BLOCK = reasons.moved(
-    "anthropic-cache-point-of-block",
-    "{host} has no cache point of a whole request for this model: the last block gets it",
-)
-
-
-def with_form_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload in the form of its host: the model may be in the path, and the version in the body."""
-    dialect: Dialect | None = context.host.dialect
-    if dialect is None:
-        return _without_added_model(payload, context)
-    body = _without_refused(payload, request, context, dialect)
-    if CACHE_CONTROL in body and _refuses_cache_point(dialect, body.get("model") or context.model):
-        body = _with_cached_block(body, request, context, dialect)
-    for name, attribute in (("model", "model"), ("stream", "options.stream")):
-        if name in dialect.in_path and body.pop(name, None) not in (None, ""):
-            context.report_loss(request, attribute, reasons.IN_URL)
-    if not dialect.betas_in_body and body.pop(BETAS, None) is not None:
-        context.report_loss(request, BETAS, reasons.IN_HEADER, api=API)
-    version = body.pop(VERSION, None)
-    if _is_version_of(version, dialect):
-        return {VERSION: version, **body}
-    if version is not None:
-        context.report_loss(request, VERSION, OTHER_VERSION, api=API, host=dialect.name)
-    return body if dialect.version is None else {VERSION: dialect.version, **body}
-
-
-def _with_cached_block(
-    payload: dict[str, Any], request: ChatRequest, context: EncodeContext, dialect: Dialect
-) -> dict[str, Any]:
-    """Return a payload whose last block has the cache point of the request. A block with one keeps its own."""
-    body = {name: value for name, value in payload.items() if name != CACHE_CONTROL}
-    is_read = request.options.cache_point is not None
-    field, api = ("options.cache_point", None) if is_read else (CACHE_CONTROL, API)
-    context.report_loss(request, field, CACHE_POINT_OF_BLOCK, api=api, host=dialect.name)
-    messages = objects_of(body, "messages")
-    content = messages[-1].get("content") if messages else None
-    blocks: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    last = blocks[-1] if isinstance(blocks, list) and blocks else None
-    if isinstance(last, dict) and last.get("type") not in UNCACHED:
-        last = {CACHE_CONTROL: payload[CACHE_CONTROL], **last}
-        body["messages"] = [*body["messages"][:-1], {**messages[-1], "content": [*blocks[:-1], last]}]
-    return body
-
-
-def _is_version_of(version: Any, dialect: Dialect) -> bool:
-    return dialect.version is not None and isinstance(version, str) and version.startswith(f"{dialect.name}-")
-
-
-def _without_added_model(payload: dict[str, Any], context: EncodeContext) -> dict[str, Any]:
-    """Return the body for a host with the model in the path without the model that the caller passed."""
-    if not context.native or context.model is None or context.origin is None or context.origin.model is not None:
-        return payload
-    is_in_path = any(
-        _is_version_of(payload.get(VERSION), host) and "model" in host.in_path for host in DIALECTS.values()
-    )
-    return {name: value for name, value in payload.items() if name != "model" or not is_in_path}
-
-
-def _without_refused(
-    payload: dict[str, Any], request: ChatRequest, context: EncodeContext, dialect: Dialect
-) -> dict[str, Any]:
-    """Return a copy of a payload without the fields and tools that its host refuses."""
-    body = {name: value for name, value in payload.items() if name not in dialect.refused}
-    for name in payload.keys() - body.keys():
-        context.report_loss(request, name, NO_FIELD, api=API, host=dialect.name)
-    refused = {id(tool) for _, tool in refused_tools(payload, dialect)}
-    if not refused:
-        return body
-    tools = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
-    for tool, wire in zip(tools, payload["tools"], strict=False):
-        if id(wire) in refused:
-            context.report_loss(tool, None, NO_FIELD, host=dialect.name)
-    body["tools"] = [wire for wire in payload["tools"] if id(wire) not in refused]
-    names = {wire.get("name") for wire in objects_of(body, "tools")}
-    if not names or object_of(body, "tool_choice").get("name", next(iter(names))) not in names:
-        del body["tools" if not names else "tool_choice"]
-        if body.pop("tool_choice", None) is not None or names:
-            context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
-    return body
 
 
 # -- rules -------------------------------------------------------------------------------------------------------------
@@ -375,7 +250,7 @@ def features_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Brok
     if dialect is None:
         return
     yield from ((f"$.{name}", f"at {dialect.name}") for name in dialect.refused if request.get(name) is not None)
-    if request.get(CACHE_CONTROL) is not None and _refuses_cache_point(dialect, request.get("model")):
+    if request.get(CACHE_CONTROL) is not None and refuses_cache_point(dialect, request.get("model")):
         yield f"$.{CACHE_CONTROL}", f"for {request['model']:.60} at {dialect.name}"
     yield from ((at, f"{tool['type']} at {dialect.name}") for at, tool in refused_tools(request, dialect))
     yield from _refused_blocks(request, dialect)

@@ -20,7 +20,6 @@ from contentmodel.authoring import (
     LimitHeaders,
     Record,
     Silent,
-    reasons,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import ChatMessage, FinishReason, contents_of
@@ -28,7 +27,6 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic import aws_errors
 from contentmodel_adapters.anthropic.messages.blocks import API, CONTENT, TABLE
-from contentmodel_adapters.anthropic.messages.dialects import Dialect
 from contentmodel_adapters.common.answer import OnlyChoice, misfits
 
 FINISH = FinishReasons(
@@ -225,27 +223,3 @@ def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[d
     body = ErrorBody(_AWS_ERROR, aws_errors.ERRORS)
     response = AT_TOP.on(aws_errors.with_error(wire, context, decode, body), API, True)
     return response if holder is None else HELD.on(response, API, holder)
-
-
-def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the body of an error in the form of its host, or in the form that it was read from."""
-    dialect: Dialect | None = context.host.dialect
-    at_top = AT_TOP.of(response, API) is True if dialect is None else dialect.errors_of_aws
-    if payload.get("error").__class__ is not dict or "content" in payload or (dialect is None and not at_top):
-        return payload
-    error = dict(payload["error"])
-    kind, name = ERRORS.kind_of(error), error.pop("type", None)
-    types, key = (aws_errors.ERRORS, aws_errors.TYPE) if at_top else (ERRORS, "type")
-    holder = HELD.of(response, API) if dialect is None else None
-    key = aws_errors.HOLDERS.get(holder or "", key)
-    if dialect is not None:
-        context.status = types.status_of(kind)
-        is_own = kind is None or (name in aws_errors.KINDS) is at_top
-        name = name if is_own else types.fields_of(kind)[key]
-        if types.kind_of({key: name}) != kind and response.error is not None and response.error.code is not None:
-            context.report_loss(response.error, "code", reasons.NO_ERROR_TYPE)
-    error = error if name is None else {key: name, **error}
-    if not at_top:
-        return {"type": "error", **payload, "error": aws_errors.with_usual_names(error)}
-    rest = {field: value for field, value in payload.items() if field not in ("type", "error")}
-    return {**rest, **error} if holder is None else {**rest, holder: error}

@@ -94,7 +94,7 @@ def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
 
     with ExitStack() as stack:
         if isinstance(owner, ModuleType):
-            for module in _importers(original, attribute):
+            for module in _importers(owner, original, attribute):
                 stack.enter_context(mock.patch.object(module, attribute, replacement))
             for module, name, steps in _declared_steps():
                 changed_steps = tuple(_with_function(step, function, replacement) for step in steps)
@@ -105,10 +105,10 @@ def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
         yield
 
 
-def _importers(function: Any, name: str) -> list[ModuleType]:
-    """Return the modules of the library that have a function under its name."""
+def _importers(owner: ModuleType, function: Any, name: str) -> list[ModuleType]:
+    """Return the module of a function, and the modules of the library that have it under its name."""
     modules = [module for key, module in list(sys.modules.items()) if key.partition(".")[0] == "contentmodel"]
-    return [module for module in modules if vars(module).get(name) is function]
+    return [owner, *(m for m in modules if m is not owner and vars(m).get(name) is function)]
 
 
 def _declared_steps() -> list[tuple[ModuleType, str, tuple[Pass, ...]]]:

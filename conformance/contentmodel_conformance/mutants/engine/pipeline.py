@@ -16,7 +16,6 @@ from contentmodel.engine.pipeline import (
     detached_media,
     instructions,
     json_schemas,
-    lacking_hosts,
     lowering,
     media,
     names,
@@ -33,6 +32,7 @@ from contentmodel.engine.pipeline import (
     toolsets,
 )
 from contentmodel.engine.pipeline.added_tools import AddedTools
+from contentmodel_adapters.anthropic.messages import fit
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import MISTRAL, RESPONSES, change
 
@@ -254,10 +254,10 @@ def ends_requests_with_answers(original: Any, request: Any, context: Any) -> Any
     return request
 
 
-@change(lacking_hosts, "without_hosted", ANTHROPIC, "obedience/conversations")
-def sends_hosted_calls_to_every_host(original: Any, messages: Any, context: Any, is_refused: Any) -> Any:
+@change(fit, "lacking_contents", ANTHROPIC, "obedience/conversations")
+def sends_hosted_calls_to_every_host(original: Any, dialect: Any) -> Any:
     """Send calls of hosted tools also to hosts that lack these tools."""
-    return messages
+    return ()
 
 
 # -- messages and settings of several APIs -----------------------------------------------------------------------------

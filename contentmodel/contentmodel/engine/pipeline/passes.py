@@ -50,6 +50,7 @@ from contentmodel.engine.pipeline.steps import (
     each_output,
     is_alone,
     message_pass,
+    needs,
     needs_alone,
     recorded,
     turn_step,
@@ -237,6 +238,7 @@ def without_names_of_results(messages: list[ChatMessage], context: EncodeContext
     return messages
 
 
+@needs(FunctionResultContent)
 def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages whose results have the name of their call, for APIs that have it on both."""
     names: dict[str | None, str | None] = {}
@@ -378,11 +380,13 @@ def with_fitting_finish(choice: ChatChoice, context: EncodeContext, *, shows_ref
     return changed
 
 
+@needs("tool")
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Join successive messages of tool results, because parallel results belong in one turn."""
     return joined_runs(messages, context, lambda last, message: message.role == last.role == "tool")
 
 
+@needs("assistant")
 def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Join successive assistant messages of other APIs into one turn."""
     return joined_runs(

@@ -1,0 +1,454 @@
+"""How conversations, their requests and answers are adapted to Converse: the steps, in order."""
+
+from __future__ import annotations
+
+import re
+from operator import is_
+from typing import Any, TypeGuard
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    WITHOUT_BLANK_TEXTS,
+    EncodeContext,
+    Kinds,
+    as_text_content,
+    content_step,
+    hoist_instructions,
+    instructions_as_text,
+    is_native,
+    media,
+    message_pass,
+    object_of,
+    objects_of,
+    passes,
+    payload_pass,
+    readable_reasoning,
+    reasons,
+    request_pass,
+    response_pass,
+    settings,
+    turn_step,
+    with_fitting_calls,
+    with_known_tools,
+    without_blank_instructions,
+    without_user_messages,
+)
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolGroup
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
+from contentmodel_adapters.anthropic.bedrock_converse.dialects import (
+    EFFORT,
+    NO_TOOL,
+    OF_MODEL,
+    OTHER_PLACES,
+    PLACES,
+    THINKING,
+    TOP_K,
+    effort_around,
+    form_of,
+    is_claude,
+)
+from contentmodel_adapters.anthropic.bedrock_converse.messages import JOINED, is_of_prompt
+from contentmodel_adapters.anthropic.bedrock_converse.rules import (
+    CALL_IDS,
+    DOCUMENT_NAME,
+    LONGEST_NAME,
+    MOST_CACHE_POINTS,
+    TOOL_NAMES,
+    blocks,
+    cache_points,
+)
+from contentmodel_adapters.anthropic.bedrock_converse.tools import CURRENT
+from contentmodel_adapters.anthropic.cache_writes import with_cache_writes_of_kin
+from contentmodel_adapters.anthropic.cited_documents import WITH_CITED_DOCUMENTS, with_citations_of_kin
+from contentmodel_adapters.common.first_turn import with_begun
+from contentmodel_adapters.common.hosted import with_sendable_tools
+from contentmodel_adapters.common.paths import at, put, without
+from contentmodel_adapters.common.schema_adaptation import ANTHROPIC, with_fitting_schemas
+
+# -- settings -------------------------------------------------------------------------------------------------------
+
+
+def report_stream(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Report the choice of a stream, which is in the URL of a request."""
+    if request.options.stream is not None:
+        context.report_loss(request, "options.stream", reasons.IN_URL)
+    return request
+
+
+# In the models of other makers, an effort is enough, and no request asks for the reasoning.
+_OF_OTHERS = replace(settings.ANTHROPIC, switched_apart=None, shown=settings.Shown("summary", None))
+
+
+def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of another API whose settings the target's model takes."""
+    form = settings.ANTHROPIC if is_claude(context.known.model) else _OF_OTHERS
+    return settings.with_fitting_settings(request, context, form)
+
+
+TOOLS = tuple(("tool", kind) for kind in (FunctionTool, CustomTool, HostedTool, ToolGroup))
+
+
+def without_empty_descriptions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request without empty descriptions of tools, which the service refuses."""
+    tools = [_with_description(tool, context) for tool in request.tools]
+    return request if all(map(is_, tools, request.tools)) else replace(request, tools=tools)
+
+
+def _with_description(tool: Any, context: EncodeContext) -> Any:
+    if getattr(tool, "description", None) != "":
+        return tool
+    context.report_loss(tool, "description", reasons.BLANK_TEXT)
+    return context.replace(tool, description=None)
+
+
+_FORCED = "Claude on Bedrock takes the setting for parallel calls only if no tool is forced"
+
+
+def with_parallel_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose setting for parallel calls is sent only if it forbids them and the model may choose.
+
+    Beside a forced tool, the service refuses the field that has it (BerriAI/litellm#36536, seen 2026-11-27).
+    """
+    options, choice = request.options, request.options.tool_choice
+    if options.parallel_tool_calls is None:
+        return request
+    if options.parallel_tool_calls or not request.tools or (choice is not None and choice.mode != "auto"):
+        if not options.parallel_tool_calls:
+            reason = reasons.PARALLEL_UNSUPPORTED if request.tools else reasons.PARALLEL_WITHOUT_TOOLS
+            context.report_loss(request, "options.parallel_tool_calls", reason, why=_FORCED)
+        return replace(request, options=context.replace(options, parallel_tool_calls=None))
+    is_plain = choice is not None and not choice.tools and choice.hosted is None
+    return replace(request, options=context.replace(options, tool_choice=None)) if is_plain else request
+
+
+def with_no_tool_of_claude(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with the choice of no tool in the field of Claude's own API. Converse has no such choice."""
+    choice = request.options.tool_choice
+    is_none = choice is not None and choice.mode == "none" and not choice.tools and choice.hosted is None
+    if not is_none or not request.tools or not is_claude(request.model if context.native else context.known.model):
+        return request
+    own = object_of((request.extra or {}).get(API, {}), OF_MODEL)
+    changed = context.with_fields(request, {OF_MODEL: {**own, "tool_choice": dict(NO_TOOL)}})
+    return replace(changed, options=context.replace(request.options, tool_choice=None))
+
+
+# -- reasoning ------------------------------------------------------------------------------------------------------
+
+
+def with_readable_reasoning(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without the reasoning of models of other makers (policy `reasoning`).
+
+    Only the maker of a model can read the state of its reasoning, and Claude refuses reasoning without a signature. A
+    message that has no other contents is not sent.
+    """
+    kept: list[ChatMessage] = []
+    is_after_gap = False
+    for message in messages:
+        changed = _with_readable_reasoning(message, context) if is_native(message, context) else message
+        if message.contents and not changed.contents:
+            context.report_loss(message, None, reasons.EMPTY_MESSAGE)
+            is_after_gap = True
+            continue
+        if is_after_gap and kept and _sender(kept[-1]) == _sender(changed):
+            changed = context.replaced(changed, JOINED.on(changed, API, True))
+        is_after_gap = False
+        kept.append(changed)
+    return kept
+
+
+def _sender(message: ChatMessage) -> str:
+    return "user" if message.role == "tool" else message.role
+
+
+def _with_readable_reasoning(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    maker = None if message.origin is None else maker_of(message.origin.model)
+    contents: list[Any] = []
+    for content in message.contents:
+        if isinstance(content, ReasoningContent) and _is_unread(content, maker, context):
+            contents += readable_reasoning(content, context)
+        else:
+            contents.append(content)
+    return context.with_contents(message, contents)
+
+
+def _is_unread(content: ReasoningContent, maker: str | None, context: EncodeContext) -> bool:
+    if content.protected is not None:
+        return content.protected.issuer not in context.issuers
+    return maker not in (None, CLAUDE) and CLAUDE in context.issuers
+
+
+# -- media and documents --------------------------------------------------------------------------------------------
+
+_TYPES = tuple(media_type for formats in FORMATS.values() for media_type in formats.values())
+# The service reads no other links than those of S3.
+_LINKS = ("image/*", "application/*", "text/*", "video/*", "audio/*")
+# A document may be plain text (DocumentSource of botocore 1.43, seen 2026-11-29).
+READS = media.MediaSupport(_TYPES, links=_LINKS, schemes=("s3",), texts=True)
+
+
+def _reads(context: EncodeContext) -> media.MediaSupport:
+    kinds = context.known.capabilities.media
+    types = _TYPES if kinds is None else tuple(media_type for kind in kinds for media_type in FORMATS[kind].values())
+    return replace(READS, media_types=types, schemes=() if CLAUDE in context.host.issuers else READS.schemes)
+
+
+NO_NAME = reasons.synthesized("bedrock-document-name", "{target} requires a name for each document: one is generated")
+OTHER_NAME = reasons.degraded(
+    "bedrock-document-characters", "{target} accepts few characters in the name of a document"
+)
+NO_TEXT = reasons.synthesized("bedrock-document-text", "{target} requires a text beside a document: one is added")
+_DOCUMENTS = (DataContent, UriContent, DocumentContent)
+
+
+class _Names:
+    """The names of the documents of one request. No two are equal."""
+
+    def __init__(self, context: EncodeContext) -> None:
+        self._context = context
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """The latest number of each name that several documents share."""
+
+    def named(self, content: Any) -> Any:
+        """Return a content with a name that the service accepts, if it is a document; and so for those in a result."""
+        if isinstance(content, FunctionResultContent):
+            outputs = [self.named(output) for output in content.output_list]
+            is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
+            return content if is_same else self._context.replace(content, outputs=outputs)
+        field = "title" if isinstance(content, DocumentContent) else "name"
+        if not _is_document(content):
+            return content
+        name = getattr(content, field)
+        fitting = self._fitting(name)
+        if fitting == name:
+            return content
+        self._context.report_loss(content, field, NO_NAME if name is None else OTHER_NAME)
+        return self._context.replace(content, **{field: fitting})
+
+    def _fitting(self, name: str | None) -> str:
+        plain = " ".join(re.sub(r"[^\w()\[\]-]+", " ", name or "", flags=re.ASCII).split())[: LONGEST_NAME - 8].strip()
+        known = name if name and DOCUMENT_NAME.fullmatch(name) and len(name) <= LONGEST_NAME else plain or "Document"
+        fitting, short = known, known[: LONGEST_NAME - 8]
+        while fitting in self._taken:
+            self._numbers[short] = self._numbers.get(short, 1) + 1
+            fitting = f"{short} {self._numbers[short]}"
+        self._taken.add(fitting)
+        return fitting
+
+
+def _is_document(content: Any) -> bool:
+    if isinstance(content, DocumentContent):
+        return content.uri is None or content.title is None
+    return isinstance(content, DataContent | UriContent) and content.media_kind not in ("image", "video", "audio")
+
+
+def with_named_documents(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose documents have names that the service accepts. No two in a request are equal."""
+    names = _Names(context)
+    return [
+        message
+        if is_native(message, context)
+        else context.with_contents(message, [names.named(content) for content in message.contents])
+        for message in messages
+    ]
+
+
+def with_text_beside_documents(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message whose documents have a text beside them, which the service requires."""
+    contents = message.contents
+    if not any(map(_is_document, contents)) or any(isinstance(content, TextContent) for content in contents):
+        return message
+    context.report_loss(contents[0], None, NO_TEXT)
+    return replace(message, contents=[*contents, TextContent(text="Document")])
+
+
+# -- results --------------------------------------------------------------------------------------------------------
+
+EMPTY_RESULT = reasons.synthesized(
+    "bedrock-empty-result", "{target} refuses a failed result without content: a placeholder is sent"
+)
+NO_CONTENT = "[the result has no content]"
+"""The placeholder content of a failed result. It is not reversed."""
+
+
+def with_fitting_outputs(result: Any, context: EncodeContext) -> Any:
+    """Return a result of another API without JSON values but objects, and with a content if it failed."""
+    if result.is_error and not result.outputs:
+        context.report_loss(result, "outputs", EMPTY_RESULT)
+        return replace(result, outputs=[TextContent(text=NO_CONTENT)])
+    outputs = [as_text_content(output, context) if _is_refused(output) else output for output in result.output_list]
+    return replace(result, outputs=outputs) if any(map(_is_refused, result.output_list)) else result
+
+
+def _is_refused(output: object) -> TypeGuard[JsonContent]:
+    return isinstance(output, JsonContent) and output.value.__class__ is not dict
+
+
+FITTING_OUTPUTS = content_step(with_fitting_outputs, FunctionResultContent, CustomToolResultContent)
+REQUEST_PASSES = (
+    request_pass(report_stream, native=True, needs=(("option", "stream"),)),
+    request_pass(with_fitting_settings, aimed=True, needs=settings.NEEDS),
+    request_pass(with_known_tools, native=True, kinds=Kinds()),
+    request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(hoist_instructions),
+    request_pass(without_blank_instructions),
+    request_pass(without_empty_descriptions, needs=TOOLS),
+    message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
+    # While all documents are there, and again after the passes that add citations.
+    message_pass(with_citations_of_kin),
+    *passes.NORMALIZE,
+    WITH_CITED_DOCUMENTS,
+    message_pass(passes.join_results),
+    message_pass(passes.join_assistant),
+    message_pass(with_citations_of_kin),
+    WITHOUT_BLANK_TEXTS,
+    *media.with_readable_media(_reads),
+    request_pass(passes.with_a_turn),
+    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    message_pass(instructions_as_text),
+    FITTING_OUTPUTS,
+    message_pass(with_named_documents, needs=_DOCUMENTS),
+    turn_step(with_text_beside_documents, *_DOCUMENTS, needs=_DOCUMENTS),
+    message_pass(with_begun),
+    request_pass(with_fitting_schemas, dialects=ANTHROPIC),
+    request_pass(with_parallel_calls, needs=(("option", "parallel_tool_calls"),)),
+    request_pass(with_no_tool_of_claude, native=True, needs=(("option", "tool_choice"),)),
+)
+
+# -- payloads of requests -------------------------------------------------------------------------------------------
+
+UNDEFINED = reasons.synthesized(
+    "bedrock-tool-config",
+    "{target} requires definitions of the tools that messages call: they are added without schemas",
+)
+
+
+def with_tool_config(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload whose toolConfig has tools: those that its messages call, if it defines none."""
+    config = object_of(payload, "toolConfig")
+    if objects_of(config, "tools"):
+        return payload
+    called = dict.fromkeys(call["name"] for _, call in blocks(payload, "toolUse") if isinstance(call.get("name"), str))
+    rest = {key: value for key, value in payload.items() if key != "toolConfig"}
+    if not called:
+        if "toolChoice" in config:
+            context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
+        return rest
+    context.report_loss(request, "tools", UNDEFINED)
+    tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in called]
+    return {**rest, "toolConfig": {**config, "tools": tools}}
+
+
+def with_metadata(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload whose metadata are texts. Others are lost."""
+    metadata = payload.get("requestMetadata")
+    if metadata.__class__ is not dict:
+        return payload
+    kept = {key: value for key, value in metadata.items() if value.__class__ is str}
+    for key in metadata.keys() - kept.keys():
+        context.report_loss(request, f"options.metadata.{key}", reasons.UNSUPPORTED_VALUE, value=metadata[key])
+    rest = {key: value for key, value in payload.items() if key != "requestMetadata"}
+    return {**rest, "requestMetadata": kept} if kept else rest
+
+
+def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with at most as many cache points as the service accepts: the last ones."""
+    excess = len([*cache_points(payload)]) - MOST_CACHE_POINTS
+    dropped = {id(wire) for _, wire in context.cache_points[: max(excess, 0)]}
+    for point, wire in context.cache_points:
+        if id(wire) in dropped:
+            context.report_loss(point, None, reasons.CACHE_POINT_LIMIT, limit=MOST_CACHE_POINTS)
+    if not dropped:
+        return payload
+
+    def kept(items: Any) -> Any:
+        return [item for item in items if not (isinstance(item, dict) and id(item.get("cachePoint")) in dropped)]
+
+    config = object_of(payload, "toolConfig")
+    changed = {**payload, "messages": [{**m, "content": kept(m["content"])} for m in payload["messages"]]}
+    if "system" in payload:
+        changed["system"] = kept(payload["system"])
+    if "tools" in config:
+        changed["toolConfig"] = {**config, "tools": kept(config["tools"])}
+    return changed
+
+
+def with_required_messages(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with a list of messages, which only the request for a prompt may lack."""
+    return payload if "messages" in payload or is_of_prompt(payload) else {**payload, "messages": []}
+
+
+def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the settings where the model has them, or where the request had them."""
+    for path in (PLACES.of(request, API) or ()) if context.native else ():
+        value = at(payload, OTHER_PLACES.get(path, ""))
+        if value is not None:
+            payload = put(without(payload, OTHER_PLACES[path]), path, value)
+    form, options = form_of(request.model if context.native else context.known.model), request.options
+    top_k = at(payload, TOP_K) if form is not None and form.top_k and options.top_k is not None else None
+    if form is not None and form.top_k and top_k is not None:
+        payload = put(without(payload, TOP_K), form.top_k, top_k)
+    reasoning = options.reasoning
+    if form is None or form.effort is None or reasoning is None:
+        return payload
+    effort = at(payload, EFFORT) if reasoning.effort is not None else None
+    payload = payload if effort is None else without(payload, EFFORT)
+    if reasoning.mode is not None:
+        payload = without(payload, THINKING)
+        if effort is None and reasoning.mode != "disabled":
+            context.report_loss(request, "options.reasoning.mode", reasons.THINKING_CONVERTED)
+            effort = form.on
+    if effort is not None:
+        return put(payload, *effort_around(form, effort))
+    return put(payload, *form.off) if reasoning.mode == "disabled" and form.off is not None else payload
+
+
+PAYLOAD_PASSES = (
+    payload_pass(with_tool_config),
+    payload_pass(with_fields_of_model, native=True),
+    payload_pass(with_metadata, keys=("requestMetadata",)),
+    payload_pass(with_fitting_cache_points),
+    payload_pass(with_required_messages, native=True),
+)
+
+# -- answers --------------------------------------------------------------------------------------------------------
+
+ANSWER_PASSES = (
+    message_pass(without_user_messages),
+    message_pass(passes.normalize_answer),
+    message_pass(with_citations_of_kin),
+    message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+    content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
+    FITTING_OUTPUTS,
+    # The next request contains this answer, and must not contain blank texts.
+    WITHOUT_BLANK_TEXTS,
+    message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
+)
+RESPONSE_PASSES = (response_pass(with_cache_writes_of_kin),)
+
+
+COUNTED = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+"""The counters whose sum is the total."""
+
+
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with the fields that the service always sends."""
+    if response.error is not None and not response.choices:
+        return payload
+    if payload.pop("modelId", None) is not None:
+        context.report_loss(response, "model", reasons.IN_URL)
+    usage = {"inputTokens": 0, "outputTokens": 0, **object_of(payload, "usage")}
+    usage = {"totalTokens": sum(usage.get(name, 0) for name in COUNTED), **usage}
+    output = {"message": {"role": "assistant", "content": []}}
+    return {"output": output, "stopReason": "end_turn", "metrics": {"latencyMs": 0}, **payload, "usage": usage}
+
+
+RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
