@@ -81,7 +81,8 @@ FURTHER: dict[str, set[str]] = {
     "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py"},
     "openai-responses": {"ids.py", "items.py"},
     "anthropic-messages": {"dialects.py", "fit.py"},
-    "google-generate-content": {"dialects.py"},
+    "google-generate-content": {"dialects.py", "fit.py"},
+    "google-interactions": {"fit.py"},
     "bedrock-converse": {"cached_blocks.py", "dialects.py", "fit.py"},
 }
 

@@ -50,17 +50,17 @@ ORDER = {
         with_denials_as_results with_known_role lowered not_empty results_apart _uncited readable
         with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
     "google-generate-content": """
-        *report_url *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
+        *report_url with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin
         with_sendable_tools hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
         results_apart join_results join_assistant _uncited readable with_readable_outputs
-        _with_fitting_calls with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_failures
+        with_fitting_parts with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_text_of_failure
         with_begun with_a_turn with_signed_parts with_signed_call; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
-        *with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
+        with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
         hoist_instructions with_signed_thoughts with_citations_on_texts with_call_ids with_denials_as_results
-        with_known_role lowered not_empty results_apart readable with_readable_outputs _with_a_turn
-        _with_fitting_calls _with_signed_turns instructions_as_text with_fitting_schemas *with_mode_of_strict_tools
+        with_known_role lowered not_empty results_apart readable with_readable_outputs with_a_turn
+        with_fitting_steps with_signed_turn instructions_as_text with_fitting_schemas *with_mode_of_strict_tools
         with_names_of_results; with_model""",
     "openai-chat": """
         with_settings_of_platform with_fields_of_mistral *with_fitting_settings *with_tools_of_host
@@ -85,7 +85,7 @@ ANSWERS = {
         with_fitting_outputs without_blank_text *without_broken_status; with_cache_writes_of_kin; completed""",
     "cohere-chat": "without_user_messages normalize_answer without_names_of_results without_media;; completed",
     "google-generate-content": """
-        without_user_messages with_failures *with_normalized_texts; *without_blocked; completed""",
+        without_user_messages with_text_of_failure *with_normalized_texts; *without_blocked; completed""",
     "google-interactions": "with_signed_thoughts normalize_answer;; completed",
     "openai-chat": """
         without_user_messages with_state_of_host *with_normalized_texts;; completed *with_error_of_host

@@ -13,57 +13,39 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Host,
-    Kinds,
     ProtobufJson,
     Row,
     Silent,
     TableAdapter,
     enum_at,
-    hoist_instructions,
-    media,
-    message_pass,
     number_of,
     objects_of,
-    passes,
-    payload_pass,
-    reasons,
-    request_pass,
-    response_pass,
-    settings,
-    turn_step,
     with_custom_calls,
-    with_date,
-    with_fitting_calls,
-    with_known_tools,
-    with_normalized_texts,
-    without_user_messages,
 )
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage, Origin
-from contentmodel.request import ChatRequest, ResponseFormat
+from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common.first_turn import with_begun
 from contentmodel_adapters.common.google import (
     ISSUER,
     SKIP,
-    with_fields_of_kin,
-    with_signed_call,
-    with_signed_parts,
-    with_tools_of_kin,
 )
-from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.modalities import Modalities
-from contentmodel_adapters.common.pairs.gemini_results import with_hosted_of_gemini
-from contentmodel_adapters.common.pairs.kept_results import TYPES
-from contentmodel_adapters.common.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.google.generate_content.blocks import API, PARTS, TABLE, YOUTUBE
-from contentmodel_adapters.google.generate_content.dialects import DIALECTS, INVOCATIONS, host_of, with_invocations
+from contentmodel_adapters.common.schema_adaptation import restored_arguments
+from contentmodel_adapters.google.generate_content.blocks import API, TABLE
+from contentmodel_adapters.google.generate_content.dialects import DIALECTS, INVOCATIONS, host_of
+from contentmodel_adapters.google.generate_content.fit import (
+    ANSWER_PASSES,
+    HOST_PASSES,
+    PAYLOAD_PASSES,
+    REQUEST_PASSES,
+    RESPONSE_PASSES,
+    RESPONSE_PAYLOAD_PASSES,
+)
 from contentmodel_adapters.google.generate_content.http import HTTP
 from contentmodel_adapters.google.generate_content.messages import (
     Contents,
     Instructions,
     id_of_answer,
-    with_failures,
 )
 from contentmodel_adapters.google.generate_content.response import (
     ERRORS,
@@ -71,25 +53,12 @@ from contentmodel_adapters.google.generate_content.response import (
     RESPONSE,
     encode_answer,
     with_block_reason,
-    without_blocked,
 )
-from contentmodel_adapters.google.generate_content.rules import (
-    CALL_IDS,
-    RULES,
-    TOOL_NAMES,
-)
+from contentmodel_adapters.google.generate_content.rules import RULES
 from contentmodel_adapters.google.generate_content.stream import Decoder
 from contentmodel_adapters.google.generate_content.stream_encoder import Encoder
-from contentmodel_adapters.google.generate_content.tools import (
-    CURRENT,
-    TOOL_CHOICE,
-    Level,
-    Tools,
-    tools_of_member,
-    with_level,
-    without_choice_of_no_functions,
-)
-from contentmodel_adapters.google.validated_calls import with_mode_of_strict_tools, with_strict_tools
+from contentmodel_adapters.google.generate_content.tools import TOOL_CHOICE, Level, Tools, tools_of_member, with_level
+from contentmodel_adapters.google.kin import with_strict_tools
 
 REQUEST = TABLE.record(
     "request",
@@ -143,36 +112,6 @@ TABLE.keep(
 )
 
 
-# Only Vertex AI reads Cloud Storage.
-READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
-
-
-def report_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Report values that belong in the URL of a request, not in its body: the model, and the choice of a stream."""
-    if request.model is not None:
-        context.report_loss(request, "model", reasons.IN_URL)
-    if request.options.stream is not None:
-        context.report_loss(request, "options.stream", reasons.IN_URL)
-    return request
-
-
-def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Report the citations of instructions as lost."""
-    for instruction in request.instructions:
-        context.report_lost_attributes(instruction, ("annotations",))
-    return request
-
-
-def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    detach_media = "never" if context.known.capabilities.media_in_results else "always"
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media=detach_media)
-
-
-def requires_signed_calls(context: EncodeContext) -> bool:
-    """Return whether the model refuses calls without a signature."""
-    return context.known.capabilities.signed_calls
-
-
 def with_format_kind(request: ChatRequest) -> ChatRequest:
     """Set the kind of the response format, which its fields imply."""
     made = request.options.response_format
@@ -181,67 +120,6 @@ def with_format_kind(request: ChatRequest) -> ChatRequest:
     kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
     options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
     return msgspec.structs.replace(request, options=options)
-
-
-def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Request JSON by its media type. Report a format that the API does not have."""
-    made = request.options.response_format
-    if made is None:
-        return request
-    context.leave_residue(made)
-    if made.kind not in ("json", "json_schema"):
-        if made.kind != "text" and made.media_type is None:
-            context.report_loss(made, "kind", reasons.NO_FIELD)
-        return request
-    typed: ResponseFormat = context.replace(made, media_type="application/json")
-    options = context.replace(request.options, response_format=typed)
-    changed: ChatRequest = context.replace(request, options=options)
-    return changed
-
-
-REQUEST_PASSES = (
-    request_pass(report_url, native=True),
-    request_pass(settings.with_fitting_settings, native=True, form=settings.GOOGLE),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_tools_of_kin),
-    request_pass(with_fields_of_kin),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
-    request_pass(with_media_type),
-    request_pass(without_cited_instructions),
-    request_pass(with_hosted_of_gemini, needs=TYPES),
-    *passes.NORMALIZE,
-    message_pass(passes.join_results),
-    message_pass(passes.join_assistant),
-    passes.WITHOUT_CITATIONS,
-    *media.with_readable_media(READS),
-    request_pass(_with_fitting_calls),
-    request_pass(with_fitting_schemas, dialects=GOOGLE),
-    request_pass(with_mode_of_strict_tools, native=True),
-    message_pass(passes.with_names_of_results),
-    message_pass(with_failures),
-    message_pass(with_begun),
-    request_pass(passes.with_a_turn),
-    message_pass(with_signed_parts),
-    turn_step(with_signed_call, FunctionCallContent, aimed=True, on=requires_signed_calls),
-)
-
-
-def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the fields that the API requires."""
-    payload = with_date(payload, "createTime", response, context)
-    if "usageMetadata" in payload:
-        payload["usageMetadata"] = complete_usage(payload["usageMetadata"])
-    return payload
-
-
-def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return the counters with the total, which the API always sends."""
-    return {"totalTokenCount": sum(usage.get(name, 0) for name in COUNTED), **usage}
-
-
-# GenerateContentResponseUsageMetadata.total_token_count of google-genai 3.4, types.py (seen 2026-11-22).
-COUNTED = ("promptTokenCount", "candidatesTokenCount", "toolUsePromptTokenCount", "thoughtsTokenCount")
 
 
 class GoogleGenerateContent(TableAdapter):
@@ -269,16 +147,12 @@ class GoogleGenerateContent(TableAdapter):
     has_errors_in_lists = True
     http = HTTP
     request_passes = REQUEST_PASSES
-    request_payload_passes = (payload_pass(without_choice_of_no_functions),)
-    host_payload_passes = (payload_pass(with_invocations, aimed=True),)
-    answer_passes = (
-        message_pass(without_user_messages),
-        message_pass(with_failures, needs=(FunctionResultContent,)),
-        message_pass(with_normalized_texts, native=True, blocks=PARTS),
-    )
-    response_passes = (response_pass(without_blocked, native=True),)
+    request_payload_passes = PAYLOAD_PASSES
+    host_payload_passes = HOST_PASSES
+    answer_passes = ANSWER_PASSES
+    response_passes = RESPONSE_PASSES
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_passes = RESPONSE_PAYLOAD_PASSES
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         return host_of(policies)

@@ -13,10 +13,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Broken, EncodeContext, Host, Rules, makers, object_of, objects, objects_of, reasons
-from contentmodel.request import ChatRequest
+from contentmodel.authoring import Broken, Host, Rules, makers, objects
 from contentmodel_adapters.common.rule_helpers import last_name, spelled_object, spelled_path, spelled_value
-from contentmodel_adapters.google.generate_content.blocks import API
 from contentmodel_adapters.google.generate_content.tools import DECLARATIONS
 
 INVOCATIONS = "includeServerSideToolInvocations"
@@ -47,32 +45,6 @@ def host_of(policies: Mapping[str, str] | None) -> Host:
     if name not in DIALECTS:
         raise ValueError(f"unknown policy dialect={name}: expected {' | '.join(DIALECTS)}")
     return Host(dialect=DIALECTS[name])
-
-
-NO_INVOCATIONS = reasons.dropped("google-generate-content-invocations", "Vertex AI refuses the field")
-
-
-def with_invocations(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload that asks for the calls of hosted tools if it has functions, too, in the form of its host.
-
-    Without the policy `dialect`, the host is the Developer API. The mode AUTO is then VALIDATED
-    (ai.google.dev/gemini-api/docs/tool-combination, seen 2026-11-27).
-    """
-    dialect: Dialect = context.host.dialect or DIALECTS["gemini"]
-    if not dialect.invocations and INVOCATIONS in object_of(payload, "toolConfig"):
-        context.report_loss(request, f"toolConfig${INVOCATIONS}", NO_INVOCATIONS, api=API)
-        settings = {name: value for name, value in payload["toolConfig"].items() if name != INVOCATIONS}
-        rest = {name: value for name, value in payload.items() if name != "toolConfig"}
-        return {**rest, "toolConfig": settings} if settings else rest
-    tools = objects_of(payload, "tools")
-    is_mixed = any(DECLARATIONS in tool for tool in tools) and any(not tool.keys().isdisjoint(HOSTED) for tool in tools)
-    if not is_mixed or not dialect.invocations or not context.known.capabilities.hosted_with_functions:
-        return payload
-    settings = object_of(payload, "toolConfig")
-    calling = object_of(settings, "functionCallingConfig")
-    if calling.get("mode") == "AUTO":
-        settings = {**settings, "functionCallingConfig": {**calling, "mode": "VALIDATED"}}
-    return {**payload, "toolConfig": {**settings, INVOCATIONS: True}}
 
 
 def hosted_tools_are_reported(request: dict[str, Any], host: Host) -> Iterator[Broken]:

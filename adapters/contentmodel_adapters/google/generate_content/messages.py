@@ -19,16 +19,13 @@ from contentmodel.authoring import (
     Silent,
     escaped,
     hints,
-    is_native,
     wire_fields,
     with_detached_media,
     with_media_back,
 )
 from contentmodel.content.base import AIContent
-from contentmodel.content.documents import DocumentContent
-from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     FunctionResultContent,
     HostedToolCallContent,
@@ -46,7 +43,6 @@ from contentmodel_adapters.google.generate_content.blocks import (
     PARTS,
     TABLE,
     TEXT_FIELD,
-    has,
 )
 
 ROLE = Hint[SpelledRole](API, "role", "the role of a content, if it is missing or spelled in another way than usual")
@@ -292,44 +288,3 @@ class Instructions(Codec[list[AIContent]]):
             return TEXT_FIELD.encode(value, context, owner)
         parts = INNER.encode(value, context, owner)
         return {**wire_fields(INSTRUCTION.of(value[0], API) or {}), "parts": parts} if parts else None
-
-
-def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
-    result = []
-    for message in messages:
-        if message.role in ("tool", "assistant") and not is_native(message, context):
-            message = context.with_contents(message, [_failed(content, context) for content in message.contents])
-        result.append(message)
-    return result
-
-
-_SENT_AS_TEXT = (TextContent, JsonContent, DocumentContent, ErrorContent)
-
-
-def _is_sent_as_text(output: Any) -> bool:
-    """Return whether an output becomes a text. A document without parts has none."""
-    return output.__class__ in _SENT_AS_TEXT and not (isinstance(output, DocumentContent) and not output.parts)
-
-
-def _failed(content: Any, context: EncodeContext) -> Any:
-    if content.__class__ is not FunctionResultContent or not content.is_error:
-        return content
-    if any(map(_is_sent_as_text, content.output_list)):
-        return content
-    outputs = [TextContent(text=""), *content.output_list]
-    return context.replace(content, outputs=outputs)
-
-
-__all__ = [
-    "Answer",
-    "CallIds",
-    "Contents",
-    "Instructions",
-    "decode_content",
-    "encode_content",
-    "has",
-    "id_of_answer",
-    "with_failures",
-    "without_grounding",
-]

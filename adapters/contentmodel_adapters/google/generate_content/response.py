@@ -433,17 +433,8 @@ def with_block_reason(response: ChatResponse, wire: dict[str, Any], context: Dec
     return msgspec.structs.replace(response, choices=[choice])
 
 
-def without_blocked(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """Return an answer without the choice that stands for the feedback to the prompt, unless it was changed."""
-    reason = object_of((response.extra or {}).get(API, {}), "promptFeedback").get("blockReason")
-    choices = [choice for choice in response.choices if not _is_feedback(choice, reason)]
-    if not context.native or len(choices) == len(response.choices):
-        return response
-    changed: ChatResponse = context.replace(response, choices=choices)
-    return changed
-
-
-def _is_feedback(choice: ChatChoice, reason: Any) -> bool:
+def is_feedback(choice: ChatChoice, reason: Any) -> bool:
+    """Return whether a choice stands for the reason why the prompt was blocked, and nothing else."""
     finish = choice.finish_reason
     is_unchanged = finish is not None and (finish.reason, finish.raw) == ("content_filter", reason)
     return is_unchanged and not choice.messages and BLOCKED.of(choice, API) is True

@@ -21,14 +21,12 @@ from contentmodel.authoring import (
     free_text_row,
     hints,
     is_free_text,
-    object_of,
-    objects_of,
     reasons,
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
 from contentmodel_adapters.google.generate_content.blocks import API, TABLE
-from contentmodel_adapters.google.validated_calls import are_strict
+from contentmodel_adapters.google.kin import are_strict
 
 # The members of a Tool other than function declarations, and their kinds.
 HOSTED_KINDS = {
@@ -268,22 +266,6 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     if mode == "AUTO" and (choice.tools or are_strict(tools)):
         mode = "VALIDATED"
     return {"mode": mode, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
-
-
-def without_choice_of_no_functions(
-    payload: dict[str, Any], request: ChatRequest, context: EncodeContext
-) -> dict[str, Any]:
-    """Return the payload of a request without a choice among functions, if it defines none.
-
-    Models up to Gemini 2.5 refuse it (pydantic/pydantic-ai#5791, seen 2026-11-27).
-    """
-    settings = object_of(payload, "toolConfig")
-    if "functionCallingConfig" not in settings or any(DECLARATIONS in tool for tool in objects_of(payload, "tools")):
-        return payload
-    context.report_loss(request, "options.tool_choice", reasons.CHOICE_WITHOUT_TOOLS)
-    rest = {key: value for key, value in settings.items() if key != "functionCallingConfig"}
-    left = {key: value for key, value in payload.items() if key != "toolConfig"}
-    return {**left, "toolConfig": rest} if rest else left
 
 
 def _capitals(value: dict[str, Any]) -> dict[str, Any]:

@@ -8,52 +8,40 @@ from typing import Any
 from contentmodel.authoring import (
     Blocks,
     EncodeContext,
-    Kinds,
     ProviderOnly,
     SchemaMap,
     TableAdapter,
     TextField,
     enum_at,
-    hoist_instructions,
-    instructions_as_text,
-    media,
-    message_pass,
     objects_of,
-    passes,
-    payload_pass,
-    reasons,
-    request_pass,
     same_options,
-    settings,
     text_of,
     with_custom_calls,
-    with_fitting_calls,
-    with_known_tools,
 )
-from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.google import (
     ISSUER,
-    with_fields_of_kin,
-    with_signed_thoughts,
-    with_signed_turns,
-    with_tools_of_kin,
 )
-from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.input_fields import fields_of, may_be_request
 from contentmodel_adapters.common.modalities import Modalities
-from contentmodel_adapters.common.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.google.interactions.blocks import API, CONTENT, TABLE
+from contentmodel_adapters.google.interactions.fit import (
+    ANSWER_PASSES,
+    PAYLOAD_PASSES,
+    REQUEST_PASSES,
+    RESPONSE_PAYLOAD_PASSES,
+)
 from contentmodel_adapters.google.interactions.http import HTTP
 from contentmodel_adapters.google.interactions.messages import Steps, encode_steps
-from contentmodel_adapters.google.interactions.response import ERRORS, FINISH, RESPONSE, completed
-from contentmodel_adapters.google.interactions.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.google.interactions.response import ERRORS, FINISH, RESPONSE
+from contentmodel_adapters.google.interactions.rules import RULES
 from contentmodel_adapters.google.interactions.stream import Decoder
 from contentmodel_adapters.google.interactions.stream_encoder import Encoder
-from contentmodel_adapters.google.interactions.tools import CURRENT, HOSTED_KINDS, TOOL_CHOICE, TOOLS, Format
-from contentmodel_adapters.google.validated_calls import with_mode_of_strict_tools, with_strict_tools
+from contentmodel_adapters.google.interactions.tools import HOSTED_KINDS, TOOL_CHOICE, TOOLS, Format
+from contentmodel_adapters.google.kin import with_strict_tools
 
 REQUEST = TABLE.record(
     "request",
@@ -86,71 +74,6 @@ TABLE.keep(
 )
 TABLE.keep("generation_config", "image_config", "speech_config", "transcription_config", "video_config")
 
-# types.ImageMimeType, DocumentMimeType, AudioMimeType and VideoMimeType of google-genai 3.4 (_gaos/types/interactions).
-_OFFICE = "application/vnd.openxmlformats-officedocument"
-TYPES = (
-    *(f"image/{name}" for name in ("png", "jpeg", "webp", "heic", "heif", "gif", "bmp", "tiff")),
-    *("application/pdf", "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"),
-    *(f"application/vnd.oasis.opendocument.{name}" for name in ("presentation", "text", "spreadsheet")),
-    *(f"{_OFFICE}.presentationml.presentation", f"{_OFFICE}.spreadsheetml.sheet"),
-    *(f"{_OFFICE}.wordprocessingml.document", f"{_OFFICE}.wordprocessingml.template"),
-    *(f"audio/{name}" for name in ("wav", "mp3", "aiff", "aac", "ogg", "flac", "mpeg", "m4a", "l16", "opus", "webm")),
-    *("audio/alaw", "audio/mulaw", "video/mp4", "video/mpeg", "video/mpg", "video/mov", "video/avi", "video/x-flv"),
-    *("video/webm", "video/wmv", "video/3gpp"),
-)
-READS = media.MediaSupport(
-    media_types=TYPES, links=(*TYPES, "text/csv"), schemes=("http", "https", "gs"), texts=True, in_answers=True
-)
-# The API has only levels of thinking. The lowest level depends on the model.
-FORM = settings.Form(off=None, auto={}, shown=settings.Shown("summary", "auto", "none"))
-
-
-def _is_continued(request: ChatRequest, context: EncodeContext) -> bool:
-    """Return whether the server holds the conversation that a request continues. Ids of other APIs are not sent."""
-    is_sent = context.native or context.has_no_origin
-    return is_sent and request.options.previous_response_id is not None
-
-
-def _with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    return request if _is_continued(request, context) else passes.with_a_turn(request, context)
-
-
-def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    is_continued = _is_continued(request, context)
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
-
-
-def _with_signed_turns(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    return with_signed_turns(messages, context) if context.known.capabilities.signed_calls else messages
-
-
-def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of a request with a model or an agent. A missing model becomes "", with a loss."""
-    if payload.keys() & {"model", "agent"}:
-        return payload
-    context.report_loss(request, "model", reasons.NO_MODEL)
-    return {"model": "", **payload}
-
-
-REQUEST_PASSES = (
-    request_pass(settings.with_fitting_settings, native=True, form=FORM),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_tools_of_kin),
-    request_pass(with_fields_of_kin),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
-    message_pass(with_signed_thoughts),
-    *passes.NORMALIZE,
-    *media.with_readable_media(READS),
-    request_pass(_with_a_turn),
-    request_pass(_with_fitting_calls),
-    message_pass(_with_signed_turns, aimed=True),
-    message_pass(instructions_as_text),
-    request_pass(with_fitting_schemas, dialects=GOOGLE),
-    request_pass(with_mode_of_strict_tools, native=True),
-    message_pass(passes.with_names_of_results),
-)
-
 
 class GoogleInteractions(TableAdapter):
     """The adapter of Interactions: requests, answers, streams and errors."""
@@ -171,13 +94,10 @@ class GoogleInteractions(TableAdapter):
     http = HTTP
     meaningless = {"object": "interaction", "updated": None}
     request_passes = REQUEST_PASSES
-    request_payload_passes = (payload_pass(with_model),)
-    answer_passes = (
-        message_pass(with_signed_thoughts, needs=(Protected,)),
-        message_pass(passes.normalize_answer, cites=True),
-    )
+    request_payload_passes = PAYLOAD_PASSES
+    answer_passes = ANSWER_PASSES
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_passes = RESPONSE_PAYLOAD_PASSES
 
     def _decode_row(self, row: Any, wire: dict[str, Any], context: Any) -> Any:
         value = super()._decode_row(row, wire, context)

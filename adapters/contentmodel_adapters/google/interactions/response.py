@@ -18,7 +18,6 @@ from contentmodel.authoring import (
     finished_by_calls,
     hints,
     list_of,
-    with_date,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.response import ChatChoice, ChatResponse
@@ -216,22 +215,3 @@ RESPONSE = TABLE.record(
 
 
 _COUNTED = ("total_input_tokens", "total_output_tokens", "total_tool_use_tokens", "total_thought_tokens")
-
-
-def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with the fields that the API always sends, or the body of an error."""
-    error = payload.pop("error", None)
-    if error is not None and not response.choices:
-        return {"error": error}
-    if error is not None:
-        # An answer that ended in another way keeps its status.
-        payload = {"status": "failed", **payload, "errors": [error]}
-    if not payload.get("id"):
-        # An answer that the server does not store has no id.
-        payload.pop("id", None)
-    payload = with_date(payload, "created", response, context)
-    if "usage" in payload:
-        # The API always sends the total.
-        usage = payload["usage"]
-        payload["usage"] = {"total_tokens": sum(usage.get(name, 0) for name in _COUNTED), **usage}
-    return {"object": "interaction", "status": "completed", "steps": [], **payload}

@@ -23,7 +23,7 @@ from contentmodel.authoring import (
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
 from contentmodel_adapters.google.interactions.blocks import API, TABLE
-from contentmodel_adapters.google.validated_calls import are_strict
+from contentmodel_adapters.google.kin import are_strict
 
 HOSTED_KINDS = {
     "google_search": "web_search",

@@ -1,0 +1,262 @@
+"""How conversations, their requests and answers are adapted to generateContent: the steps, in order."""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.authoring import (
+    NEEDS_OF_CALLS,
+    EncodeContext,
+    Fact,
+    Kinds,
+    content_step,
+    hoist_instructions,
+    media,
+    message_pass,
+    object_of,
+    objects_of,
+    passes,
+    payload_pass,
+    reasons,
+    request_pass,
+    response_pass,
+    settings,
+    turn_step,
+    with_date,
+    with_fitting_calls,
+    with_known_tools,
+    with_normalized_texts,
+    without_user_messages,
+)
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent, TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, ResponseFormat
+from contentmodel.response import ChatResponse
+from contentmodel_adapters.common.first_turn import with_begun
+from contentmodel_adapters.common.google import KEEP_SIGNATURES, is_signed, with_signed_call
+from contentmodel_adapters.common.hosted import with_sendable_tools
+from contentmodel_adapters.common.pairs.gemini_results import with_hosted_of_gemini
+from contentmodel_adapters.common.pairs.kept_results import TYPES
+from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
+from contentmodel_adapters.google.generate_content.blocks import API, PARTS, YOUTUBE
+from contentmodel_adapters.google.generate_content.dialects import DIALECTS, HOSTED, INVOCATIONS, Dialect
+from contentmodel_adapters.google.generate_content.response import is_feedback
+from contentmodel_adapters.google.generate_content.rules import CALL_IDS, TOOL_NAMES
+from contentmodel_adapters.google.generate_content.tools import CURRENT, DECLARATIONS
+from contentmodel_adapters.google.kin import with_fields_of_kin, with_mode_of_strict_tools, with_tools_of_kin
+
+# -- settings and instructions --------------------------------------------------------------------------------------
+
+
+def report_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Report values that belong in the URL of a request, not in its body: the model, and the choice of a stream."""
+    if request.model is not None:
+        context.report_loss(request, "model", reasons.IN_URL)
+    if request.options.stream is not None:
+        context.report_loss(request, "options.stream", reasons.IN_URL)
+    return request
+
+
+def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Report the citations of instructions as lost."""
+    for instruction in request.instructions:
+        context.report_lost_attributes(instruction, ("annotations",))
+    return request
+
+
+def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Request JSON by its media type. Report a format that the API does not have."""
+    made = request.options.response_format
+    if made is None:
+        return request
+    context.leave_residue(made)
+    if made.kind not in ("json", "json_schema"):
+        if made.kind != "text" and made.media_type is None:
+            context.report_loss(made, "kind", reasons.NO_FIELD)
+        return request
+    typed: ResponseFormat = context.replace(made, media_type="application/json")
+    return replace(request, options=context.replace(request.options, response_format=typed))
+
+
+# -- messages -------------------------------------------------------------------------------------------------------
+
+# Only Vertex AI reads Cloud Storage.
+READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
+
+
+def with_fitting_parts(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with paired calls, whose results hold media only if the model reads them there."""
+    detach_media = "never" if context.known.capabilities.media_in_results else "always"
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media=detach_media)
+
+
+def requires_signed_calls(context: EncodeContext) -> bool:
+    """Return whether the model refuses calls without a signature."""
+    return context.known.capabilities.signed_calls
+
+
+_SENT_AS_TEXT = (TextContent, JsonContent, DocumentContent, ErrorContent)
+
+
+def _is_sent_as_text(output: Any) -> bool:
+    """Return whether an output becomes a text. A document without parts has none."""
+    return output.__class__ in _SENT_AS_TEXT and not (isinstance(output, DocumentContent) and not output.parts)
+
+
+def with_text_of_failure(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+    """Return a failed result without text with an empty one: the key "error" needs a value."""
+    if not result.is_error or any(map(_is_sent_as_text, result.output_list)):
+        return result
+    return replace(result, outputs=[TextContent(text=""), *result.output_list])
+
+
+WITH_TEXTS_OF_FAILURES = content_step(with_text_of_failure, FunctionResultContent)
+MOVED_SIGNATURE = reasons.moved(
+    "google-moved-signature",
+    "{target} has the signature of a thought on the text or call after it: the signature is moved there",
+)
+
+
+def with_signed_parts(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message whose signatures are on the text or call after a thought, as in generateContent."""
+    joined: list[Any] = []
+    pending: Any = None
+    for content in message.contents:
+        if pending is not None and content.protected is None and not isinstance(content, KEEP_SIGNATURES):
+            signed = context.replace(content, protected=pending.protected)
+            if pending.text:
+                context.report_loss(pending, "protected", MOVED_SIGNATURE)
+                joined[-1] = context.replace(pending, protected=None)
+            else:
+                context.report_lost_attributes(pending, ("annotations", "cache_point"))
+                context.leave_residue(pending, own=True)
+                joined[-1:] = []
+            content = signed
+        joined.append(content)
+        pending = content if isinstance(content, ReasoningContent) and is_signed(content) else None
+    is_same = len(joined) == len(message.contents) and all(map(is_, joined, message.contents))
+    return message if is_same else replace(message, contents=joined)
+
+
+REQUEST_PASSES = (
+    request_pass(report_url, native=True),
+    request_pass(settings.with_fitting_settings, aimed=True, form=settings.GOOGLE),
+    request_pass(with_known_tools, native=True, kinds=Kinds()),
+    request_pass(with_tools_of_kin),
+    request_pass(with_fields_of_kin),
+    request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(hoist_instructions),
+    request_pass(with_media_type, needs=(("option", "response_format"),)),
+    request_pass(without_cited_instructions, needs=(Fact.INSTRUCTIONS,)),
+    request_pass(with_hosted_of_gemini, needs=TYPES),
+    *passes.NORMALIZE,
+    message_pass(passes.join_results),
+    message_pass(passes.join_assistant),
+    passes.WITHOUT_CITATIONS,
+    *media.with_readable_media(READS),
+    request_pass(with_fitting_parts, needs=NEEDS_OF_CALLS),
+    request_pass(with_fitting_schemas, dialects=GOOGLE),
+    request_pass(with_mode_of_strict_tools, native=True),
+    message_pass(passes.with_names_of_results),
+    WITH_TEXTS_OF_FAILURES,
+    message_pass(with_begun),
+    request_pass(passes.with_a_turn),
+    turn_step(with_signed_parts, ReasoningContent, needs=(Fact.STATE,)),
+    turn_step(with_signed_call, FunctionCallContent, aimed=True, on=requires_signed_calls),
+)
+
+# -- payloads of requests -------------------------------------------------------------------------------------------
+
+
+def without_choice_of_no_functions(
+    payload: dict[str, Any], request: ChatRequest, context: EncodeContext
+) -> dict[str, Any]:
+    """Return the payload of a request without a choice among functions, if it defines none.
+
+    Models up to Gemini 2.5 refuse it (pydantic/pydantic-ai#5791, seen 2026-11-27).
+    """
+    settings = object_of(payload, "toolConfig")
+    if "functionCallingConfig" not in settings or any(DECLARATIONS in tool for tool in objects_of(payload, "tools")):
+        return payload
+    context.report_loss(request, "options.tool_choice", reasons.CHOICE_WITHOUT_TOOLS)
+    rest = {key: value for key, value in settings.items() if key != "functionCallingConfig"}
+    left = {key: value for key, value in payload.items() if key != "toolConfig"}
+    return {**left, "toolConfig": rest} if rest else left
+
+
+NO_INVOCATIONS = reasons.dropped("google-generate-content-invocations", "Vertex AI refuses the field")
+
+
+def with_invocations(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload that asks for the calls of hosted tools if it has functions, too, in the form of its host.
+
+    Without the policy `dialect`, the host is the Developer API. The mode AUTO is then VALIDATED
+    (ai.google.dev/gemini-api/docs/tool-combination, seen 2026-11-27).
+    """
+    dialect: Dialect = context.host.dialect or DIALECTS["gemini"]
+    if not dialect.invocations and INVOCATIONS in object_of(payload, "toolConfig"):
+        context.report_loss(request, f"toolConfig${INVOCATIONS}", NO_INVOCATIONS, api=API)
+        settings = {name: value for name, value in payload["toolConfig"].items() if name != INVOCATIONS}
+        rest = {name: value for name, value in payload.items() if name != "toolConfig"}
+        return {**rest, "toolConfig": settings} if settings else rest
+    tools = objects_of(payload, "tools")
+    is_mixed = any(DECLARATIONS in tool for tool in tools) and any(not tool.keys().isdisjoint(HOSTED) for tool in tools)
+    if not is_mixed or not dialect.invocations or not context.known.capabilities.hosted_with_functions:
+        return payload
+    settings = object_of(payload, "toolConfig")
+    calling = object_of(settings, "functionCallingConfig")
+    if calling.get("mode") == "AUTO":
+        settings = {**settings, "functionCallingConfig": {**calling, "mode": "VALIDATED"}}
+    return {**payload, "toolConfig": {**settings, INVOCATIONS: True}}
+
+
+PAYLOAD_PASSES = (payload_pass(without_choice_of_no_functions),)
+HOST_PASSES = (payload_pass(with_invocations, aimed=True, keys=("tools", "toolConfig")),)
+
+# -- answers --------------------------------------------------------------------------------------------------------
+
+ANSWER_PASSES = (
+    message_pass(without_user_messages),
+    WITH_TEXTS_OF_FAILURES,
+    message_pass(with_normalized_texts, native=True, blocks=PARTS),
+)
+
+
+def without_blocked(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """Return an answer without the choice that stands for the feedback to the prompt, unless it was changed."""
+    reason = object_of((response.extra or {}).get(API, {}), "promptFeedback").get("blockReason")
+    choices = [choice for choice in response.choices if not is_feedback(choice, reason)]
+    if not context.native or len(choices) == len(response.choices):
+        return response
+    changed: ChatResponse = context.replace(response, choices=choices)
+    return changed
+
+
+RESPONSE_PASSES = (response_pass(without_blocked, native=True),)
+
+
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with the fields that the API requires."""
+    payload = with_date(payload, "createTime", response, context)
+    if "usageMetadata" in payload:
+        payload["usageMetadata"] = complete_usage(payload["usageMetadata"])
+    return payload
+
+
+def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
+    """Return the counters with the total, which the API always sends."""
+    return {"totalTokenCount": sum(usage.get(name, 0) for name in COUNTED), **usage}
+
+
+# GenerateContentResponseUsageMetadata.total_token_count of google-genai 3.4, types.py (seen 2026-11-22).
+COUNTED = ("promptTokenCount", "candidatesTokenCount", "toolUsePromptTokenCount", "thoughtsTokenCount")
+
+
+RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
