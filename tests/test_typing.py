@@ -16,7 +16,7 @@ from contentmodel.engine.pipeline.lowering import TEXT_POLICIES
 from contentmodel.failures import STATUSES
 from contentmodel.planning import COSTS
 from contentmodel.runner import report
-from contentmodel_adapters.anthropic.messages.tools import HOSTED_KINDS as ANTHROPIC
+from contentmodel_adapters.anthropic.messages.table import HOSTED_KINDS as ANTHROPIC
 from contentmodel_adapters.google.generate_content.tools import HOSTED_KINDS as GOOGLE
 from contentmodel_adapters.openai.responses.table import HOSTED_KINDS as RESPONSES
 

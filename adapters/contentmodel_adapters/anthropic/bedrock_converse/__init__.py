@@ -11,11 +11,10 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Host,
-    OneOf,
+    HttpApi,
+    HttpMethod,
     Row,
-    Silent,
     TableAdapter,
-    enum_at,
     object_of,
     object_or_text,
     objects_of,
@@ -24,17 +23,7 @@ from contentmodel.authoring import (
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
-from contentmodel_adapters.anthropic.bedrock_converse.blocks import (
-    API,
-    FORMATS,
-    ISSUER,
-    POINTS,
-    SYSTEM,
-    TABLE,
-    maker_of,
-)
-from contentmodel_adapters.anthropic.bedrock_converse.cached_blocks import CachedBlocks
-from contentmodel_adapters.anthropic.bedrock_converse.dialects import OF_MODEL, without_fields_of_model
+from contentmodel_adapters.anthropic.bedrock_converse.dialects import without_fields_of_model
 from contentmodel_adapters.anthropic.bedrock_converse.fit import (
     ANSWER_PASSES,
     PAYLOAD_PASSES,
@@ -42,51 +31,40 @@ from contentmodel_adapters.anthropic.bedrock_converse.fit import (
     RESPONSE_PASSES,
     RESPONSE_PAYLOAD_PASSES,
 )
-from contentmodel_adapters.anthropic.bedrock_converse.http import HTTP
-from contentmodel_adapters.anthropic.bedrock_converse.messages import Messages, is_of_prompt, require_messages
 from contentmodel_adapters.anthropic.bedrock_converse.response import FINISH, RESPONSE, encode_blocks
 from contentmodel_adapters.anthropic.bedrock_converse.rules import RULES
 from contentmodel_adapters.anthropic.bedrock_converse.stream import EVENTS, Decoder
 from contentmodel_adapters.anthropic.bedrock_converse.stream_encoder import Encoder
-from contentmodel_adapters.anthropic.bedrock_converse.tools import DEFINITIONS, OUTPUT_FORMAT, PARALLEL, TOOL_CHOICE
+from contentmodel_adapters.anthropic.bedrock_converse.table import (
+    API,
+    FORMATS,
+    ISSUER,
+    OF_MODEL,
+    REQUEST,
+    TABLE,
+    is_of_prompt,
+    maker_of,
+    require_messages,
+)
 from contentmodel_adapters.anthropic.cache_writes import counts_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
-_TIERS = ("priority", "default", "flex", "reserved")
-_EFFORTS = ("low", "medium", "high", "xhigh", "max")
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {
-        # In HTTP, the model is in the path; in the parameters of the SDKs it is a field.
-        "modelId": "model",
-        "system": ("instructions", CachedBlocks(SYSTEM, POINTS, "cachePoint")),
-        "messages": ("messages", Messages()),
-        "toolConfig.tools": ("tools", DEFINITIONS),
-        "toolConfig.toolChoice": ("options.tool_choice", TOOL_CHOICE),
-        "inferenceConfig.maxTokens": "options.max_output_tokens",
-        "inferenceConfig.temperature": "options.temperature",
-        "inferenceConfig.topP": "options.top_p",
-        "inferenceConfig.stopSequences": "options.stop_sequences",
-        f"{OF_MODEL}.tool_choice": ("options.parallel_tool_calls", PARALLEL),
-        f"{OF_MODEL}.top_k": "options.top_k",
-        f"{OF_MODEL}.thinking.type": enum_at(
-            "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
-        ),
-        f"{OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
-        f"{OF_MODEL}.thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
-        "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
-        "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
-        "requestMetadata": "options.metadata",
-        "serviceTier.type": enum_at("options.service_tier", *_TIERS),
-    },
-    Silent("options.stream"),
-)
-TABLE.known_values("serviceTier.type", *_TIERS)
-TABLE.keep(
-    "request",
-    *("guardrailConfig", "promptVariables", "additionalModelResponseFieldPaths"),
-    "performanceConfig",
+
+# The HTTP interface of Converse (docs.aws.amazon.com/bedrock/latest/APIReference, seen 2026-11-23).
+def _method(verb: str) -> HttpMethod:
+    return HttpMethod(path=f"/model/{{model}}/{verb}", routes=(f"/model/{{model:path}}/{verb}",))
+
+
+HTTP = HttpApi(
+    base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+    generate=_method("converse"),
+    stream=_method("converse-stream"),
+    # An API key of Bedrock. Signatures of requests (SigV4) are made by the SDKs only.
+    key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
+    request_id="x-amzn-requestid",
+    path_field="modelId",
+    keep_alive=b"",
+    comments=False,
 )
 
 

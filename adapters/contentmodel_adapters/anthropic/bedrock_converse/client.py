@@ -17,8 +17,8 @@ from contentmodel.client import ClientError
 from contentmodel.errors import DecodeError
 from contentmodel.extras import needs_extra
 from contentmodel_adapters.anthropic.aws_errors import TYPE, type_of
-from contentmodel_adapters.anthropic.bedrock_converse.blocks import API
-from contentmodel_adapters.anthropic.bedrock_converse.http import HTTP
+from contentmodel_adapters.anthropic.bedrock_converse import HTTP
+from contentmodel_adapters.anthropic.bedrock_converse.table import API
 from contentmodel_adapters.common import clients
 from contentmodel_adapters.common.calls import AsyncChunks, Call, Chunks
 

@@ -42,11 +42,9 @@ from contentmodel.content.tools import CustomToolResultContent, FunctionResultCo
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolGroup
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.anthropic.bedrock_converse.dialects import (
     EFFORT,
     NO_TOOL,
-    OF_MODEL,
     OTHER_PLACES,
     PLACES,
     THINKING,
@@ -55,7 +53,6 @@ from contentmodel_adapters.anthropic.bedrock_converse.dialects import (
     form_of,
     is_claude,
 )
-from contentmodel_adapters.anthropic.bedrock_converse.messages import JOINED, is_of_prompt
 from contentmodel_adapters.anthropic.bedrock_converse.rules import (
     CALL_IDS,
     DOCUMENT_NAME,
@@ -65,7 +62,16 @@ from contentmodel_adapters.anthropic.bedrock_converse.rules import (
     blocks,
     cache_points,
 )
-from contentmodel_adapters.anthropic.bedrock_converse.tools import CURRENT
+from contentmodel_adapters.anthropic.bedrock_converse.table import (
+    API,
+    CLAUDE,
+    CURRENT,
+    FORMATS,
+    JOINED,
+    OF_MODEL,
+    is_of_prompt,
+    maker_of,
+)
 from contentmodel_adapters.anthropic.cache_writes import with_cache_writes_of_kin
 from contentmodel_adapters.anthropic.cited_documents import WITH_CITED_DOCUMENTS, with_citations_of_kin
 from contentmodel_adapters.common.first_turn import with_begun

@@ -1,4 +1,7 @@
-"""The envelope of answers and errors of Converse (botocore 1.43.117; November 2026)."""
+"""The table of answers and errors of Converse (botocore 1.43.117; November 2026).
+
+A file of its own: table.py would be longer than 1,000 lines.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic import aws_errors
 from contentmodel_adapters.anthropic.aws_errors import ERRORS, TYPE
-from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, TABLE
-from contentmodel_adapters.anthropic.bedrock_converse.messages import BLOCKS
+from contentmodel_adapters.anthropic.bedrock_converse.table import API, BLOCKS, TABLE
 from contentmodel_adapters.common.answer import OnlyAnswer, SpelledAnswer, SpelledRole
 from contentmodel_adapters.common.finish_reasons import MALFORMED, PairedFinishReasons
 

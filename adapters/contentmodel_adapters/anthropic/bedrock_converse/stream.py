@@ -22,8 +22,8 @@ from contentmodel.authoring import (
     place_at,
 )
 from contentmodel_adapters.anthropic.aws_errors import is_exception, wire_of_exception
-from contentmodel_adapters.anthropic.bedrock_converse.blocks import API, CITATIONS, CONTENT
 from contentmodel_adapters.anthropic.bedrock_converse.response import USAGE
+from contentmodel_adapters.anthropic.bedrock_converse.table import API, CITATIONS, CONTENT
 
 EVENTS = frozenset(
     {

@@ -9,16 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.authoring import (
-    Blocks,
-    CachePoints,
     DecodeContext,
     EncodeContext,
     Host,
-    OneOf,
+    HttpApi,
+    HttpMethod,
     Row,
     TableAdapter,
-    TextOrBlocks,
-    enum_at,
+    TokenCounting,
     objects_of,
     with_custom_calls,
 )
@@ -26,14 +24,7 @@ from contentmodel.capabilities import Known
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.aws_errors import OF_HOLDERS
-from contentmodel_adapters.anthropic.messages.blocks import API, CACHE_POINT, SYSTEM, TABLE
-from contentmodel_adapters.anthropic.messages.dialects import (
-    BETAS,
-    DIALECTS,
-    VERSION,
-    host_of,
-    limited,
-)
+from contentmodel_adapters.anthropic.messages.dialects import DIALECTS, host_of, limited
 from contentmodel_adapters.anthropic.messages.fit import (
     ANSWER_PASSES,
     HOST_PASSES,
@@ -43,8 +34,6 @@ from contentmodel_adapters.anthropic.messages.fit import (
     RESPONSE_PAYLOAD_PASSES,
     budget_of,
 )
-from contentmodel_adapters.anthropic.messages.http import HOSTS, HTTP
-from contentmodel_adapters.anthropic.messages.messages import Messages
 from contentmodel_adapters.anthropic.messages.response import (
     ERRORS,
     FINISH,
@@ -56,43 +45,71 @@ from contentmodel_adapters.anthropic.messages.response import (
 from contentmodel_adapters.anthropic.messages.rules import RULES
 from contentmodel_adapters.anthropic.messages.stream import Decoder
 from contentmodel_adapters.anthropic.messages.stream_encoder import METRICS, Encoder
-from contentmodel_adapters.anthropic.messages.tools import ADDED, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.anthropic.messages.table import ADDED, API, REQUEST, TABLE
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {
-        "model": "model",
-        "system": ("instructions", TextOrBlocks(SYSTEM, "string")),
-        "messages": ("messages", Messages()),
-        "tools": ("tools", Blocks(TOOLS)),
-        "tool_choice": (("options.tool_choice", "options.parallel_tool_calls"), ChoiceAndParallel()),
-        "max_tokens": "options.max_output_tokens",
-        "temperature": "options.temperature",
-        "top_p": "options.top_p",
-        "top_k": "options.top_k",
-        "stop_sequences": "options.stop_sequences",
-        "stream": "options.stream",
-        "service_tier": enum_at("options.service_tier", "auto", "standard_only"),
-        "metadata.user_id": "options.user",
-        "cache_control": ("options.cache_point", CachePoints(CACHE_POINT)),
-        "thinking.type": enum_at("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
-        "thinking.budget_tokens": "options.reasoning.budget_tokens",
-        "thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
-        "output_config.effort": enum_at("options.reasoning.effort", "low", "medium", "high", "xhigh", "max"),
-        "output_config.format": ("options.response_format", OneOf(OUTPUT_FORMAT)),
-    },
+# The HTTP interface of Messages (platform.claude.com/docs/en/api/overview and .../versioning, seen 2026-11-23).
+_COUNTED = (
+    # The parameters of types/beta/message_count_tokens_params.py of anthropic 2.12.
+    *("model", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "cache_control"),
+    *("context_management", "compaction", "mcp_servers", "billing_policy", "speed"),
+)
+HTTP = HttpApi(
+    base_url="https://api.anthropic.com",
+    generate=HttpMethod(path="/v1/messages", routes=("/v1/messages",)),
+    count=TokenCounting(
+        method=HttpMethod(path="/v1/messages/count_tokens", routes=("/v1/messages/count_tokens",)),
+        fields=_COUNTED,
+        result="input_tokens",
+    ),
+    key_header="x-api-key",
+    key_prefix="",
+    key_variables=("ANTHROPIC_API_KEY",),
+    headers={"anthropic-version": "2023-06-01"},
+    forwarded=("anthropic-version", "anthropic-beta"),
+    request_id="request-id",
+    keep_alive=b'event: ping\ndata: {"type": "ping"}\n\n',
 )
 
 
-TABLE.known_values("thinking", "enabled", "disabled", "adaptive", "between_tools")
-TABLE.keep(
-    "request",
-    *("billing_policy", "compaction", "container", "context_management", "diagnostics", "fallbacks"),
-    *("fallback_credit_token", "inference_geo", "mcp_servers", "speed", "thread"),
-    *(VERSION, BETAS),
-)
+def _invoke(verb: str) -> HttpMethod:
+    """Return a method of Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference, API_runtime_InvokeModel)."""
+    return HttpMethod(path=f"/model/{{model}}/{verb}", routes=(f"/model/{{model:path}}/{verb}",))
+
+
+def _predict(model: str, verb: str) -> HttpMethod:
+    """Return a method of Vertex AI. The base URL of an upstream ends in the publisher, that of the SDK in `/v1`."""
+    path = f"/models/{model}:{verb}"
+    return HttpMethod(
+        path=path, routes=(f"/v1/projects/{{project}}/locations/{{location}}/publishers/anthropic{path}",)
+    )
+
+
+HOSTS = {
+    "bedrock": HttpApi(
+        base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+        generate=_invoke("invoke"),
+        stream=_invoke("invoke-with-response-stream"),
+        # An API key of Bedrock. Signatures of requests (SigV4) are made by the SDKs only.
+        key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
+        request_id="x-amzn-requestid",
+        path_field="model",
+        keep_alive=b"",
+        comments=False,
+    ),
+    "vertex": HttpApi(
+        base_url="https://aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers/anthropic",
+        generate=_predict("{model}", "rawPredict"),
+        stream=_predict("{model}", "streamRawPredict"),
+        count=TokenCounting(method=_predict("count-tokens", "rawPredict"), fields=_COUNTED, result="input_tokens"),
+        # An access token, in the variable of gcloud. The SDK asks Google for one.
+        key_variables=("CLOUDSDK_AUTH_ACCESS_TOKEN",),
+        forwarded=("anthropic-beta",),
+        path_field="model",
+        keep_alive=HTTP.keep_alive,
+    ),
+}
+"""The HTTP interfaces of the hosts that have the model in the path."""
 
 
 class AnthropicMessages(TableAdapter):

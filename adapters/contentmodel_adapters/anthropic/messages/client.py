@@ -13,9 +13,9 @@ from typing import Any
 from contentmodel.authoring import Capabilities
 from contentmodel.extras import needs_extra
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.anthropic.messages.blocks import API
-from contentmodel_adapters.anthropic.messages.dialects import BETAS, DIALECTS
-from contentmodel_adapters.anthropic.messages.http import HTTP
+from contentmodel_adapters.anthropic.messages import HTTP
+from contentmodel_adapters.anthropic.messages.dialects import DIALECTS
+from contentmodel_adapters.anthropic.messages.table import API, BETAS
 from contentmodel_adapters.common import clients
 from contentmodel_adapters.common.calls import Call
 

@@ -1,7 +1,8 @@
 """The hosts of the Messages API: one row for each, with its differences from Anthropic's own API.
 
-The passes and rules below read the rows. Bedrock's InvokeModel and Vertex AI have the model in the path and the version
-of the API in the body (lib/bedrock/_client.py and lib/vertex/_client.py of anthropic 2.12, seen 2026-11-24).
+The steps in fit.py and the rules below read the rows. Bedrock's InvokeModel and Vertex AI have the model in the path
+and the version of the API in the body (lib/bedrock/_client.py and lib/vertex/_client.py of anthropic 2.12, seen
+2026-11-24).
 """
 
 from __future__ import annotations
@@ -42,10 +43,9 @@ from contentmodel.content import (
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )
-from contentmodel_adapters.anthropic.messages.tools import HOSTED_KINDS
+from contentmodel_adapters.anthropic.messages.table import HOSTED_KINDS, VERSION
 
 SEEN = "2026-11-24"
-VERSION, BETAS = "anthropic_version", "anthropic_beta"
 CACHE_CONTROL = "cache_control"
 UNCACHED = ("thinking", "redacted_thinking")
 """Blocks without a cache point (types/thinking_block_param.py of anthropic 2.12, seen 2026-11-27)."""

@@ -43,14 +43,11 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic import aws_errors
 from contentmodel_adapters.anthropic.cache_writes import with_cache_writes_of_kin
 from contentmodel_adapters.anthropic.cited_documents import WITH_CITED_DOCUMENTS, with_citations_of_kin
-from contentmodel_adapters.anthropic.messages.blocks import API
 from contentmodel_adapters.anthropic.messages.dialects import (
-    BETAS,
     CACHE_CONTROL,
     DIALECTS,
     OF_HOSTED_TOOLS,
     UNCACHED,
-    VERSION,
     Dialect,
     lacking_contents,
     refused_tools,
@@ -58,7 +55,7 @@ from contentmodel_adapters.anthropic.messages.dialects import (
 )
 from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERRORS, HELD
 from contentmodel_adapters.anthropic.messages.rules import CALL_IDS, MOST_BREAKPOINTS, TOOL_NAMES, cached_blocks
-from contentmodel_adapters.anthropic.messages.tools import ADDED, CURRENT
+from contentmodel_adapters.anthropic.messages.table import ADDED, API, BETAS, CURRENT, VERSION
 from contentmodel_adapters.common.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.common.media import GOOGLE_FILES
 from contentmodel_adapters.common.pairs.claude_results import with_hosted_of_claude

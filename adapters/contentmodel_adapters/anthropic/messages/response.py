@@ -1,4 +1,7 @@
-"""The envelope of answers and errors of the Messages API (anthropic 2.11; November 2026)."""
+"""The table of answers and errors of the Messages API (anthropic 2.11; November 2026).
+
+A file of its own: table.py would be longer than 1,000 lines.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from contentmodel.message import ChatMessage, FinishReason, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic import aws_errors
-from contentmodel_adapters.anthropic.messages.blocks import API, CONTENT, TABLE
+from contentmodel_adapters.anthropic.messages.table import API, CONTENT, TABLE
 from contentmodel_adapters.common.answer import OnlyChoice, misfits
 
 FINISH = FinishReasons(

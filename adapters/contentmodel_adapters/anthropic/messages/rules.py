@@ -1,7 +1,7 @@
-"""Requests that the API refuses, ignores or answers badly.
+"""Requests that the API refuses, ignores or answers badly, and the capabilities of Claude models (anthropic/models.py).
 
 The rules are those of Anthropic's own models. Hosts of other models are less strict, so a rule that only Claude
-enforces is checked only if the model's name contains `claude`. The capabilities of models are in capabilities.py.
+enforces is checked only if the model's name contains `claude`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,26 @@ from typing import Any, NamedTuple, TypeAlias
 from contentmodel.authoring import (
     Broken,
     Capabilities,
+    CapabilityTable,
     Find,
     FindByModel,
     IdentifierRule,
     Range,
     Rules,
     Severity,
+    makers,
     objects,
     one_object,
 )
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
-from contentmodel_adapters.anthropic.messages.capabilities import CAPABILITIES
+from contentmodel_adapters.anthropic import models
 from contentmodel_adapters.anthropic.messages.dialects import declare_rules
+from contentmodel_adapters.anthropic.messages.table import API
 from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
 from contentmodel_adapters.common.rule_helpers import bad_base64, subschemas, unsampled
+
+CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["anthropic"])
+
 
 RULES = Rules("anthropic-messages", CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9_-]", 64)

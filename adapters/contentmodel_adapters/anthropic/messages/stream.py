@@ -30,8 +30,8 @@ from contentmodel.events import (
     UnknownDelta,
 )
 from contentmodel_adapters.anthropic.aws_errors import is_exception, wire_of_exception
-from contentmodel_adapters.anthropic.messages.blocks import API, CITATIONS, CONTENT, TABLE
 from contentmodel_adapters.anthropic.messages.response import USAGE
+from contentmodel_adapters.anthropic.messages.table import API, CITATIONS, CONTENT, TABLE
 
 # By the delta's type: its field, the block's field that it appends to, and the event.
 GROWTH: dict[str, tuple[str, str, Any]] = {

@@ -1,15 +1,18 @@
-"""The table of Converse: content blocks, media, hosted tools and their results, citations.
+"""The table of Converse: content blocks, media, hosted tools and their results, citations, tools, messages, requests.
 
 Read off the service model of botocore 1.43.117 (bedrock-runtime), seen November 2026. A block is an object with one
-key, which determines its kind.
+key, which determines its kind. Answers and errors are in response.py: the whole would be longer than 1,000 lines.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from itertools import takewhile
+from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from contentmodel.authoring import (
     ArgumentsObject,
@@ -22,19 +25,35 @@ from contentmodel.authoring import (
     EnumString,
     Failure,
     Filled,
+    Hint,
     Implied,
     MappedEnum,
+    MessageList,
     Named,
+    OneOf,
     Opaque,
     Pair,
+    Place,
+    Rest,
+    Roles,
     Row,
     Sign,
     Silent,
     Spec,
     Table,
     TextParts,
+    ToolOrMode,
+    Union,
+    enum_at,
+    free_text_row,
+    is_free_text,
+    is_native,
+    list_of,
     object_of,
+    parse,
+    passes,
     reasons,
+    write,
 )
 from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
@@ -47,7 +66,7 @@ from contentmodel.content.hosted import (
     WebSearchToolResultContent,
 )
 from contentmodel.content.media import DataContent, UriContent
-from contentmodel.content.outcomes import ConfigurationContent, ErrorContent, ToolChangeContent
+from contentmodel.content.outcomes import ConfigurationContent, ErrorContent, ToolChangeContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
@@ -56,7 +75,107 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
     HostedToolResultContent,
 )
-from contentmodel_adapters.anthropic.bedrock_converse.cached_blocks import UncachedBlocks
+from contentmodel.errors import DecodeError
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, FunctionTool, HostedTool, ResponseFormat
+from contentmodel_adapters.anthropic.definitions import NO_PARAMETERS, without_parameters_row
+from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
+from contentmodel_adapters.common.hosted import Current, Hosted
+
+# -- lists of blocks ---------------------------------------------------------------------------------------------------
+
+
+class CachedBlocks(Blocks[Any]):
+    """A list of blocks. A cache point after a block becomes an attribute of its content.
+
+    `key` is the only key of a cache point's block. A cache point that follows no block is a block of the union.
+    """
+
+    def __init__(self, union: Union, points: CachePoints, key: str) -> None:
+        super().__init__(union)
+        self._points, self._key = points, key
+
+    def _is_point(self, wire: Any) -> bool:
+        return wire.__class__ is dict and wire.keys() == {self._key} and self._points.holds(wire[self._key])
+
+    def _groups(self, wires: list[Any]) -> list[list[Any]]:
+        """Return each block, with the cache point after it."""
+        groups: list[list[Any]] = []
+        for wire in wires:
+            if self._is_point(wire) and groups and len(groups[-1]) == 1 and self._takes_point(groups[-1][0]):
+                groups[-1].append(wire)
+            else:
+                groups.append([wire])
+        return groups
+
+    def _takes_point(self, wire: Any) -> bool:
+        return wire.__class__ is dict and not self._is_point(wire)
+
+    def decode(self, value: list[Any], context: DecodeContext, container: Any, key: str) -> list[Any]:
+        if not any(map(self._is_point, value)):
+            return self.union.decode_list(value, context)
+        contents: list[Any] = []
+        for group in self._groups(value):
+            made = self.union.decode_list(group[:1], context)
+            if len(group) > 1 and self._can_hold(made):
+                point = self._points.row.decode(group[1][self._key], context)
+                made = [replace(made[0], cache_point=point)]
+            elif len(group) > 1:
+                made += self.union.decode_list(group[1:], context)
+            contents += made
+        return contents
+
+    def _can_hold(self, made: list[Any]) -> bool:
+        return bool(made) and made[0].__class__ is not UnknownContent
+
+    def count(self, wire: Any) -> int:
+        return len(self._groups(wire)) if wire.__class__ is list else 1
+
+    def places(self, value: list[Any], wire: Any, path: str) -> list[Place]:
+        if wire.__class__ is not list:
+            return list(super().places(value, wire, path))
+        places: list[Place] = []
+        contents = iter(value)
+        at = 0
+        for group in self._groups(wire):
+            content = next(contents, None)
+            places.append((content, f"{path}[{at}]", group[0], self.union))
+            if len(group) > 1:
+                point, inner = getattr(content, "cache_point", None), f"{path}[{at + 1}]"
+                if point is not None:
+                    places.append((point, f"{inner}.{self._key}", group[1][self._key], self._points.row))
+                else:
+                    places.append((next(contents, None), inner, group[1], self.union))
+            at += len(group)
+        return places
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
+        if all(getattr(content, "cache_point", None) is None for content in value):
+            return self.union.encode_list(value, context) or None
+        wires: list[Any] = []
+        for content in value:
+            blocks = self.union.encode_list([content], context)
+            wires += blocks
+            point = getattr(content, "cache_point", None)
+            made = None if point is None else self._written(point, context, follows=bool(blocks))
+            wires += [] if made is None else [{self._key: made}]
+        return wires or None
+
+    def _written(self, point: CachePoint, context: EncodeContext, *, follows: bool) -> Any:
+        if follows:
+            return self._points.encode(point, context, None)
+        context.report_loss(point, None, reasons.CACHE_POINT)
+        return None
+
+
+class UncachedBlocks(Blocks[Any]):
+    """A list of blocks of the same union in a place that has no cache points, such as the content of a result."""
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
+        for content in value:
+            context.report_lost_attributes(content, ("cache_point",))
+        return super().encode(value, context, owner)
+
 
 API = "bedrock-converse"
 TABLE = Table(API)
@@ -273,7 +392,7 @@ FAILED = [
     for kind in ("image", "audio")
 ]
 
-# -- tools ---------------------------------------------------------------------------------------------------------
+# -- calls and results -------------------------------------------------------------------------------------------------
 
 ARGUMENTS = ArgumentsObject()
 
@@ -547,4 +666,300 @@ CONTENT = TABLE.union(
     find=_row_of,
     prefer=_usual,
     foreign_types={row.model for row in ROWS},
+)
+
+
+# -- definitions of tools ----------------------------------------------------------------------------------------------
+
+SYSTEM_TOOLS = {"nova_grounding": "web_search", "nova_code_interpreter": "code_interpreter"}
+"""The tools that Bedrock runs, for Nova 2 (docs.aws.amazon.com/nova/latest/nova2-userguide, seen 2026-11-23)."""
+CURRENT: Current = {kind: (Hosted(name, name),) for name, kind in SYSTEM_TOOLS.items()}
+_SCHEMA = "toolSpec.inputSchema.json"
+
+
+def _row_of_tool(wire: dict[str, Any]) -> str | None:
+    system = wire.get("systemTool")
+    if system.__class__ is dict:
+        name = system.get("name")
+        return name if name.__class__ is str and name in SYSTEM_TOOLS else "systemTool"
+    if wire.get("toolSpec").__class__ is not dict:
+        return None
+    schema = object_of(wire["toolSpec"], "inputSchema").get("json")
+    if schema == NO_PARAMETERS:
+        return "without parameters"
+    return "free text" if schema.__class__ is dict and is_free_text(schema) else "toolSpec"
+
+
+def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is FunctionTool:
+        return rows[1] if tool.parameters is None else rows[0]
+    if tool.__class__ is not HostedTool:
+        return rows[0]
+    return next((row for row in rows if row.implied.get("kind") == tool.kind), None)
+
+
+_OTHER = {"kind": "other"}
+FUNCTION = {f"toolSpec.{key}": key for key in ("name", "description", "strict")} | {_SCHEMA: "parameters"}
+TOOLS = TABLE.union(
+    "tool",
+    [
+        Row("toolSpec", FunctionTool, FUNCTION, Silent(CACHED), Filled({_SCHEMA: NO_PARAMETERS})),
+        without_parameters_row("without parameters", _SCHEMA, at="toolSpec.", silent=(CACHED,)),
+        free_text_row("free text", _SCHEMA, at="toolSpec.", silent=(CACHED,)),
+        *(
+            Row(
+                name,
+                HostedTool,
+                {"systemTool.name": "name"},
+                Implied({"kind": kind}),
+                Silent(CACHED, "settings"),
+                Filled({"systemTool.name": name}),
+            )
+            for name, kind in SYSTEM_TOOLS.items()
+        ),
+        Row("systemTool", HostedTool, {"systemTool.name": "name"}, Implied(_OTHER), Silent(CACHED, "settings")),
+        # A cache point that follows no tool.
+        Row(
+            "cachePoint",
+            HostedTool,
+            {"cachePoint": "settings"},
+            Implied({"kind": "cachePoint"}),
+            Silent(CACHED, "name"),
+        ),
+    ],
+    find=lambda wire: "cachePoint" if wire.get("cachePoint").__class__ is dict else _row_of_tool(wire),
+    other=Row("other", HostedTool, {}, Implied(_OTHER), Rest("settings"), Silent(CACHED, "name")),
+    prefer=_usual_tool,
+)
+DEFINITIONS = CachedBlocks(TOOLS, POINTS, "cachePoint")
+
+
+# -- tool choice ---------------------------------------------------------------------------------------------------
+
+
+_MODES = {"auto": "auto", "required": "any"}
+TABLE.known_values("toolChoice", *_MODES.values(), "tool")
+TOOL_CHOICE = ToolOrMode("tool.name", {}, {mode: {key: {}} for mode, key in _MODES.items()})
+
+
+class ParallelCalls(Codec[bool]):
+    """Parallel calls, in the tool choice of Claude's own API, which needs a type (BerriAI/litellm#34347, 2026-11-27).
+
+    Converse has no setting for them.
+    """
+
+    classes = (dict,)
+    identity = False
+
+    def holds(self, value: object) -> bool:
+        flag = value.get(_FLAG) if isinstance(value, dict) else None
+        return flag.__class__ is bool and value == {"type": "auto", _FLAG: flag}
+
+    def decode(self, value: dict[str, Any], context: DecodeContext, container: Any, key: str) -> bool:
+        return not value[_FLAG]
+
+    def encode(self, value: bool, context: EncodeContext, owner: object) -> dict[str, Any]:
+        return {"type": "auto", _FLAG: not value}
+
+    def describe(self) -> str:
+        return "tool choice"
+
+
+_FLAG = "disable_parallel_tool_use"
+PARALLEL = ParallelCalls()
+
+
+# -- output format -------------------------------------------------------------------------------------------------
+
+
+class SchemaText(Codec[dict[str, Any]]):
+    """A JSON Schema as JSON text."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: object) -> bool:
+        try:
+            return value.__class__ is str and parse(value).__class__ is dict
+        except DecodeError:
+            return False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> dict[str, Any]:
+        schema: dict[str, Any] = parse(value)
+        return schema
+
+    def encode(self, value: dict[str, Any], context: EncodeContext, owner: object) -> str:
+        return write(value).decode()
+
+    def describe(self) -> str:
+        return "json"
+
+
+_DEFINITION = "structure.jsonSchema"
+SCHEMA = SchemaText()
+
+
+def _has_schema(wire: dict[str, Any]) -> bool:
+    schema = object_of(object_of(wire, "structure"), "jsonSchema").get("schema")
+    return wire.get("type") == "json_schema" and SCHEMA.holds(schema)
+
+
+OUTPUT_FORMAT = TABLE.union(
+    "outputConfig.textFormat",
+    [
+        Row(
+            "json_schema",
+            ResponseFormat,
+            {
+                f"{_DEFINITION}.schema": ("schema", SCHEMA),
+                f"{_DEFINITION}.name": "name",
+                f"{_DEFINITION}.description": "description",
+            },
+            Implied({"kind": "json_schema"}),
+            Silent("media_type"),
+            constants={"type": "json_schema"},
+            as_sent=AsSent(f"{_DEFINITION}.schema"),
+        )
+    ],
+    # Another type, or a text that is not a schema, is kept as it is.
+    find=lambda wire: "json_schema" if _has_schema(wire) else None,
+    other=Row("other", ResponseFormat, {"type": "kind"}),
+    prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
+)
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+# Results of tools and the texts that follow them are in one message of the user.
+
+_OWN_ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
+ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system", "tool": "user"})
+BEFORE = Hint[str](API, *BEGUN_BEFORE)
+BLOCKS = CachedBlocks(CONTENT, POINTS, "cachePoint")
+MESSAGE = TABLE.record(
+    "message",
+    ChatMessage,
+    {"role": ("role", ROLES), "content": ("contents", BLOCKS)},
+    Silent("message_id"),
+    Filled({"content": []}),
+)
+TABLE.known_values("message.roles", *_OWN_ROLES)
+JOINED = Hint[Literal[True]](API, "joined", "the message is the rest of a message that begins with results of tools")
+
+
+class Messages(MessageList):
+    """The list of messages of a request. A user's message that begins with results of tools is two messages."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [MESSAGE.decode(wire, context) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, lambda message: MESSAGE)
+        return without_begun([part for message in messages for part in _by_author(message, context)], context, BEFORE)
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        wires: list[dict[str, Any]] = []
+        for message in value:
+            wire = MESSAGE.encode(message, context)
+            begun = BEFORE.of(message, API)
+            if begun is not None:
+                wire["content"] = [{"text": begun}]
+            if message.origin is not None and message.origin.is_answer and not wire.get("content"):
+                # An answer that broke off before its first block: the API refuses a message without content.
+                passes.leave_empty(message, context)
+                continue
+            is_own = is_native(message, context)
+            if not is_own and not wire.get("content"):
+                # An empty message of another API is not sent.
+                continue
+            joins = JOINED.of(message, API) is not None if is_own else wire["role"] != "system"
+            if joins and wires and wires[-1].get("role") == wire["role"]:
+                content = [*list_of(wires[-1], "content"), *list_of(wire, "content")]
+                wires[-1] = {**wires[-1], **wire, "content": content}
+            else:
+                wires.append(wire)
+        return wires
+
+
+def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage]:
+    """Return the results at the start of a user's message as a message of the role "tool", and the rest as another."""
+    if message.role != "user":
+        return [message]
+    results = list(takewhile(_is_result, message.contents))
+    if not results:
+        return [message]
+    rest = message.contents[len(results) :]
+    tool = ChatMessage(role="tool", contents=results, origin=message.origin, extra=None if rest else message.extra)
+    parts = [tool, JOINED.on(replace(message, contents=rest), API, True)] if rest else [tool]
+    for part in parts:
+        context.replaced(message, part)
+    return parts
+
+
+def _is_result(content: object) -> bool:
+    return content.__class__ is FunctionResultContent
+
+
+# -- prompts -------------------------------------------------------------------------------------------------------
+
+_PROMPT = re.compile(r"^arn:aws(-[^:]+)?:bedrock:[^:]*:[^:]*:prompt/")
+
+
+def is_of_prompt(payload: Mapping[str, Any]) -> bool:
+    """Return whether a request is for a prompt of Prompt management, which may have messages of its own.
+
+    The ARN of the prompt takes the place of the model. In HTTP it is in the path (botocore 1.43.117, ConverseRequest,
+    which requires only `modelId`; seen 2026-11-27).
+    """
+    model = payload.get("modelId")
+    return bool(_PROMPT.match(model)) if isinstance(model, str) else isinstance(payload.get("promptVariables"), dict)
+
+
+def require_messages(wire: dict[str, Any], context: DecodeContext) -> None:
+    """Add a fault if a request has no list of messages. The request for a prompt may have none."""
+    if wire.get("messages") is None:
+        if not is_of_prompt(wire):
+            context.fault(wire, "messages", "missing array")
+    elif wire["messages"].__class__ is not list:
+        context.expected(wire, "messages", "array", wire["messages"])
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+OF_MODEL = "additionalModelRequestFields"
+"""The field of requests that holds those of the model's own API."""
+_TIERS = ("priority", "default", "flex", "reserved")
+_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        # In HTTP, the model is in the path; in the parameters of the SDKs it is a field.
+        "modelId": "model",
+        "system": ("instructions", CachedBlocks(SYSTEM, POINTS, "cachePoint")),
+        "messages": ("messages", Messages()),
+        "toolConfig.tools": ("tools", DEFINITIONS),
+        "toolConfig.toolChoice": ("options.tool_choice", TOOL_CHOICE),
+        "inferenceConfig.maxTokens": "options.max_output_tokens",
+        "inferenceConfig.temperature": "options.temperature",
+        "inferenceConfig.topP": "options.top_p",
+        "inferenceConfig.stopSequences": "options.stop_sequences",
+        f"{OF_MODEL}.tool_choice": ("options.parallel_tool_calls", PARALLEL),
+        f"{OF_MODEL}.top_k": "options.top_k",
+        f"{OF_MODEL}.thinking.type": enum_at(
+            "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
+        ),
+        f"{OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
+        f"{OF_MODEL}.thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
+        "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
+        "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
+        "requestMetadata": "options.metadata",
+        "serviceTier.type": enum_at("options.service_tier", *_TIERS),
+    },
+    Silent("options.stream"),
+)
+TABLE.known_values("serviceTier.type", *_TIERS)
+TABLE.keep(
+    "request",
+    *("guardrailConfig", "promptVariables", "additionalModelResponseFieldPaths"),
+    "performanceConfig",
 )
