@@ -81,8 +81,7 @@ FURTHER: dict[str, set[str]] = {
     "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py"},
     "openai-responses": {"ids.py", "items.py"},
     "anthropic-messages": {"dialects.py", "response.py"},
-    "google-generate-content": {"dialects.py", "fit.py"},
-    "google-interactions": {"fit.py"},
+    "google-generate-content": {"dialects.py", "response.py", "tools.py"},
     "bedrock-converse": {"dialects.py", "response.py"},
 }
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from contentmodel import FunctionResultContent, TextContent
-from contentmodel_adapters.google.generate_content.messages import ROLE
+from contentmodel_adapters.google.generate_content.table import ROLE
 from contentmodel_conformance.mutants.broken import (
     CHAT,
     GOOGLE,

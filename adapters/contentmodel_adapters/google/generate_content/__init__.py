@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from contentmodel.authoring import (
-    Aliases,
     Codec,
     DecodeContext,
     EncodeContext,
     Host,
-    ProtobufJson,
+    HttpApi,
+    HttpMethod,
     Row,
-    Silent,
     TableAdapter,
-    enum_at,
+    TokenCounting,
     number_of,
     objects_of,
     with_custom_calls,
@@ -25,13 +22,8 @@ from contentmodel.authoring import (
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common.google import (
-    ISSUER,
-    SKIP,
-)
-from contentmodel_adapters.common.modalities import Modalities
+from contentmodel_adapters.common.google import ISSUER, SKIP
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
-from contentmodel_adapters.google.generate_content.blocks import API, TABLE
 from contentmodel_adapters.google.generate_content.dialects import DIALECTS, INVOCATIONS, host_of
 from contentmodel_adapters.google.generate_content.fit import (
     ANSWER_PASSES,
@@ -40,12 +32,6 @@ from contentmodel_adapters.google.generate_content.fit import (
     REQUEST_PASSES,
     RESPONSE_PASSES,
     RESPONSE_PAYLOAD_PASSES,
-)
-from contentmodel_adapters.google.generate_content.http import HTTP
-from contentmodel_adapters.google.generate_content.messages import (
-    Contents,
-    Instructions,
-    id_of_answer,
 )
 from contentmodel_adapters.google.generate_content.response import (
     ERRORS,
@@ -57,69 +43,36 @@ from contentmodel_adapters.google.generate_content.response import (
 from contentmodel_adapters.google.generate_content.rules import RULES
 from contentmodel_adapters.google.generate_content.stream import Decoder
 from contentmodel_adapters.google.generate_content.stream_encoder import Encoder
-from contentmodel_adapters.google.generate_content.tools import TOOL_CHOICE, Level, Tools, tools_of_member, with_level
+from contentmodel_adapters.google.generate_content.table import API, TABLE, id_of_answer
+from contentmodel_adapters.google.generate_content.tools import REQUEST, tools_of_member, with_format_kind, with_level
 from contentmodel_adapters.google.kin import with_strict_tools
 
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {
-        "contents": ("messages", Contents()),
-        "systemInstruction": ("instructions", Instructions()),
-        "tools": ("tools", Tools()),
-        "toolConfig.functionCallingConfig": ("options.tool_choice", TOOL_CHOICE),
-        "generationConfig.temperature": "options.temperature",
-        "generationConfig.topP": "options.top_p",
-        "generationConfig.topK": "options.top_k",
-        "generationConfig.candidateCount": "options.choices",
-        "generationConfig.maxOutputTokens": "options.max_output_tokens",
-        "generationConfig.stopSequences": "options.stop_sequences",
-        "generationConfig.presencePenalty": "options.presence_penalty",
-        "generationConfig.frequencyPenalty": "options.frequency_penalty",
-        "generationConfig.seed": "options.seed",
-        "generationConfig.responseLogprobs": "options.logprobs",
-        "generationConfig.logprobs": "options.top_logprobs",
-        "generationConfig.responseModalities": (
-            "options.modalities",
-            Modalities(str.upper, "TEXT", "IMAGE", "AUDIO", "VIDEO"),
-        ),
-        "generationConfig.responseMimeType": "options.response_format.media_type",
-        "generationConfig.responseJsonSchema": "options.response_format.schema",
-        "generationConfig.thinkingConfig.includeThoughts": "options.reasoning.include",
-        "serviceTier": enum_at("options.service_tier", "flex", "standard", "priority"),
-        "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
-        "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
-    },
-    Silent("model", "options.stream", "options.response_format.kind"),
-    ProtobufJson(),
-    # Aliases: the older subset of OpenAPI, which schemas of other APIs are not written in, and the name of a JSON
-    # Schema in the reference of the Developer API (ai.google.dev/api/generate-content, GenerationConfig, seen
-    # 2026-11-23).
-    Aliases(
-        dict.fromkeys(("generationConfig.responseSchema", "generationConfig._responseJsonSchema"), "responseJsonSchema")
-    ),
-)
-TABLE.keep(
-    "generation_config",
-    *("audioTimestamp", "audioTranscriptionConfig", "automaticContinuation", "continuationToken", "routingConfig"),
-    *("enableEnhancedCivicAnswers", "generationOutputConfig", "imageConfig", "mediaResolution", "speechConfig"),
-    *("modelSelectionConfig", "enableAffectiveDialog", "responseFormat", "translationConfig"),
-)
-TABLE.keep(
-    "request",
-    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "store", "model", "outputConfig"),
-    *("automaticFunctionCalling", "httpOptions", "shouldReturnHttpResponse"),
-)
+
+# The HTTP interface of generateContent (ai.google.dev/api/generate-content and .../tokens, seen 2026-11-23).
+def _method(verb: str, **query: str) -> HttpMethod:
+    """Return a method of a model. The routes are those of the Developer API and of Vertex AI."""
+    return HttpMethod(
+        path=f"/v1beta/models/{{model}}:{verb}",
+        routes=(f"/{{version}}/models/{{model}}:{verb}", f"/{{version}}/{{parent:path}}/models/{{model}}:{verb}"),
+        query=query,
+    )
 
 
-def with_format_kind(request: ChatRequest) -> ChatRequest:
-    """Set the kind of the response format, which its fields imply."""
-    made = request.options.response_format
-    if made is None:
-        return request
-    kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
-    options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
-    return msgspec.structs.replace(request, options=options)
+HTTP = HttpApi(
+    base_url="https://generativelanguage.googleapis.com",
+    generate=_method("generateContent"),
+    stream=_method("streamGenerateContent", alt="sse"),
+    count=TokenCounting(method=_method("countTokens"), wraps="generateContentRequest", result="totalTokens"),
+    key_header="x-goog-api-key",
+    key_prefix="",
+    key_query="key",
+    # google-genai prefers the first one (google/genai/_api_client.py of 3.4, get_env_api_key).
+    key_variables=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    retry_in_body=True,
+    # google-genai reads a comment as JSON (_RawJsonLineBuffer in _api_client.py of 3.4), and ignores blank lines.
+    keep_alive=b"\n",
+    comments=False,
+)
 
 
 class GoogleGenerateContent(TableAdapter):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contentmodel_adapters.common.calls import Call
 from contentmodel_adapters.google import clients
-from contentmodel_adapters.google.generate_content.blocks import API
+from contentmodel_adapters.google.generate_content.table import API
 
 if TYPE_CHECKING:
     from google import genai

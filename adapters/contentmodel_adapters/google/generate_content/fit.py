@@ -45,14 +45,14 @@ from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.pairs.gemini_results import with_hosted_of_gemini
 from contentmodel_adapters.common.pairs.kept_results import TYPES
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
-from contentmodel_adapters.google.generate_content.blocks import API, PARTS, YOUTUBE
 from contentmodel_adapters.google.generate_content.dialects import DIALECTS, HOSTED, INVOCATIONS, Dialect
 from contentmodel_adapters.google.generate_content.response import is_feedback
 from contentmodel_adapters.google.generate_content.rules import CALL_IDS, TOOL_NAMES
+from contentmodel_adapters.google.generate_content.table import API, PARTS, YOUTUBE
 from contentmodel_adapters.google.generate_content.tools import CURRENT, DECLARATIONS
 from contentmodel_adapters.google.kin import with_fields_of_kin, with_mode_of_strict_tools, with_tools_of_kin
 
-# -- settings and instructions --------------------------------------------------------------------------------------
+# -- settings and instructions -----------------------------------------------------------------------------------------
 
 
 def report_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -85,7 +85,7 @@ def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest
     return replace(request, options=context.replace(request.options, response_format=typed))
 
 
-# -- messages -------------------------------------------------------------------------------------------------------
+# -- messages ----------------------------------------------------------------------------------------------------------
 
 # Only Vertex AI reads Cloud Storage.
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
@@ -172,7 +172,7 @@ REQUEST_PASSES = (
     turn_step(with_signed_call, FunctionCallContent, aimed=True, on=requires_signed_calls),
 )
 
-# -- payloads of requests -------------------------------------------------------------------------------------------
+# -- payloads of requests ----------------------------------------------------------------------------------------------
 
 
 def without_choice_of_no_functions(
@@ -220,7 +220,7 @@ def with_invocations(payload: dict[str, Any], request: ChatRequest, context: Enc
 PAYLOAD_PASSES = (payload_pass(without_choice_of_no_functions),)
 HOST_PASSES = (payload_pass(with_invocations, aimed=True, keys=("tools", "toolConfig")),)
 
-# -- answers --------------------------------------------------------------------------------------------------------
+# -- answers -----------------------------------------------------------------------------------------------------------
 
 ANSWER_PASSES = (
     message_pass(without_user_messages),

@@ -1,4 +1,6 @@
-"""The envelope of generateContent answers: candidates, grounding, finish reasons, usage (google-genai 3.4; Nov. 2026).
+"""The table of generateContent answers: candidates, grounding, finish reasons, usage (google-genai 3.4; Nov. 2026).
+
+A file of its own: table.py would be longer than 1,000 lines.
 
 The results of a search are in groundingMetadata, beside the content. They become a call and a result at the end of the
 message, and citations on the texts that they ground.
@@ -47,7 +49,7 @@ from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.common.finish_reasons import MALFORMED, PairedFinishReasons
 from contentmodel_adapters.common.spelling import in_snake_case
-from contentmodel_adapters.google.generate_content.blocks import (
+from contentmodel_adapters.google.generate_content.table import (
     API,
     CHUNKS,
     ERROR,
@@ -56,8 +58,9 @@ from contentmodel_adapters.google.generate_content.blocks import (
     SUPPORT,
     TABLE,
     USAGE,
+    Answer,
+    without_grounding,
 )
-from contentmodel_adapters.google.generate_content.messages import Answer, without_grounding
 
 # The meaning of each value, and its number, which the wire has if enums are requested as integers
 # (google.ai.generativelanguage.v1beta, Candidate.FinishReason, seen 2026-11-22; Vertex AI has other numbers from 6 on).
@@ -138,7 +141,7 @@ BESIDE = ("groundingMetadata", "urlContextMetadata")
 """The fields of a candidate with the results of its hosted tools."""
 
 
-# -- grounding in ----------------------------------------------------------------------------------------------------
+# -- grounding in ------------------------------------------------------------------------------------------------------
 
 
 def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice:
@@ -288,7 +291,7 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
     return [call, result]
 
 
-# -- grounding out ---------------------------------------------------------------------------------------------------
+# -- grounding out -----------------------------------------------------------------------------------------------------
 
 
 def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, Any]:
@@ -416,7 +419,7 @@ class Candidates(ObjectList[ChatChoice]):
         return [encode_candidate(choice, context) for choice in value]
 
 
-# -- a refused prompt ------------------------------------------------------------------------------------------------
+# -- a refused prompt --------------------------------------------------------------------------------------------------
 
 BLOCKED = Hint[Literal[True]](API, "blocked", "the choice of an answer without candidates: the prompt was blocked")
 _BLOCK_REASON = Fields({"finish_reason": "promptFeedback.blockReason"})

@@ -1,8 +1,9 @@
-"""Requests that generateContent refuses, ignores or answers badly.
+"""Requests that generateContent refuses, ignores or answers badly, and the capabilities of Gemini models.
 
-Names are read in both spellings, `functionCall` and `function_call`. The model and the host are in the URL, not in the
-payload. A rule of some models is checked only if the caller names the model; the rules of a host (dialects.py) only if
-the policy `dialect` names it. In a request with cachedContent, the cached contents precede its own.
+The models are in google/models.py. Names are read in both spellings, `functionCall` and `function_call`. The model and
+the host are in the URL, not in the payload. A rule of some models is checked only if the caller names the model; the
+rules of a host (dialects.py) only if the policy `dialect` names it. In a request with cachedContent, the cached
+contents precede its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, one_object
+from contentmodel.authoring import (
+    Broken,
+    Capabilities,
+    CapabilityTable,
+    IdentifierRule,
+    Rules,
+    child_path,
+    makers,
+    one_object,
+)
 from contentmodel.authoring import objects as _objects
 from contentmodel.content.media_types import is_media_type
 from contentmodel_adapters.common.rule_helpers import (
@@ -24,8 +34,12 @@ from contentmodel_adapters.common.rule_helpers import (
     spelled_path,
     spelled_value,
 )
-from contentmodel_adapters.google.generate_content.capabilities import CAPABILITIES
+from contentmodel_adapters.google import models
 from contentmodel_adapters.google.generate_content.dialects import HOSTED, declare_rules
+from contentmodel_adapters.google.generate_content.table import API
+
+CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["google"])
+
 
 RULES = Rules("google-generate-content", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)

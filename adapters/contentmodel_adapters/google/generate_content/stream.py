@@ -29,8 +29,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.google.generate_content.blocks import API, PARTS, USAGE
-from contentmodel_adapters.google.generate_content.messages import CallIds, id_of_answer, with_id
+from contentmodel_adapters.google.generate_content.table import API, PARTS, USAGE, CallIds, id_of_answer, with_id
 
 # Placeholders of complete parts: texts may be cited, and calls determine the finish reason. The parts are not kept.
 A_TEXT, NO_TEXT, A_CALL = {"text": ""}, {"thought": True, "text": ""}, {"functionCall": {"name": ""}}

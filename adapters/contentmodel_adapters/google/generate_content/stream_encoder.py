@@ -28,9 +28,9 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import TurnComplete, TurnError
-from contentmodel_adapters.google.generate_content.blocks import API, GROUNDING
 from contentmodel_adapters.google.generate_content.response import BESIDE, Chunks
 from contentmodel_adapters.google.generate_content.stream import is_plain
+from contentmodel_adapters.google.generate_content.table import API, GROUNDING
 
 
 class Encoder(JoiningEncoder):

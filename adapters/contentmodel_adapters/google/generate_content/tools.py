@@ -1,4 +1,7 @@
-"""Tool definitions, tool choice and reasoning levels of generateContent (google-genai 3.4, types.py; November 2026)."""
+"""The table of generateContent requests: tools, tool choice, reasoning levels (google-genai 3.4, types.py; Nov. 2026).
+
+A file of its own: table.py would be longer than 1,000 lines.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from contentmodel.authoring import (
+    Aliases,
     Choice,
     Codec,
     DecodeContext,
@@ -18,6 +22,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     camel_name,
+    enum_at,
     free_text_row,
     hints,
     is_free_text,
@@ -25,7 +30,8 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
-from contentmodel_adapters.google.generate_content.blocks import API, TABLE
+from contentmodel_adapters.common.modalities import Modalities
+from contentmodel_adapters.google.generate_content.table import API, TABLE, Contents, Instructions
 from contentmodel_adapters.google.kin import are_strict
 
 # The members of a Tool other than function declarations, and their kinds.
@@ -312,3 +318,67 @@ def with_level(request: ChatRequest, context: DecodeContext) -> ChatRequest:
     result: ChatRequest = LEVEL.on(msgspec.structs.replace(request, options=options), API, effort)
     context.replaced(reasoning, changed)
     return result
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "contents": ("messages", Contents()),
+        "systemInstruction": ("instructions", Instructions()),
+        "tools": ("tools", Tools()),
+        "toolConfig.functionCallingConfig": ("options.tool_choice", TOOL_CHOICE),
+        "generationConfig.temperature": "options.temperature",
+        "generationConfig.topP": "options.top_p",
+        "generationConfig.topK": "options.top_k",
+        "generationConfig.candidateCount": "options.choices",
+        "generationConfig.maxOutputTokens": "options.max_output_tokens",
+        "generationConfig.stopSequences": "options.stop_sequences",
+        "generationConfig.presencePenalty": "options.presence_penalty",
+        "generationConfig.frequencyPenalty": "options.frequency_penalty",
+        "generationConfig.seed": "options.seed",
+        "generationConfig.responseLogprobs": "options.logprobs",
+        "generationConfig.logprobs": "options.top_logprobs",
+        "generationConfig.responseModalities": (
+            "options.modalities",
+            Modalities(str.upper, "TEXT", "IMAGE", "AUDIO", "VIDEO"),
+        ),
+        "generationConfig.responseMimeType": "options.response_format.media_type",
+        "generationConfig.responseJsonSchema": "options.response_format.schema",
+        "generationConfig.thinkingConfig.includeThoughts": "options.reasoning.include",
+        "serviceTier": enum_at("options.service_tier", "flex", "standard", "priority"),
+        "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
+        "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
+    },
+    Silent("model", "options.stream", "options.response_format.kind"),
+    ProtobufJson(),
+    # Aliases: the older subset of OpenAPI, which schemas of other APIs are not written in, and the name of a JSON
+    # Schema in the reference of the Developer API (ai.google.dev/api/generate-content, GenerationConfig, seen
+    # 2026-11-23).
+    Aliases(
+        dict.fromkeys(("generationConfig.responseSchema", "generationConfig._responseJsonSchema"), "responseJsonSchema")
+    ),
+)
+TABLE.keep(
+    "generation_config",
+    *("audioTimestamp", "audioTranscriptionConfig", "automaticContinuation", "continuationToken", "routingConfig"),
+    *("enableEnhancedCivicAnswers", "generationOutputConfig", "imageConfig", "mediaResolution", "speechConfig"),
+    *("modelSelectionConfig", "enableAffectiveDialog", "responseFormat", "translationConfig"),
+)
+TABLE.keep(
+    "request",
+    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "store", "model", "outputConfig"),
+    *("automaticFunctionCalling", "httpOptions", "shouldReturnHttpResponse"),
+)
+
+
+def with_format_kind(request: ChatRequest) -> ChatRequest:
+    """Set the kind of the response format, which its fields imply."""
+    made = request.options.response_format
+    if made is None:
+        return request
+    kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
+    options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
+    return msgspec.structs.replace(request, options=options)

@@ -6,73 +6,57 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
-    Blocks,
     EncodeContext,
-    ProviderOnly,
+    HttpApi,
+    HttpMethod,
     SchemaMap,
     TableAdapter,
-    TextField,
-    enum_at,
     objects_of,
-    same_options,
     text_of,
     with_custom_calls,
 )
-from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.google import (
-    ISSUER,
-)
+from contentmodel_adapters.common.google import ISSUER
 from contentmodel_adapters.common.input_fields import fields_of, may_be_request
-from contentmodel_adapters.common.modalities import Modalities
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
-from contentmodel_adapters.google.interactions.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.google.interactions.fit import (
     ANSWER_PASSES,
     PAYLOAD_PASSES,
     REQUEST_PASSES,
     RESPONSE_PAYLOAD_PASSES,
 )
-from contentmodel_adapters.google.interactions.http import HTTP
-from contentmodel_adapters.google.interactions.messages import Steps, encode_steps
-from contentmodel_adapters.google.interactions.response import ERRORS, FINISH, RESPONSE
 from contentmodel_adapters.google.interactions.rules import RULES
 from contentmodel_adapters.google.interactions.stream import Decoder
 from contentmodel_adapters.google.interactions.stream_encoder import Encoder
-from contentmodel_adapters.google.interactions.tools import HOSTED_KINDS, TOOL_CHOICE, TOOLS, Format
+from contentmodel_adapters.google.interactions.table import (
+    API,
+    CONTENT,
+    ERRORS,
+    FINISH,
+    HOSTED_KINDS,
+    REQUEST,
+    RESPONSE,
+    TABLE,
+    encode_steps,
+)
 from contentmodel_adapters.google.kin import with_strict_tools
 
-REQUEST = TABLE.record(
-    "request",
-    ChatRequest,
-    {
-        "model": "model",
-        "system_instruction": ("instructions", TextField(TextContent, "text", between="\n\n")),
-        "input": ("messages", Steps()),
-        "tools": ("tools", Blocks(TOOLS)),
-        **same_options("stream", "store"),
-        "previous_interaction_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
-        "service_tier": enum_at("options.service_tier", "flex", "standard", "priority", "deferred"),
-        "response_format": ("options.response_format", Format()),
-        "response_modalities": (
-            "options.modalities",
-            Modalities(str.lower, "text", "image", "audio", "video", "document"),
-        ),
-        **same_options("max_output_tokens", "temperature", "top_p", "seed", "stop_sequences", at="generation_config."),
-        "generation_config.tool_choice": ("options.tool_choice", TOOL_CHOICE),
-        "generation_config.thinking_level": enum_at(
-            "options.reasoning.effort", "minimal", "low", "medium", "high", "xhigh"
-        ),
-        "generation_config.thinking_summaries": enum_at("options.reasoning.summary", "auto", "none"),
-    },
+# The HTTP interface of Interactions (google-genai 3.4, _gaos/interactions.py; seen 2026-11-26).
+HTTP = HttpApi(
+    base_url="https://generativelanguage.googleapis.com",
+    generate=HttpMethod(
+        path="/v1beta/interactions",
+        routes=("/{version}/interactions", "/{version}/{parent:path}/interactions"),
+    ),
+    # The version of the types. Without it, a server may answer in an older form (_hooks/google_genai_auth.py).
+    headers={"Api-Revision": "2026-05-20"},
+    key_header="x-goog-api-key",
+    key_prefix="",
+    key_query="key",
+    # google-genai prefers the first one (google/genai/_api_client.py of 3.4, get_env_api_key).
+    key_variables=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 )
-TABLE.keep(
-    "request",
-    *("agent", "agent_config", "background", "cached_content", "continuation_token", "environment", "labels"),
-    *("response_mime_type", "safety_settings", "webhook_config"),
-)
-TABLE.keep("generation_config", "image_config", "speech_config", "transcription_config", "video_config")
 
 
 class GoogleInteractions(TableAdapter):

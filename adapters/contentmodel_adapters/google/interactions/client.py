@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contentmodel_adapters.common.calls import Call
 from contentmodel_adapters.google import clients
-from contentmodel_adapters.google.interactions.blocks import API
-from contentmodel_adapters.google.interactions.http import HTTP
+from contentmodel_adapters.google.interactions import HTTP
+from contentmodel_adapters.google.interactions.table import API
 
 
 class Interactions(clients.Paths):

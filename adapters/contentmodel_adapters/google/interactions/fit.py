@@ -35,12 +35,11 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.google import KEEP_SIGNATURES, PLACEHOLDER, is_signed
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
-from contentmodel_adapters.google.interactions.response import _COUNTED
 from contentmodel_adapters.google.interactions.rules import CALL_IDS, TOOL_NAMES
-from contentmodel_adapters.google.interactions.tools import CURRENT
+from contentmodel_adapters.google.interactions.table import _COUNTED, CURRENT
 from contentmodel_adapters.google.kin import with_fields_of_kin, with_mode_of_strict_tools, with_tools_of_kin
 
-# -- messages -------------------------------------------------------------------------------------------------------
+# -- messages ----------------------------------------------------------------------------------------------------------
 
 # types.ImageMimeType, DocumentMimeType, AudioMimeType and VideoMimeType of google-genai 3.4 (_gaos/types/interactions).
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -130,7 +129,7 @@ REQUEST_PASSES = (
     message_pass(passes.with_names_of_results),
 )
 
-# -- payloads -------------------------------------------------------------------------------------------------------
+# -- payloads ----------------------------------------------------------------------------------------------------------
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

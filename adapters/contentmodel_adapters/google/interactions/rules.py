@@ -1,4 +1,4 @@
-"""Requests that Interactions refuses or answers badly."""
+"""Requests that Interactions refuses or answers badly, and the capabilities of Gemini models (google/models.py)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, makers, objects
+from contentmodel.authoring import Broken, Capabilities, CapabilityTable, IdentifierRule, Rules, makers, objects
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.common.rule_helpers import declares, declares_by_model, table
-from contentmodel_adapters.google.interactions.blocks import API, KINDS
-from contentmodel_adapters.google.interactions.capabilities import CAPABILITIES
+from contentmodel_adapters.google import models
+from contentmodel_adapters.google.interactions.table import API, KINDS
+
+CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["google"])
+
 
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)

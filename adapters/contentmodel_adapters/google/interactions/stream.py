@@ -33,8 +33,17 @@ from contentmodel.authoring import (
     text_of,
 )
 from contentmodel.errors import DecodeError, Fault
-from contentmodel_adapters.google.interactions.blocks import API, CITATIONS, CONTENT, TABLE, USAGE
-from contentmodel_adapters.google.interactions.messages import LISTS, STEP, decode_step, is_outputs
+from contentmodel_adapters.google.interactions.table import (
+    API,
+    CITATIONS,
+    CONTENT,
+    LISTS,
+    STEP,
+    TABLE,
+    USAGE,
+    decode_step,
+    is_outputs,
+)
 
 EVENTS = (
     *("interaction.created", "interaction.status_update", "interaction.completed"),

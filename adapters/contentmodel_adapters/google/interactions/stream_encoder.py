@@ -22,9 +22,8 @@ from contentmodel.authoring import (
 )
 from contentmodel.events import TurnComplete, TurnError, WireEvent
 from contentmodel_adapters.common.google import is_signed
-from contentmodel_adapters.google.interactions.blocks import API
-from contentmodel_adapters.google.interactions.messages import LISTS, STEP
 from contentmodel_adapters.google.interactions.stream import GROWING_MEDIA
+from contentmodel_adapters.google.interactions.table import API, LISTS, STEP
 
 GROWING = ("text", *GROWING_MEDIA)
 NO_BORDER = reasons.moved(
