@@ -46,7 +46,7 @@ from contentmodel_adapters.anthropic.bedrock_converse.table import (
     maker_of,
     require_messages,
 )
-from contentmodel_adapters.anthropic.cache_writes import counts_of
+from contentmodel_adapters.anthropic.kin import counts_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
 

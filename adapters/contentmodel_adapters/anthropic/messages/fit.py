@@ -41,8 +41,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic import aws_errors
-from contentmodel_adapters.anthropic.cache_writes import with_cache_writes_of_kin
-from contentmodel_adapters.anthropic.cited_documents import WITH_CITED_DOCUMENTS, with_citations_of_kin
+from contentmodel_adapters.anthropic.kin import WITH_CITED_DOCUMENTS, with_cache_writes_of_kin, with_citations_of_kin
 from contentmodel_adapters.anthropic.messages.dialects import (
     CACHE_CONTROL,
     DIALECTS,

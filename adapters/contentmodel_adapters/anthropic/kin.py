@@ -1,7 +1,6 @@
-"""The settings of documents that the Messages API and Converse share: whether they are cited, and their context.
+"""What the Messages API and Converse share: the settings of documents, citations, and cache writes.
 
-They are residue: the Messages API has them in the block, Converse in its member `document` or `searchResult`. Sources:
-types/document_block_param.py of anthropic 2.12, DocumentBlock and SearchResultBlock of botocore 1.43.117.
+A value of one API is residue in the other. The steps give it the form of the target.
 """
 
 from __future__ import annotations
@@ -17,8 +16,15 @@ from contentmodel.content.hosted import WebFetchToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.response import ChatResponse
 
 CLAUDE, CONVERSE = "anthropic-messages", "bedrock-converse"
+
+# -- settings of documents ---------------------------------------------------------------------------------------------
+
+# Whether documents are cited, and their context: the Messages API has them in the block, Converse in its member
+# `document` or `searchResult`. Sources: types/document_block_param.py of anthropic 2.12, DocumentBlock and
+# SearchResultBlock of botocore 1.43.117.
 TYPES = (DataContent, UriContent, DocumentContent, FunctionResultContent)
 _SETTINGS = {"citations": dict, "context": str}
 _MEMBERS = ("document", "searchResult")
@@ -138,3 +144,47 @@ def _is_same_document(content: Any) -> bool:
 
 
 _MEDIA = (DataContent, UriContent, HostedFileContent, DocumentContent, WebFetchToolResultContent)
+
+
+# -- cache writes ------------------------------------------------------------------------------------------------------
+
+# The tokens that Claude writes to caches, by their lifetime. They are residue of the usage, in two forms. Sources:
+# types/cache_creation.py of anthropic 2.12, CacheDetail of botocore 1.43.117; seen 2026-11-27.
+_CACHE_FIELDS = {CLAUDE: "cache_creation", CONVERSE: "cacheDetails"}
+_COUNTERS = {"1h": "ephemeral_1h_input_tokens", "5m": "ephemeral_5m_input_tokens"}
+"""The counters of the Messages API, in the order in which Converse lists the lifetimes."""
+
+
+def with_cache_writes_of_kin(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """Return a response of the other API of Claude with the cache writes in the form of this one."""
+    usage, origin = response.usage, response.origin
+    if usage is None or origin is None or origin.api not in _CACHE_FIELDS or context.native:
+        return response
+    extra, field = usage.extra or {}, _CACHE_FIELDS[origin.api]
+    counts = counts_of(extra.get(origin.api, {}).get(field))
+    if not counts:
+        return response
+    left = {name: value for name, value in extra[origin.api].items() if name != field}
+    own = {**extra.get(context.api, {}), _CACHE_FIELDS[context.api]: _written(counts, context.api)}
+    changed = context.replace(usage, extra={**extra, origin.api: left, context.api: own})
+    return replace(response, usage=changed)
+
+
+def counts_of(value: Any) -> dict[str, int]:
+    """Return the tokens by lifetime; none if the value has another form."""
+    if value.__class__ is list and all(
+        item.__class__ is dict and item.keys() == {"ttl", "inputTokens"} for item in value
+    ):
+        counts = {item["ttl"]: item["inputTokens"] for item in value if item["ttl"] in ("1h", "5m")}
+        is_whole = len(counts) == len(value)
+    else:
+        counters = value if value.__class__ is dict else {}
+        counts = {ttl: counters[name] for ttl, name in _COUNTERS.items() if name in counters}
+        is_whole = len(counts) == len(counters)
+    return counts if is_whole and all(count.__class__ is int for count in counts.values()) else {}
+
+
+def _written(counts: dict[str, int], api: str) -> Any:
+    if api == CLAUDE:
+        return {name: counts.get(ttl, 0) for ttl, name in reversed(_COUNTERS.items())}
+    return [{"ttl": ttl, "inputTokens": counts[ttl]} for ttl in _COUNTERS if counts.get(ttl)]
