@@ -10,7 +10,7 @@ from contentmodel.capabilities import Capabilities, CapabilityTable
 
 HEAD = """# Capabilities of models
 
-This page lists the settings that each model accepts. It is generated from the adapters' tables (`capabilities.py`) by
+This page lists the settings that each model accepts. It is generated from the adapters' tables (`rules.py`) by
 `python -m contentmodel_conformance.pages docs`. Encoders use the table to adapt a request of another API to
 the model, and [`check`](converting.md#rules-of-the-target) uses it to check payloads. In the column "effort", the
 model's default is bold.

@@ -83,7 +83,7 @@ def declares_by_model(rules: Rules, *, seen: str) -> DeclareByModel:
     """Return the decorator of an API's rules that depend on its table of capabilities. `seen` is a date."""
 
     def declare_rule(severity: Severity, *, fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
-        return rules.by_model(severity, fix=fix, source=f"{source}; capabilities.py; seen {seen}")
+        return rules.by_model(severity, fix=fix, source=f"{source}; capabilities of models; seen {seen}")
 
     return declare_rule
 

@@ -159,7 +159,7 @@ def _rule(fix: str, source: str, severity: Severity = "refused") -> Callable[[Fi
 
 
 def _by_model(fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
-    return RULES.by_model("refused", fix=fix, source=f"{source}; capabilities.py; seen 2026-11-23")
+    return RULES.by_model("refused", fix=fix, source=f"{source}; capabilities of models; seen 2026-11-23")
 
 
 def blocks(request: Request, key: str) -> Found:

@@ -151,8 +151,8 @@ def _of_claude(fix: str, source: str, severity: Severity = "refused") -> Callabl
 
 
 def _by_model(fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
-    """Declare a rule that depends on the model's capabilities (capabilities.py)."""
-    return RULES.by_model("refused", fix=fix, source=f"{source}; capabilities.py; seen 2026-11-22")
+    """Declare a rule that depends on the model's capabilities."""
+    return RULES.by_model("refused", fix=fix, source=f"{source}; capabilities of models; seen 2026-11-22")
 
 
 def _is_claude(request: Request) -> bool:

@@ -618,7 +618,7 @@ HOSTED_KINDS = {
 _SEARCHES = {name: name for name in ("allowed_domains", "blocked_domains", "user_location")}
 _SCREEN = ("display_width_px", "display_height_px")
 # The definitions of hosted tools that were created by the application or come from another API: the newest that need
-# neither another tool nor a beta. For models that do not take it (capabilities.py), an older or newer one (anthropic
+# neither another tool nor a beta. For models that do not take it (rules.py), an older or newer one (anthropic
 # 2.12, types/*_param.py; platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference; seen 2026-11-22).
 # web_search_20260209 and later filter results by code, which the older models cannot do: every model that searches
 # takes web_search_20250305 (tool-use/web-search-tool, seen 2026-11-22).

@@ -1,6 +1,6 @@
 """Adapt the settings of another API's request to the target's model; every change is a loss.
 
-The model's capabilities are `context.known`: a row of the adapter's capabilities.py, or the policy `capabilities`.
+The model's capabilities are `context.known`: a row of the adapter's capabilities, or the policy `capabilities`.
 """
 
 from __future__ import annotations
