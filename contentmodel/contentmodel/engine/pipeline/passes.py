@@ -168,13 +168,25 @@ def plain_types(facts: Facts) -> Mapping[str, frozenset[type]]:
 
 
 def types_after_lowering(facts: Facts) -> Collection[Any]:
-    """Return the facts that hold of contents that were lowered."""
-    functions = () if facts.isdisjoint(HOSTED) else (FunctionCallContent, FunctionResultContent)
+    """Return the facts that may hold of contents that were lowered."""
+    if facts.isdisjoint(_LOWERED):
+        return ("user",)
+    functions = () if facts.isdisjoint(_AS_FUNCTIONS) else (FunctionCallContent, FunctionResultContent)
     return (TextContent, Fact.BLANK_TEXT, "user", *functions)
+
+
+def roles_of_results(facts: Facts) -> Collection[Any]:
+    """Return the role "tool" if there may be results of the client."""
+    return () if facts.isdisjoint(_OF_CLIENTS) else ("tool",)
 
 
 _NO_TYPES: frozenset[type] = frozenset()
 _MEDIA = frozenset({DataContent, UriContent, DocumentContent})
+_CALLED = {FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent}
+_LOWERED = frozenset(CONTENT_TYPES) - _MEDIA - _CALLED - {TextContent}
+"""The types of contents in place of which other contents may be sent."""
+_AS_FUNCTIONS = HOSTED.union(APPROVALS)
+_OF_CLIENTS = HOSTED.union(APPROVALS, _CALLED)
 KNOWN_ROLES = frozenset(("user", "assistant", "tool", *INSTRUCTION_ROLES))
 NORMALIZE = (
     turn_step(with_citations_on_texts, needs=(Fact.CITED_ALONE,)),
@@ -183,7 +195,7 @@ NORMALIZE = (
     turn_step(with_known_role, plain=plain_types),
     content_step(lowered, plain=plain_types, makes=types_after_lowering),
     turn_step(not_empty, plain=plain_types),
-    turn_step(results_apart, plain=plain_types, makes=lambda facts: ("tool",)),
+    turn_step(results_apart, plain=plain_types, makes=roles_of_results),
 )
 """The steps that take the provider-specific values of other APIs out of messages, and tool results apart."""
 _NORMALIZED = Plan(NORMALIZE)
