@@ -297,7 +297,8 @@ def _is_refused(output: object) -> TypeGuard[JsonContent]:
     return isinstance(output, JsonContent) and output.value.__class__ is not dict
 
 
-FITTING_OUTPUTS = content_step(with_fitting_outputs, FunctionResultContent, CustomToolResultContent)
+_RESULTS = (FunctionResultContent, CustomToolResultContent)
+FITTING_OUTPUTS = content_step(with_fitting_outputs, *_RESULTS, needs=_RESULTS)
 REQUEST_PASSES = (
     request_pass(report_stream, native=True, needs=(("option", "stream"),)),
     request_pass(with_fitting_settings, aimed=True, needs=settings.NEEDS),

@@ -260,8 +260,6 @@ NO_FIELD = reasons.dropped("anthropic-host-field", "the host {host} does not acc
 OTHER_VERSION = reasons.insignificant(
     "anthropic-host-version", "it is the version of another host: {host} gets its own, in the body or in a header"
 )
-
-
 CACHE_POINT_OF_BLOCK = reasons.moved(
     "anthropic-cache-point-of-block",
     "{host} has no cache point of a whole request for this model: the last block gets it",

@@ -117,7 +117,9 @@ def with_text_of_failure(result: FunctionResultContent, context: EncodeContext) 
     return replace(result, outputs=[TextContent(text=""), *result.output_list])
 
 
-WITH_TEXTS_OF_FAILURES = content_step(with_text_of_failure, FunctionResultContent)
+WITH_TEXTS_OF_FAILURES = content_step(with_text_of_failure, FunctionResultContent, needs=(FunctionResultContent,))
+
+
 MOVED_SIGNATURE = reasons.moved(
     "google-moved-signature",
     "{target} has the signature of a thought on the text or call after it: the signature is moved there",
@@ -169,7 +171,13 @@ REQUEST_PASSES = (
     message_pass(with_begun),
     request_pass(passes.with_a_turn),
     turn_step(with_signed_parts, ReasoningContent, needs=(Fact.STATE,)),
-    turn_step(with_signed_call, FunctionCallContent, aimed=True, on=requires_signed_calls),
+    turn_step(
+        with_signed_call,
+        FunctionCallContent,
+        aimed=True,
+        needs=(FunctionCallContent,),
+        on=requires_signed_calls,
+    ),
 )
 
 # -- payloads of requests ----------------------------------------------------------------------------------------------
@@ -217,7 +225,7 @@ def with_invocations(payload: dict[str, Any], request: ChatRequest, context: Enc
     return {**payload, "toolConfig": {**settings, INVOCATIONS: True}}
 
 
-PAYLOAD_PASSES = (payload_pass(without_choice_of_no_functions),)
+PAYLOAD_PASSES = (payload_pass(without_choice_of_no_functions, keys=("toolConfig",)),)
 HOST_PASSES = (payload_pass(with_invocations, aimed=True, keys=("tools", "toolConfig")),)
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -235,8 +243,7 @@ def without_blocked(response: ChatResponse, context: EncodeContext) -> ChatRespo
     choices = [choice for choice in response.choices if not is_feedback(choice, reason)]
     if not context.native or len(choices) == len(response.choices):
         return response
-    changed: ChatResponse = context.replace(response, choices=choices)
-    return changed
+    return replace(response, choices=choices)
 
 
 RESPONSE_PASSES = (response_pass(without_blocked, native=True),)
