@@ -46,6 +46,7 @@ from contentmodel.engine.pipeline.call_ids import with_minted_ids
 from contentmodel.engine.pipeline.census import Fact
 from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
+from contentmodel.engine.pipeline.guests import with_guests, with_whole_guests
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
@@ -108,7 +109,7 @@ from contentmodel.engine.streams.outgoing import (
     is_incomplete_call,
 )
 from contentmodel.engine.streams.stream_losses import Place as BlockPlace
-from contentmodel.engine.table import hints, tool_choices
+from contentmodel.engine.table import forms, guests, hints, tool_choices
 from contentmodel.engine.table.as_sent import AsSent
 from contentmodel.engine.table.codecs import (
     LIST,
@@ -132,6 +133,8 @@ from contentmodel.engine.table.codecs import (
 )
 from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorTypes
 from contentmodel.engine.table.finish_reasons import FinishReasons, finished_by_calls
+from contentmodel.engine.table.forms import Form
+from contentmodel.engine.table.guests import Guest, GuestBlocks
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.message_lists import MessageList
@@ -268,8 +271,11 @@ __all__ = [
     "FindByModel",
     "FinishReasons",
     "FixedName",
+    "Form",
     "Gathered",
     "Group",
+    "Guest",
+    "GuestBlocks",
     "Hint",
     "Host",
     "HttpApi",
@@ -391,9 +397,11 @@ __all__ = [
     "fields_of",
     "finished_by_calls",
     "first_fitting",
+    "forms",
     "free_text_row",
     "growing",
     "growing_event",
+    "guests",
     "has_explicit_error",
     "hints",
     "hoist_instructions",
@@ -466,12 +474,14 @@ __all__ = [
     "with_error_read",
     "with_fields_of",
     "with_fitting_calls",
+    "with_guests",
     "with_json_schemas",
     "with_known_tools",
     "with_media_back",
     "with_minted_ids",
     "with_named_types",
     "with_normalized_texts",
+    "with_whole_guests",
     "without_blank_instructions",
     "without_settings_of_tools",
     "without_user_messages",

@@ -78,7 +78,11 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
     rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
     tags = {union["tag"] for union in unions if union["tag"]}
-    constants = {(path_keys(path)[-1], str(value)) for row in rows for path, value in row["constants"].items()}
+    forms = [form for guest in described.get("guests", ()) for form in guest["forms"]]
+    objects = (*(row["constants"] for row in rows), *(form["part"] for form in forms))
+    fixed = [(path, value) for constants in objects for path, value in constants.items()]
+    enums = {path for form in forms for path, field in form["fields"].items() if field["form"] == "enum"}
+    constants = {(path_keys(path)[-1], str(value)) for path, value in fixed if value.__class__ is not list}
     fields = {path_keys(path)[-1] for row in rows for path in row["fields"]}
     # A constant with a single value, in a field that other rows map, does not distinguish rows.
     kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
@@ -88,14 +92,10 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
     is_store = not getattr(reader, "issuer", "?")
     return Vocabulary(
-        structure=_steps(kinds | tags | _holding(_API_VALUES, rows)) - _steps(_holding({"uri", "media_type"}, rows))
+        structure=_steps(kinds | tags | enums | _holding(_API_VALUES, rows))
+        - _steps(_holding({"uri", "media_type"}, rows))
         | frozenset(getattr(reader, "structure", ())),
-        words=frozenset(
-            (*keys, str(value))
-            for row in rows
-            for path, value in row["constants"].items()
-            for keys in _keys_inside(path, arguments)
-        ),
+        words=frozenset((*keys, str(value)) for path, value in fixed for keys in _keys_inside(path, arguments)),
         inner_names=frozenset(keys for path in _holding(_NAMES, rows) for keys in _keys_inside(path, arguments)),
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(

@@ -130,10 +130,11 @@ OTHER_NAMES = {
     "audio/mpeg": ("mp3",),
     "audio/mp3": ("mp3", "audio/mpeg"),
     "audio/wav": ("wav",),
+    **{f"image/{name}": (name,) for name in ("png", "jpeg", "webp", "gif")},
     "mp3": ("audio/mpeg",),
     "wav": ("audio/wav",),
     "flac": ("audio/flac",),
     "opus": ("audio/opus",),
     "aac": ("audio/aac",),
 }
-"""Other names of media types: Chat Completions has short format names."""
+"""Other names of media types: the APIs of OpenAI have short format names."""

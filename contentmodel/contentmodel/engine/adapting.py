@@ -14,6 +14,7 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
+from contentmodel.engine.block_ports import BlockPorts
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.host import NO_HOST, Host
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, name_of, steps_of, without_path
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.finish_reasons import FinishReasons
 
 
-class TableAdapter:
+class TableAdapter(BlockPorts):
     """An adapter made of tables: a row for the request, a row for the response, and the passes before encoding."""
 
     api: str

@@ -19,7 +19,7 @@ from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
 from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
-from contentmodel.engine.table.hints import HasExtra, holds_fields
+from contentmodel.engine.table.hints import GUEST, HasExtra, holds_fields
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import LossKind
 from contentmodel.message import ChatMessage, Origin
@@ -168,11 +168,19 @@ class DecodeContext:
                 elif id(container) not in made and id(element) not in made:
                     self.traces.append((table, objects, container, key, is_spread))
                     break
+        self._take_over(inner)
+        return adopted
+
+    def take_over(self, inner: DecodeContext) -> None:
+        """Add the traces of blocks that another adapter decoded. The blocks are copies, traced in this context."""
+        self.traces += inner.traces
+        self._take_over(inner)
+
+    def _take_over(self, inner: DecodeContext) -> None:
         self._replaced += inner._replaced
         self._taken += inner._taken
         self._copies += inner._copies
         self._moved += inner._moved
-        return adopted
 
     @property
     def has_faults(self) -> bool:
@@ -325,6 +333,12 @@ class EncodeContext:
         for name in _AIM:
             setattr(made, name, getattr(self, name))
         return made
+
+    def is_own(self, content: Any) -> bool:
+        """Return whether a content in a message of another format is the target's own: a guest there, or made so."""
+        if content.extra is not None and GUEST.of(content, self.api) is not None:
+            return True
+        return id(content) in self.own_contents
 
     def is_ours(self, tool: object) -> bool:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""

@@ -112,12 +112,15 @@ def with_history_of_host(message: ChatMessage, context: EncodeContext) -> Turns:
     refused = [isinstance(c, lacking) and getattr(c, "executor", None) != "client" for c in message.contents]
     if True not in refused:
         return message
+    contents: list[AIContent] = []
     for content, is_refused in zip(message.contents, refused, strict=True):
         if is_refused:
             context.own_contents.pop(id(content), None)
+            content = without_guest(content, context)
         else:
             context.own_contents[id(content)] = content
-    plain = passes.normalized_message(message, context)
+        contents.append(content)
+    plain = passes.normalized_message(context.with_contents(message, contents), context)
     if plain.contents:
         return passes.results_apart(plain, context)
     passes.leave_empty(message, context)

@@ -27,7 +27,7 @@ from contentmodel.engine.losses.reasons import (
     insignificant,
 )
 from contentmodel.engine.losses.weight import may_hold_content
-from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint
+from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint, wire_key
 from contentmodel.errors import UnknownApiError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -353,7 +353,7 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
         if id(owner) in made:
             continue
         if reason == RESIDUE:
-            yield from _left_behind(owner, values.get("kept", (api,)))
+            yield from _left_behind(owner, values.get("kept", (api,)), values.get("only"))
             continue
         if field == "model" and context.model is not None and isinstance(owner, ChatRequest):
             continue  # The caller named it.
@@ -373,9 +373,16 @@ def _made_by_passes(context: EncodeContext) -> set[int]:
     return made
 
 
-def _left_behind(owner: Any, kept: Collection[str | None]) -> Iterator[PendingLoss]:
-    """Yield losses for the residue fields of every API that is not in `kept`, without null and empty ones."""
+def _left_behind(
+    owner: Any, kept: Collection[str | None], only: tuple[str, Collection[str]] | None = None
+) -> Iterator[PendingLoss]:
+    """Yield losses for the residue fields of every API that is not in `kept`, without null and empty ones.
+
+    `only` is an API, and the fields of it that are lost.
+    """
     for api, residue in (owner.extra or {}).items():
+        if only is not None and api == only[0]:
+            residue = {key: value for key, value in residue.items() if wire_key(key) in only[1]}
         for key, value in residue.items() if api not in kept else ():
             if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})

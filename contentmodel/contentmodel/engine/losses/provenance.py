@@ -14,7 +14,17 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject, child_path, snake_name, steps_of, value_at, wire_at, wire_path
+from contentmodel.engine.json import (
+    Json,
+    JsonObject,
+    child_path,
+    dotted_key,
+    snake_name,
+    steps_of,
+    value_at,
+    wire_at,
+    wire_path,
+)
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
@@ -172,11 +182,14 @@ class WirePaths:
         for original, field, origin in within:
             path = self.path(original)
             self._moved[wire_path(path, field)] = wire_path(path, origin)
-        self._elsewhere: dict[int, dict[str, tuple[Json, str | int]]] = {}
-        """The containers and keys of moved fields, by the identity of the copy, then by the field."""
+        self._elsewhere: dict[int, dict[str, list[tuple[Json, str | int]]]] = {}
+        """The containers and keys of moved fields, by the identity of the copy, then by the dotted path of the field.
+
+        A value may have several places.
+        """
         for copy, _, field, place in moved:
             if isinstance(place, tuple):
-                self._elsewhere.setdefault(id(copy), {})[field] = place
+                self._elsewhere.setdefault(id(copy), {}).setdefault(field, []).append(place)
         self._traces: dict[int, tuple[Trace, int]] = {}
         for trace in reversed(traces):
             # The first trace of an object counts.
@@ -214,6 +227,9 @@ class WirePaths:
 
     def locate(self, container: object, key: str | int | None) -> str:
         """Return the path of `container[key]`. If `key` is None, return the path of the container."""
+        moved = self._elsewhere.get(id(container), {}).get(str(key))
+        if moved is not None:
+            return self.locate(*moved[0])
         path = self.path(container)
         return path if key is None else stepped(path, key)
 
@@ -244,7 +260,10 @@ class WirePaths:
             return None
         # The decoder may have moved the element later.
         found = element_at(attribute, index, above.wire, above.path) if elements[index] is item else None
-        return None if found is None else self._put(item, *found)
+        if found is None:
+            return None
+        path, wire, table = found
+        return self._put(item, self._actual(path, above)[0] if self._elsewhere else path, wire, table)
 
     def _traced(self, item: object) -> Place | None:
         known = self._traces.get(id(item))
@@ -269,6 +288,7 @@ class WirePaths:
         inside = []
         for inner, path, wire, table in row.places(item, place.wire, place.path):
             decoded = self._decoded(inner)
+            path = self._actual(path, place)[0] if id(place.wire) in self._elsewhere else path
             if id(decoded) not in self._places and self._traced(decoded) is None:
                 self._put(decoded, path, wire, table)
             inside.append(decoded)
@@ -308,8 +328,10 @@ class WirePaths:
         name, found = what_of(pending), []
         for path, inside, exact in self._paths(pending, place, field):
             named = name + inside if pending.api else name
-            actual = self._actual(path + inside, place) if self._has_other_paths else path + inside
-            found.append(pending.at(actual, model.target, named, exact=exact and has_place))
+            # The residue of a format around a guest is in the part, and not in the block that the part spells.
+            is_moved = self._has_other_paths and not self._is_around(pending.api, place)
+            for actual in self._actual(path + inside, place) if is_moved else (path + inside,):
+                found.append(pending.at(actual, model.target, named, exact=exact and has_place))
         if has_place and pending.field is None and pending.reason.kind == "dropped":
             beside = self._beside(owner, place, model, has_state=False)
             found += [pending.at(path, model.target, name) for path in beside]
@@ -322,7 +344,7 @@ class WirePaths:
         names = pieces(place.wire) if pieces is not None and kind != "degraded" else []
         paths = [wire_path(place.path, name) for name in names] if names else [place.path]
         if self._has_other_paths:
-            paths = [self._actual(path, place) for path in paths]
+            paths = [actual for path in paths for actual in self._actual(path, place)]
         exact = kind != "degraded" and (pieces is None or bool(names))
         name, target = pending.owner.__class__.__name__, model.target
         found = [pending.at(path, target, name, exact=exact) for path in paths]
@@ -342,7 +364,7 @@ class WirePaths:
         With `has_state`, record the opaque state that is inside.
         """
         moved = self._elsewhere.get(id(place.wire), {}) if self._elsewhere else {}
-        paths = [self.locate(*origin) for origin in moved.values()]
+        paths = [self.locate(*origin) for origins in moved.values() for origin in origins]
         for name in names_of_structs(owner.__class__):
             part = getattr(owner, name)
             if not isinstance(part, msgspec.Struct):
@@ -411,7 +433,7 @@ class WirePaths:
             residue = extra.get(api, {}).get(field)
             if residue.__class__ not in (dict, list) or not residue:
                 return [(path, "", True)]
-            actual = value_at(self._payload, self._actual(path, place))
+            actual = value_at(self._payload, self._actual(path, place)[0])
             return [(path, inside, True) for inside in residue_places(residue, actual, "")]
         if field is not None and api is None:
             return _field_paths(place, field)
@@ -427,15 +449,24 @@ class WirePaths:
             return True
         return bool(api == getattr(place.row, "api", None))
 
-    def _actual(self, path: str, place: Place) -> str:
-        """Return a path in the payload for a path in an object, which may be a copy with fields from elsewhere."""
-        if not self._elsewhere:
-            return self._spelled(path)
-        field = steps_of(path[len(place.path) :])[:1]
-        origin = self._elsewhere.get(id(place.wire), {}).get(str(field[0])) if field else None
-        if origin is None:
-            return self._spelled(path)
-        return self.locate(*origin) + path[len(child_path(place.path, str(field[0]))) :]
+    def _is_around(self, api: str | None, place: Place) -> bool:
+        """Return whether residue is that of the format, and the wire object a block of a provider that it has."""
+        return api == self._api and bool(self._elsewhere) and getattr(place.row, "api", api) != api
+
+    def _actual(self, path: str, place: Place) -> list[str]:
+        """Return the paths in the payload for a path in an object, which may be a copy with fields from elsewhere."""
+        moved = self._elsewhere.get(id(place.wire), {}) if self._elsewhere else {}
+        steps = steps_of(path[len(place.path) :]) if moved else []
+        for end in range(len(steps), 0, -1):
+            origins = moved.get(".".join(dotted_key(str(step)) for step in steps[:end]))
+            if origins is None and end == 1:
+                origins = moved.get(str(steps[0]))
+            if origins is not None:
+                above = place.path
+                for step in steps[:end]:
+                    above = stepped(above, step)
+                return [self.locate(*origin) + path[len(above) :] for origin in origins]
+        return [self._spelled(path)]
 
     def _spelled(self, path: str) -> str:
         """Return a path as the payload has it: moved fields at their origin, names in the payload's spelling."""

@@ -182,7 +182,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
 def readable_reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
     """Return reasoning as the target has it: unchanged, with its state in a field of the host, or by the policy."""
     is_readable = content.protected is not None and content.protected.issuer in context.issuers
-    is_own = id(content) in context.own_contents
+    is_own = context.is_own(content)
     if context.keeps_state or is_own or (is_readable and not context.reasoning_fields):
         return [content]
     if is_readable and context.host.state_field is not None:

@@ -287,11 +287,11 @@ class _Pairing:
 
     def _calls_of(self, number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
         """Return the calls of a message that the application runs, with those of the target's own tools."""
-        kept = self._context.own_contents
+        is_own = self._context.is_own
         own = {
             (number, at): content
-            for at, content in enumerate(message.contents if kept else ())
-            if isinstance(content, HostedToolCallContent) and content.executor == "client" and id(content) in kept
+            for at, content in enumerate(message.contents)
+            if isinstance(content, HostedToolCallContent) and content.executor == "client" and is_own(content)
         }
         return {**calls_of(number, message), **own}
 

@@ -468,7 +468,7 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
         return set()
     places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
     # A call that stays hosted may have its result in a later message.
-    return {at for at in places if id(message.contents[at]) not in context.own_contents}
+    return {at for at in places if not context.is_own(message.contents[at])}
 
 
 def is_one_text(result: Any) -> bool:
@@ -529,7 +529,7 @@ def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
     if isinstance(content, UnknownContent):
         return content.api != context.api
     if isinstance(content, _SERVER_ONLY):
-        return id(content) not in context.own_contents
+        return not context.is_own(content)
     return context.lacks_approvals and isinstance(content, APPROVALS)
 
 
@@ -539,7 +539,7 @@ def _readable(content: AIContent, context: EncodeContext) -> bool:
 
 def _hosted(content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
     policy = context.policies.get("hosted_tools", "function")
-    is_kept = (context.keeps_state and content.executor == "provider") or id(content) in context.own_contents
+    is_kept = (context.keeps_state and content.executor == "provider") or context.is_own(content)
     if is_kept and policy == "function":
         return content
     if policy == "function" and lowering.crosses_as_function(content, context):

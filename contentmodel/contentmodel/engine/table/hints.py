@@ -258,6 +258,9 @@ FAILURE = Hint[Literal["sign", "text"]](
 )
 FORM = Hint[Literal["list", "one", "string"]](None, "form", "the form that the wire had, of several that mean the same")
 MINTED = Hint[str](None, "minted", "the id that an adapter gave a call or result of an API without ids: it is not sent")
+GUEST = Hint[str](
+    None, "guest", "the content is a block of this API that a message of another format has: the name of its form there"
+)
 ROW = Hint[str](None, "row", "the name of the row that decoded the value, if another row usually encodes it")
 
 

@@ -26,6 +26,8 @@ from contentmodel.engine.table.fields import (
     Rest,
     Silent,
 )
+from contentmodel.engine.table.forms import Form
+from contentmodel.engine.table.guests import Guest, Parts
 from contentmodel.engine.table.inlined import Inlined
 from contentmodel.engine.table.rows import Fields, PairRow, Row, Spec
 from contentmodel.engine.table.shapes import Named, Shape
@@ -90,6 +92,7 @@ class Table:
         self.pairs: list[PairRow] = []
         self.values: dict[str, tuple[str, ...]] = {}
         self.kept: dict[str, tuple[str, ...]] = {}
+        self.guests: list[Guest] = []
 
     def record(
         self, name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any
@@ -108,6 +111,12 @@ class Table:
         """Add a row for a wire object that contains both a call and its result."""
         made = PairRow(call, result, result_fields, failure).bind(self.api)
         self.pairs.append(made)
+        return made
+
+    def guest(self, api: str, issuers: Sequence[str], forms: Sequence[Form], parts: Parts, **options: Any) -> Guest:
+        """Add a guest: the blocks of a provider that the format has among its parts."""
+        made = Guest(api, issuers, forms, parts, **options)
+        self.guests.append(made)
         return made
 
     def known_values(self, name: str, *values: object) -> None:
@@ -134,4 +143,5 @@ class Table:
             "kept": {name: list(fields) for name, fields in self.kept.items()},
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},
+            **({"guests": [guest.describe() for guest in self.guests]} if self.guests else {}),
         }

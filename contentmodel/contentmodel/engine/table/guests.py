@@ -1,0 +1,403 @@
+"""Guests: blocks of a provider among the parts of another format.
+
+A framework keeps the blocks of a provider in a spelling of its own, which its table declares as forms. Decoding spells
+a part as the provider's block, and the provider's table decodes the block: the content is that of the provider, with
+the hint `GUEST`. Encoding is the inverse. The code of neither side depends on that of the other.
+
+A part is a guest only if the inverse of its form returns the same part. The framework's own rows decode any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from msgspec.structs import replace
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import Json, JsonArray, JsonObject, canonical, object_or_text, path_keys, wire_path
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.loss import RESIDUE
+from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, same
+from contentmodel.engine.table.hints import GUEST, MINTED, Hint, escaped, wire_fields
+from contentmodel.engine.table.nested import Blocks
+from contentmodel.engine.table.respelling import KEYS
+from contentmodel.engine.table.unions import Union
+from contentmodel.message import Origin
+
+if TYPE_CHECKING:
+    from contentmodel.engine.adapting import TableAdapter
+    from contentmodel.engine.table.rows import Row
+
+TEXTS = Hint[dict[str, str]](None, "guest_texts", "the JSON texts of fields that a part has as text, by name")
+_MEDIA = (DataContent, UriContent)
+
+
+class Parts(NamedTuple):
+    """The fields of parts that mean the same for every provider of a format.
+
+    `issuer` has the name of the provider, `call_id` the id of the call, and `file_id` that of the call which made a
+    file. `implied` are values that a block implies: a part with another value of such a field is no guest. `texts` are
+    fields with an object or its JSON text.
+    """
+
+    issuer: str
+    call_id: str
+    file_id: str = ""
+    implied: Mapping[str, Json] = {}
+    texts: Sequence[str] = ()
+
+
+class Group(NamedTuple):
+    """Parts that are one block, as one object: the index of each part that is a content, by its key in the object.
+
+    A part that is alone has the key "". `files` are the indexes of further parts, which have no content of their own.
+    """
+
+    whole: JsonObject
+    at: Mapping[str, int]
+    files: Sequence[int] = ()
+
+
+Place = tuple[JsonObject, str, str]
+"""The container and the key of a value of a group, and the key of its part."""
+Groups = Callable[[Sequence[JsonObject], Callable[[JsonObject], bool]], Iterable[Group]]
+"""Yield the groups of parts that may be blocks of a provider. The second argument tests the name of the provider."""
+
+
+def each_part(parts: Sequence[JsonObject], is_named: Callable[[JsonObject], bool]) -> Iterator[Group]:
+    """Yield each part alone."""
+    return (Group(part, {"": at}) for at, part in enumerate(parts) if is_named(part))
+
+
+class Guest:
+    """The blocks of a provider in a format: its API, the names that parts have for the provider, and the forms.
+
+    `groups` finds the parts of each block, if a block may have several.
+    """
+
+    def __init__(
+        self, api: str, issuers: Sequence[str], forms: Sequence[Form], parts: Parts, groups: Groups = each_part
+    ) -> None:
+        self.api, self.issuers, self.forms, self.parts = api, tuple(issuers), tuple(forms), parts
+        self._groups = groups
+        self._by_name = {form.name: form for form in forms}
+
+    @cached_property
+    def adapter(self) -> TableAdapter:
+        """The provider's adapter. No other code of a format calls the adapter of another one."""
+        from contentmodel.adapter import adapter
+
+        return cast("TableAdapter", adapter(self.api))
+
+    @property
+    def origin(self) -> Origin:
+        """The origin of the provider's own values."""
+        return Origin(api=self.api, issuer=self.adapter.issuer)
+
+    def describe(self) -> JsonObject:
+        """Return the guest as data, for documentation, coverage and generators."""
+        return {"api": self.api, "issuers": list(self.issuers), "forms": [form.describe() for form in self.forms]}
+
+    # -- decoding ------------------------------------------------------------------------------------------------------
+
+    def decode(self, parts: JsonArray, issuer: str, context: DecodeContext) -> Iterator[tuple[Group, list[AIContent]]]:
+        """Yield each group of parts that is a block, with its contents. `issuer` is that of parts without a name."""
+        objects = [part if part.__class__ is dict else {} for part in parts]
+        for group in self._groups(objects, lambda part: part.get(self.parts.issuer, issuer) in self.issuers):
+            whole, texts = self._with_objects(group)
+            if not self._is_implied(whole, group):
+                continue
+            for form in self.forms:
+                block = form.to_block(whole)
+                contents = None if block is None else self._decoded(form, block, whole, group, texts, context)
+                if contents is not None:
+                    yield group, contents
+                    break
+
+    def _with_objects(self, group: Group) -> tuple[JsonObject, dict[str, dict[str, str]]]:
+        """Return the parts of a group with objects in place of JSON texts, and these texts by the key of the part."""
+        whole, found = group.whole, {}
+        for key in group.at:
+            part = whole[key] if key else whole
+            texts = {name: part[name] for name in self.parts.texts if part.get(name).__class__ is str}
+            read = {name: object_or_text(text) for name, text in texts.items()}
+            made = {name: value for name, value in read.items() if value.__class__ is dict}
+            if made:
+                found[key] = {name: texts[name] for name in made}
+                whole = {**whole, key: {**part, **made}} if key else {**part, **made}
+        return whole, found
+
+    def _is_implied(self, whole: JsonObject, group: Group) -> bool:
+        parts = [whole[key] if key else whole for key in group.at]
+        return all(part.get(name) in (None, value) for part in parts for name, value in self.parts.implied.items())
+
+    def _decoded(
+        self,
+        form: Form,
+        block: JsonObject,
+        whole: JsonObject,
+        group: Group,
+        texts: Mapping[str, dict[str, str]],
+        context: DecodeContext,
+    ) -> list[AIContent] | None:
+        back = form.to_part(block)
+        rest = MISFIT if back is None else remainder(whole, back)
+        if rest is MISFIT:
+            return None
+        rest = {} if rest is NOTHING else rest
+        inner = DecodeContext(self.api, self.origin)
+        contents = self.adapter.decode_blocks([block], inner)
+        if inner.has_faults or len(contents) != len(group.at) or any(c.__class__ is UnknownContent for c in contents):
+            return None
+        self._trace(form, block, contents, group, inner, context)
+        made = []
+        for key, content in zip(group.at, contents, strict=True):
+            own = escaped(rest.get(key, {}) if key else rest)
+            if key in texts:
+                own = {**own, **TEXTS.entry(texts[key])}
+            if key == form.keys[-1] and group.files:
+                content = self._with_files(content, group, rest.get("files", {}), context)
+            made.append(context.replaced(content, self._marked(content, form, own, context)))
+        return made
+
+    def _with_files(self, result: Any, group: Group, rest: JsonObject, context: DecodeContext) -> Any:
+        """Return a result whose media have the other fields of the parts of their files."""
+        names = iter(group.whole["files"])
+        outputs = []
+        for output in result.output_list:
+            name = next(names, None) if output.__class__ in _MEDIA else None
+            if name is not None:
+                context.trace(None, [output], group.whole["files"][name], None, spread=False)
+                extra = {**(output.extra or {}), context.api: escaped(rest.get(name, {}))}
+                output = context.replaced(output, replace(output, extra=extra))
+            outputs.append(output)
+        return context.replaced(result, replace(result, outputs=outputs))
+
+    def _marked(self, content: Any, form: Form, own: JsonObject, context: DecodeContext) -> AIContent:
+        """Return a content with the hint of its form, and the other fields of its part. Its part may give it its id."""
+        call_id = own.get(self.parts.call_id)
+        if content.call_id is None and call_id.__class__ is str:
+            content = MINTED.on(replace(content, call_id=call_id), self.api, call_id)
+        marked: AIContent = GUEST.on(content, self.api, form.name)
+        return replace(marked, extra={**(marked.extra or {}), context.api: own})
+
+    def _trace(
+        self,
+        form: Form,
+        block: JsonObject,
+        contents: list[AIContent],
+        group: Group,
+        inner: DecodeContext,
+        context: DecodeContext,
+    ) -> None:
+        """Record that the contents were decoded from their parts, which have the fields of the block at other places.
+
+        The provider's table may decode a copy of the block, with a field at another place.
+        """
+        lifted = {field: str(origin) for _, original, field, origin in inner._moved if original is block}
+        copy: Any = next((copy for copy, original, *_ in inner._moved if original is block), block)
+        targets = {target for _, target, _ in form.fields}
+        places = {
+            target: [place for path in form.places(lifted.get(target, target)) if (place := _place(path, group))]
+            for target in (*targets, *lifted)
+        }
+        for key, content in zip(group.at, contents, strict=True):
+            own = dict(copy)
+            self._move(own, key, group, places, context)
+            context.trace(self.adapter.block_rows, [content], own, None, spread=False)
+        for whole in (block,) if copy is block else (block, copy):
+            self._move(whole, next(iter(group.at)), group, places, context)
+        context.take_over(inner)
+
+    def _move(
+        self, block: JsonObject, key: str, group: Group, places: Mapping[str, list[Place]], context: DecodeContext
+    ) -> None:
+        """Record that a block is a copy of a part, whose fields are at these places. Those in the part come first."""
+        part = group.whole[key] if key else group.whole
+        context.copied(block, part)
+        for target, found in places.items():
+            for container, name, _ in sorted(found, key=lambda place: place[2] != key):
+                context.copied(block, part, (target, (container, name)))
+
+    # -- encoding ------------------------------------------------------------------------------------------------------
+
+    def encode(
+        self, contents: Sequence[Any], calls: dict[Any, JsonObject], context: EncodeContext
+    ) -> list[JsonArray] | None:
+        """Return the parts of each of the contents of one block; None if no form has it.
+
+        A block that cannot hold an edited content has none. `calls` has the part of each call, by its id.
+        """
+        inner = EncodeContext(self.api, self.adapter.issuer, "request", context.policies, self.origin)
+        plain = [inner.replaced(content, self._plain(content)) for content in contents]
+        blocks = self.adapter.encode_blocks(plain, inner)
+        if len(blocks) != 1 or any(loss[2] is not RESIDUE for loss in inner.pending_losses):
+            return None
+        named = next((name for content in contents if (name := GUEST.of(content, self.api))), "")
+        first = [self._by_name[named]] if named in self._by_name else []
+        for form in (*first, *self.forms):
+            whole = form.to_part(blocks[0]) if len(form.keys) == len(contents) else None
+            if whole is not None:
+                break
+        else:
+            return None
+        pairs = [*zip(form.keys, contents, strict=True)]
+        if not all(self._complete(form, whole, key, content, calls, context) for key, content in pairs):
+            return None
+        again = form.to_block(whole) or {}
+        self._report(form, blocks[0], again, whole, contents, context)
+        context.replacements += inner.replacements
+        kept, own = {"kept": (self.api, context.api)}, set(map(id, plain))
+        inside = [loss[0] for loss in inner.pending_losses if id(loss[0]) not in own]
+        context.pending_losses += [(owner, None, RESIDUE, None, kept) for owner in inside]
+        return [self._written(form, whole, key, content, context) for key, content in pairs]
+
+    def _plain(self, content: Any) -> Any:
+        """Return a content with the residue of its provider alone. One that is no guest gets the usual names."""
+        own = (content.extra or {}).get(self.api, {})
+        kept = own if GUEST.is_in(own) else {name: value for name, value in own.items() if name not in KEYS}
+        return replace(content, extra={self.api: kept} if kept else None)
+
+    def _complete(
+        self,
+        form: Form,
+        whole: JsonObject,
+        key: str,
+        content: Any,
+        calls: dict[Any, JsonObject],
+        context: EncodeContext,
+    ) -> bool:
+        """Add the fields of a part that its block does not have. Return False if a result needs those of its call."""
+        part, own = whole[key] if key else whole, (content.extra or {}).get(context.api)
+        if own is not None:
+            rest = wire_fields(own)
+            part.update(merged(part, rest))
+        else:
+            for name in form.of_call:
+                if name not in calls.get(content.call_id, {}):
+                    return False
+                part[name] = calls[content.call_id][name]
+            part[self.parts.issuer] = self.issuers[0]
+            form.add(whole, key)
+        if content.call_id is not None:
+            part.setdefault(self.parts.call_id, content.call_id)
+        if isinstance(content, ToolCallContent):
+            calls[content.call_id] = part
+        return True
+
+    def _written(self, form: Form, whole: JsonObject, key: str, content: Any, context: EncodeContext) -> JsonArray:
+        """Return the part of a content, after the parts of its files. Texts that have the same value are restored."""
+        part, own = whole[key] if key else whole, (content.extra or {}).get(context.api, {})
+        texts = (TEXTS.read(own) or {}).items()
+        part.update({name: text for name, text in texts if same(object_or_text(text), part.get(name))})
+        if key == "" or key != form.keys[-1]:
+            return [part]
+        media = [output.extra or {} for output in content.output_list if output.__class__ in _MEDIA]
+        kept = [extra[context.api] for extra in media if context.api in extra]
+        kept += [{self.parts.file_id: content.call_id} for _ in whole.get("files", {})]
+        return [*map(merged, whole.get("files", {}).values(), map(wire_fields, kept)), part]
+
+    def _report(
+        self,
+        form: Form,
+        block: JsonObject,
+        again: JsonObject,
+        whole: JsonObject,
+        contents: Sequence[Any],
+        context: EncodeContext,
+    ) -> None:
+        """Report the values of a block that its parts do not have, and the residue of other APIs.
+
+        `again` is the block that the parts spell.
+        """
+        lost = [*form.missing(block, again)]
+        for content in contents:
+            kept = {"kept": (context.api,), "only": (self.api, {path_keys(path)[0] for path, _, _ in lost})}
+            context.pending_losses.append((content, None, RESIDUE, None, kept))
+        for path, value, other in lost:
+            self._report_value(path, value, other, contents, context)
+        if form.renamed is not None and context.api not in (contents[0].extra or {}):
+            context.report_loss(contents[0], "name", reasons.OTHER_VALUE, value=form.renamed)
+
+    def _report_value(
+        self, path: str, value: Json, other: Json, contents: Sequence[Any], context: EncodeContext
+    ) -> None:
+        """Report a value of a block at a dotted path, as that of the content that holds it. The parts have `other`."""
+        for content in contents:
+            row = cast("Row", self.adapter.block_rows.row_of(content))
+            attribute, inside = row.attribute_at(wire_path("$", path)) or ("", "")
+            if attribute and not inside and _are_reordered(value, other):
+                context.report_loss(content, attribute, reasons.SEPARATE_COLUMN, column="some of them")
+            elif attribute and not inside:
+                context.report_lost_attributes(content, (attribute,))
+            elif attribute:
+                context.report_loss(content, f"{attribute}${inside}", reasons.NO_FIELD)
+            if attribute:
+                return
+        key = path_keys(path)[0]
+        if not any(key in (content.extra or {}).get(self.api, {}) for content in contents):
+            context.report_loss(contents[0], key, reasons.NO_FIELD, api=self.api)
+
+
+def _are_reordered(value: Json, other: Json) -> bool:
+    """Return whether two lists have the same items."""
+    return value.__class__ is other.__class__ is list and sorted(map(canonical, value)) == sorted(map(canonical, other))
+
+
+def _place(path: str, group: Group) -> Place | None:
+    """Return the container and the key of a value of a group, and the key of its part; None if it has no such value.
+
+    A value in an object that is a JSON text has the place of the text.
+    """
+    first, *keys = path_keys(path) if "" not in group.at else ("", *path_keys(path))
+    if first not in group.at:
+        return None
+    container, last = (group.whole[first] if first else group.whole), keys[-1]
+    for key in keys[:-1]:
+        inner = container.get(key)
+        if inner.__class__ is not dict:
+            last = key
+            break
+        container = inner
+    return (container, last, first) if last in container else None
+
+
+class GuestBlocks(Blocks[AIContent]):
+    """A list of parts, some of which are guests. `issuer_of` returns the provider of the parts without a name."""
+
+    def __init__(self, union: Union, guests: Sequence[Guest], issuer_of: Callable[[JsonObject], str]) -> None:
+        super().__init__(union)
+        self.guests, self._issuer_of = guests, issuer_of
+
+    def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
+        made: dict[int, list[AIContent]] = {}
+        for guest in self.guests:
+            for group, contents in guest.decode(value, self._issuer_of(container), context):
+                made.update((at, []) for at in group.files)
+                made.update({at: [content] for at, content in zip(group.at.values(), contents, strict=True)})
+        if not made:
+            return self.union.decode_list(value, context)
+        contents = []
+        for at, part in enumerate(value):
+            found = made.get(at)
+            if found is None:
+                found = self.union.decode_list([part], context)
+                context.trace(self.union, found, value, at, spread=False)
+            contents += found
+        return contents
+
+    def places(self, value: list[AIContent], wire: Json, path: str) -> Iterable[tuple[Any, str, Json, Any]]:
+        # Parts beside guests have traces: a guest may be several parts.
+        is_plain = wire.__class__ is list and not any(map(guest_api, value))
+        return super().places(value, wire, path) if is_plain or wire.__class__ is not list else ()
+
+
+def guest_api(content: AIContent) -> str | None:
+    """Return the API of the provider of a guest; None if a content is no guest."""
+    return next((api for api in content.extra or () if GUEST.of(content, api) is not None), None)
