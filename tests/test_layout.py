@@ -72,7 +72,7 @@ FORMATS: dict[str, set[str]] = {
     "vercel-ui-messages": {"messages.py", "older.py", "tools.py", "turns.py"},
     "claude-code-session": {"reading.py", "tree.py", "writing.py"},
     "codex-rollout": {"reading.py"},
-    "pydantic-ai-messages": {"hosted.py", "messages.py", "values.py"},
+    "pydantic-ai-messages": {"guests.py", "hosted.py", "messages.py", "values.py"},
     "inspect-eval-log": {"anchors.py", "attachments.py", "hosted.py", "messages.py", "values.py"},
     "gemini-cli-session": {"reading.py", "records.py", "writing.py"},
 }

@@ -188,7 +188,7 @@ def test_signature_is_sent_only_to_its_issuer(issuer: str) -> None:
 def test_hosted_tools_have_their_classes() -> None:
     contents = adapter(API).decode_request(documents.document()).messages[2].contents
     mcp = next(content for content in contents if isinstance(content, hosted.McpServerToolCallContent))
-    assert (mcp.server, mcp.name, mcp.arguments) == ("deep", "ask", {"q": "?"})
+    assert (mcp.server, mcp.name, mcp.arguments_object) == ("deep", "ask", {"q": "?"})
     assert any(isinstance(content, hosted.WebSearchToolResultContent) for content in contents)
 
 

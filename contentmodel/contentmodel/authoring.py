@@ -46,7 +46,7 @@ from contentmodel.engine.pipeline.call_ids import with_minted_ids
 from contentmodel.engine.pipeline.census import Fact
 from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
 from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
-from contentmodel.engine.pipeline.guests import with_guests, with_whole_guests
+from contentmodel.engine.pipeline.guests import with_guests, with_whole_guests, without_guest
 from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
 from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
@@ -483,6 +483,7 @@ __all__ = [
     "with_normalized_texts",
     "with_whole_guests",
     "without_blank_instructions",
+    "without_guest",
     "without_settings_of_tools",
     "without_user_messages",
     "write",

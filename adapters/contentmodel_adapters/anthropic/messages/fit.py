@@ -29,16 +29,19 @@ from contentmodel.authoring import (
     turn_step,
     with_fitting_calls,
     with_known_tools,
+    with_whole_guests,
     without_blank_instructions,
+    without_guest,
     without_user_messages,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import AdvisorToolCallContent, AdvisorToolResultContent
 from contentmodel.content.media import HostedFileContent
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest
+from contentmodel.request import ChatRequest, HostedTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic import aws_errors
 from contentmodel_adapters.anthropic.kin import WITH_CITED_DOCUMENTS, with_cache_writes_of_kin, with_citations_of_kin
@@ -127,6 +130,12 @@ def with_history_of_host(message: ChatMessage, context: EncodeContext) -> Turns:
     return []
 
 
+def takes_guest(guest: AIContent, request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the API accepts a guest: the advisor's only if the request has this tool."""
+    is_of_advisor = isinstance(guest, AdvisorToolCallContent | AdvisorToolResultContent)
+    return not is_of_advisor or any(isinstance(tool, HostedTool) and tool.kind == "advisor" for tool in request.tools)
+
+
 def with_fitting_names(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with paired calls, and with ids and names that the API accepts for functions."""
     reserved = fixed_names(request, CURRENT, context.known.capabilities)
@@ -172,6 +181,7 @@ REQUEST_PASSES = (
     request_pass(hoist_instructions),
     request_pass(without_blank_instructions),
     request_pass(with_hosted_of_claude, needs=TYPES),
+    request_pass(with_whole_guests, accepts=takes_guest),
     message_pass(with_citations_of_kin),
     *passes.NORMALIZE,
     turn_step(with_history_of_host, *OF_HOSTED_TOOLS, native=True, needs=OF_HOSTED_TOOLS, on=lacks_tools),

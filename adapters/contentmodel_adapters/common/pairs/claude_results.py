@@ -9,32 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Record, Row, list_of, object_of, reasons
-from contentmodel.content.base import AIContent
-from contentmodel.content.hosted import McpServerToolCallContent
-from contentmodel.content.text import JsonContent
+from contentmodel.authoring import EncodeContext, Record, Row, object_of, reasons
 from contentmodel.content.tools import Caller, ToolCallContent, ToolResultContent
 from contentmodel.interop.front_ends import arguments_of
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, HostedTool
-from contentmodel_adapters.common.hosted_tools import CALLS, RESULTS, with_class
-from contentmodel_adapters.common.pairs.ai_sdk_results import IN_CODE, OF_PROGRAM, completed_form
+from contentmodel_adapters.common.pairs.ai_sdk_results import OF_PROGRAM, completed_form
 from contentmodel_adapters.common.pairs.kept_results import (
     ANTHROPIC,
     MODEL_MESSAGES,
-    PYDANTIC_AI,
     UI_MESSAGES,
-    are_of,
-    block_of,
     decoded,
     has_failed,
     is_hosted,
-    json_of,
     kept_parts,
     sdk_pair,
-    with_changed_contents,
     with_own_contents,
-    with_provider,
 )
 from contentmodel_adapters.common.spelling import in_snake_case
 
@@ -54,8 +44,6 @@ class ClaudeCaller(Record[Caller]):
 
 
 _TOOLS = ("web_search", "web_fetch", "bash_code_execution", "text_editor_code_execution", "code_execution", "advisor")
-_SEARCHES = {"bm25": ("tool_search_tool_bm25", "query"), "regex": ("tool_search_tool_regex", "pattern")}
-"""The names of the tool that searches tools, and their arguments, by Pydantic AI's `strategy`."""
 Blocks = tuple[dict[str, Any], dict[str, Any]]
 
 
@@ -140,120 +128,7 @@ def _decoded(blocks: Blocks) -> list[Any]:
     return contents if all(map(is_hosted, contents, (ToolCallContent, ToolResultContent))) else []
 
 
-# -- Pydantic AI -------------------------------------------------------------------------------------------------------
-
-
-def with_results_of_claude(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages for Pydantic AI in which the calls and results of Claude's hosted tools have its form.
-
-    Pydantic AI sends them back to Claude only with the name of the provider, and with Claude's JSON as the content.
-    """
-    return with_changed_contents(messages, ANTHROPIC, context, _for_pydantic_ai)
-
-
-def _for_pydantic_ai(contents: list[AIContent], context: EncodeContext) -> list[AIContent]:
-    made: list[AIContent] = []
-    names: dict[Any, str] = {}
-    for content in contents:
-        is_call = is_hosted(content, ToolCallContent)
-        if not is_call and not is_hosted(content, ToolResultContent):
-            made.append(content)
-            continue
-        block = block_of(content, ANTHROPIC)
-        change = _call_for_pydantic_ai if is_call else _result_for_pydantic_ai
-        made.append(change(content, block, context, names))
-    return made
-
-
-def _call_for_pydantic_ai(content: Any, block: dict[str, Any], context: EncodeContext, names: dict[Any, str]) -> Any:
-    name, details = str(block.get("name")), {}
-    names[content.call_id] = name
-    changed = content
-    if object_of(block, "caller").get("type", "direct") != "direct":
-        details["anthropic_caller"] = block["caller"]
-        changed = context.replace(changed, caller=None)
-    strategy = next((strategy for strategy, (tool, _) in _SEARCHES.items() if tool == name), None)
-    if name in IN_CODE:
-        details["anthropic_tool_name"] = name
-        context.report_loss(content, "name", reasons.OTHER_VALUE, value="code_execution")
-        changed = context.replaced(changed, with_class(changed, CALLS["code_interpreter"]))
-        changed = context.replace(changed, name="code_execution")
-    elif strategy is not None:
-        rest = dict(object_of(block, "input"))
-        query = rest.pop(_SEARCHES[strategy][1], None)
-        details["strategy"] = strategy
-        context.report_loss(content, "name", reasons.OTHER_VALUE, value="tool_search")
-        arguments = {"queries": [] if query is None else [query], **rest}
-        changed = context.replace(changed, name="tool_search", arguments=arguments)
-    return _provided(changed, details, context)
-
-
-def _result_for_pydantic_ai(content: Any, block: dict[str, Any], context: EncodeContext, names: dict[Any, str]) -> Any:
-    value, name, kind = block.get("content"), names.get(content.call_id, ""), block.get("type")
-    if not isinstance(value, dict | list):
-        return content
-    made: Any = value
-    details: dict[str, Any] = {}
-    changed, used = content, "content"
-    if name in IN_CODE:
-        details["anthropic_tool_name"] = name
-        changed = context.replaced(content, with_class(content, RESULTS["code_interpreter"]))
-    elif kind == "mcp_tool_result":
-        made = {"content": value, "is_error": block.get("is_error", False)}
-    elif kind == "tool_search_tool_result" and isinstance(value, dict):
-        used = ""
-        if "error_code" in value:
-            details = {"error_code": value["error_code"], "error_message": value.get("error_message")}
-        references = [item for item in list_of(value, "tool_references") if isinstance(item, dict)]
-        found = [{"name": reference.get("tool_name")} for reference in references]
-        made = {"discovered_tools": found}
-    fields = {"outputs": [JsonContent(value=made)], "is_error": None, "protected": None}
-    return _provided(context.replace(changed, **fields), details, context, used)
-
-
-def _provided(content: Any, details: dict[str, Any], context: EncodeContext, used: str = "") -> Any:
-    """Return a content with the name and the details of its provider. The field `used` of its block is in its JSON."""
-    fields = {"provider_details": details} if details else {}
-    return with_provider(content, (ANTHROPIC, "anthropic"), fields, context, (used,))
-
-
 # -- what frameworks keep ----------------------------------------------------------------------------------------------
-
-
-def _of_pydantic_ai(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
-    if not are_of(("anthropic",), parts, issuer):
-        return None
-    value, details = json_of(parts[1].get("content")), object_of(parts[0], "provider_details")
-    caller = {"caller": details["anthropic_caller"]} if "anthropic_caller" in details else {}
-    if isinstance(call, McpServerToolCallContent):
-        if not isinstance(value, dict) or value.keys() != {"content", "is_error"}:
-            return None
-        return _blocks("mcp", call, {"name": call.name, "server_name": call.server, "input": arguments}, value)
-    if call.name == "tool_search":
-        tool, key = _SEARCHES.get(str(details.get("strategy")), _SEARCHES["bm25"])
-        query, content = _search_of(arguments), _found_of(value, object_of(parts[1], "provider_details"))
-        if query is None or content is None:
-            return None
-        return _blocks("tool_search", call, {"name": tool, "input": {key: query}, **caller}, {"content": content})
-    ran = _tool_of(value) or (call.name if value == [] and call.name in _TOOLS else None)
-    return None if ran is None else _blocks(ran, call, {"name": ran, "input": arguments, **caller}, {"content": value})
-
-
-def _search_of(arguments: dict[str, Any]) -> str | None:
-    queries = list_of(arguments, "queries")
-    is_all = arguments.keys() == {"queries"} and all(isinstance(query, str) for query in queries)
-    return " ".join(queries) if is_all else None
-
-
-def _found_of(value: Any, failure: dict[str, Any]) -> dict[str, Any] | None:
-    if not isinstance(value, dict) or value.keys() != {"discovered_tools"}:
-        return None
-    if failure.get("error_code") is not None:
-        return {"type": "tool_search_tool_result_error", "error_code": failure["error_code"]}
-    found = list_of(value, "discovered_tools")
-    if not all(isinstance(match, dict) and match.keys() == {"name"} for match in found):
-        return None
-    return _found([match["name"] for match in found])
 
 
 def _of_sdk(call: Any, arguments: dict[str, Any], parts: list[dict[str, Any]], issuer: str) -> Blocks | None:
@@ -290,7 +165,7 @@ def _caller_of(call: ToolCallContent) -> dict[str, Any]:
     return {"caller": {"type": caller.kind, **({} if caller.call_id is None else {"tool_id": caller.call_id})}}
 
 
-_READERS = {PYDANTIC_AI: _of_pydantic_ai, UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}
+_READERS = {UI_MESSAGES: _of_sdk, MODEL_MESSAGES: _of_sdk}
 
 
 def _blocks(tool: str, call: Any, used: Mapping[str, Any], fields: Mapping[str, Any]) -> Blocks:

@@ -19,14 +19,12 @@ from contentmodel.errors import DecodeError
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.hosted_tools import CALLS, RESULTS
+from contentmodel_adapters.common.hosted_tools import CALLS
 
 ANTHROPIC, GOOGLE = "anthropic-messages", "google-generate-content"
 PYDANTIC_AI, UI_MESSAGES, MODEL_MESSAGES = "pydantic-ai-messages", "vercel-ui-messages", "vercel-model-messages"
 TYPES = tuple(CALLS.values())
 """The classes of the calls of hosted tools."""
-_SEARCHES = (CALLS["tool_search"], RESULTS["tool_search"])
-"""The classes whose parts have a kind of their own in Pydantic AI."""
 Own = Callable[[Any, Any, Origin], list[Any]]
 """A function that returns a call and a result of the target, for those that a framework keeps; [] if it has none."""
 
@@ -177,11 +175,6 @@ def sdk_pair(parts: list[dict[str, Any]]) -> SdkPair | None:
     return SdkPair(name, call["toolCallId"], arguments, json_of(value), failed, of_call, of_result)
 
 
-def are_of(providers: Collection[str], parts: list[dict[str, Any]], issuer: str = "") -> bool:
-    """Return whether Pydantic AI keeps a call and a result as those of a provider. `issuer`: if a part has no name."""
-    return len(parts) == 2 and all(part.get("provider_name", issuer) in providers for part in parts)
-
-
 def decoded(api: str, payload: dict[str, Any]) -> list[Any]:
     """Return the contents of a payload with one message; [] if the API has no such message."""
     try:
@@ -207,37 +200,3 @@ def json_of(value: Any) -> Any:
         return json.loads(value) if value.__class__ is str and value[:1] in ("{", "[") else value
     except (ValueError, RecursionError):
         return value
-
-
-# -- to Pydantic AI ----------------------------------------------------------------------------------------------------
-
-
-def with_changed_contents(
-    messages: list[ChatMessage],
-    api: str,
-    context: EncodeContext,
-    change: Callable[[list[AIContent], EncodeContext], list[AIContent]],
-) -> list[ChatMessage]:
-    """Return the messages with the contents of those of an API changed."""
-    return [
-        context.with_contents(message, change(message.contents, context))
-        if message.origin is not None and message.origin.api == api
-        else message
-        for message in messages
-    ]
-
-
-def with_provider(
-    content: Any, source: tuple[str, str], fields: dict[str, Any], context: EncodeContext, used: Collection[str] = ()
-) -> Any:
-    """Return a content with the name of its provider and other fields of its part.
-
-    `source` is the API and the provider. The fields `used` of its block are in its part; others stay in the residue.
-    """
-    api, provider = source
-    extra = {name: residue for name, residue in (content.extra or {}).items() if name != api}
-    own = (content.extra or {}).get(api, {})
-    if rest := {name: field for name, field in own.items() if name[0] != ":" and name not in used}:
-        extra[api] = rest
-    typed = {"tool_kind": "tool-search"} if isinstance(content, _SEARCHES) else {}
-    return context.replace(content, extra={**extra, context.api: {"provider_name": provider, **typed, **fields}})

@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     text_of,
+    with_guests,
     with_known_tools,
 )
 from contentmodel.content.base import AIContent
@@ -36,12 +37,8 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.common.media import typed_file
-from contentmodel_adapters.common.pairs.claude_results import with_results_of_claude
-from contentmodel_adapters.common.pairs.gemini_results import with_results_of_gemini
-from contentmodel_adapters.common.pairs.kept_results import TYPES
-from contentmodel_adapters.common.pairs.openai_results import with_results_of_openai
 from contentmodel_adapters.common.pairs.provider_state import with_standard_base64, with_state_first
-from contentmodel_adapters.frameworks.pydantic_ai.blocks import TABLE
+from contentmodel_adapters.frameworks.pydantic_ai.blocks import GUESTS, TABLE
 from contentmodel_adapters.frameworks.pydantic_ai.hosted import NAMES, RESULTS
 from contentmodel_adapters.frameworks.pydantic_ai.messages import (
     CONVERSATION,
@@ -150,16 +147,16 @@ class PydanticAIMessages(documents.ListAdapter):
         **dict.fromkeys(("model_name", "model_id", "provider_name", "provider_url", "canonical_system", "cost")),
         **dict.fromkeys(("workspace_ref", "history_digest", "failed_attempts", "content_file_digests", "retry")),
         **dict.fromkeys(("speaker", "tag", "description", "value", "base_hash", "tool_call_id", "audio", "content")),
+        # The result of a server repeats the name of its call.
+        "tool_name": None,
         # How an instruction is delivered.
         **dict.fromkeys(("dynamic", "on_change")),
     }
     request_passes = (
         message_pass(without_records, native=True),
+        message_pass(with_guests, native=True, guests=GUESTS),
         request_pass(with_known_tools, kinds=Kinds(changes=True)),
         *documents.NORMALIZED,
-        message_pass(with_results_of_claude, needs=TYPES),
-        message_pass(with_results_of_openai, needs=TYPES),
-        message_pass(with_results_of_gemini, needs=TYPES),
         message_pass(with_providers),
         *media.with_readable_media(READS),
         documents.FITTING_CALLS,

@@ -12,7 +12,6 @@ from typing import Any
 
 from contentmodel.authoring import (
     LIST,
-    Blocks,
     Codec,
     DecodeContext,
     EncodeContext,
@@ -20,6 +19,7 @@ from contentmodel.authoring import (
     Field,
     Filled,
     FinishReasons,
+    GuestBlocks,
     Implied,
     NonEmpty,
     OnlyItem,
@@ -45,7 +45,7 @@ from contentmodel.errors import ContentModelError
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
 from contentmodel_adapters.common.usage import UsageRecord
-from contentmodel_adapters.frameworks.pydantic_ai import hosted
+from contentmodel_adapters.frameworks.pydantic_ai import guests, hosted
 from contentmodel_adapters.frameworks.pydantic_ai.hosted import part
 from contentmodel_adapters.frameworks.pydantic_ai.values import (
     API,
@@ -56,6 +56,7 @@ from contentmodel_adapters.frameworks.pydantic_ai.values import (
     Returned,
     Signature,
     Time,
+    issuer_of,
 )
 from contentmodel_adapters.frameworks.search_results import OrLinks, links
 
@@ -412,13 +413,23 @@ FINISH = FinishReasons(
 )
 
 
+GUESTS = [
+    TABLE.guest("anthropic-messages", ("anthropic",), guests.ANTHROPIC, guests.PARTS),
+    TABLE.guest("openai-responses", ("openai",), guests.OPENAI, guests.PARTS, groups=guests.item_parts),
+    TABLE.guest("google-generate-content", ("google", "google-gla"), guests.GEMINI, guests.PARTS),
+]
+
+
 def _response(name: str, response_id: str) -> Row:
     """Return the row of a response, with the name of the field of its id."""
     row = TABLE.record(
         name,
         ChatMessage,
         {
-            "parts": ("contents", Blocks(RESPONSE_PARTS)),
+            "parts": (
+                "contents",
+                GuestBlocks(RESPONSE_PARTS, GUESTS, lambda wire: issuer_of(wire.get("provider_name"))),
+            ),
             "usage": ("usage", _StoredUsage(USAGE)),
             "timestamp": TIME,
             response_id: "response_id",

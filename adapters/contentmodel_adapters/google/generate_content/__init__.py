@@ -94,6 +94,7 @@ class GoogleGenerateContent(TableAdapter):
     restore_arguments = staticmethod(restored_arguments)
     takes_json = True
     conversation = "contents"
+    block_union = "part"
     errors = ERRORS
     finish = FINISH
     failure_message = "finishMessage"

@@ -29,9 +29,12 @@ from contentmodel.authoring import (
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
+    with_whole_guests,
     without_user_messages,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.content.documents import DocumentContent
+from contentmodel.content.hosted import CodeInterpreterToolCallContent, CodeInterpreterToolResultContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
@@ -147,6 +150,12 @@ def with_signed_parts(message: ChatMessage, context: EncodeContext) -> ChatMessa
     return message if is_same else replace(message, contents=joined)
 
 
+def takes_guest(guest: AIContent, request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether a model takes a guest: those before Gemini 3 take only the execution of code."""
+    is_code = isinstance(guest, CodeInterpreterToolCallContent | CodeInterpreterToolResultContent)
+    return is_code or context.known.capabilities.signed_calls
+
+
 REQUEST_PASSES = (
     request_pass(report_url, native=True),
     request_pass(settings.with_fitting_settings, aimed=True, form=settings.GOOGLE),
@@ -158,6 +167,7 @@ REQUEST_PASSES = (
     request_pass(with_media_type, needs=(("option", "response_format"),)),
     request_pass(without_cited_instructions, needs=(Fact.INSTRUCTIONS,)),
     request_pass(with_hosted_of_gemini, needs=TYPES),
+    request_pass(with_whole_guests, accepts=takes_guest),
     *passes.NORMALIZE,
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),

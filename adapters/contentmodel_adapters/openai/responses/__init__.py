@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     TableAdapter,
     TokenCounting,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.input_fields import fields_of, may_be_request
@@ -25,7 +26,17 @@ from contentmodel_adapters.openai.responses.fit import ANSWER_PASSES, REQUEST_PA
 from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE
 from contentmodel_adapters.openai.responses.rules import RULES
 from contentmodel_adapters.openai.responses.stream import Decoder, Encoder
-from contentmodel_adapters.openai.responses.table import ADDED, FINISH, REQUEST, RESPONSE, encode_items, is_known_item
+from contentmodel_adapters.openai.responses.table import (
+    ADDED,
+    FINISH,
+    REQUEST,
+    RESPONSE,
+    ItemRows,
+    decode_items,
+    encode_items,
+    is_known_item,
+    item_groups,
+)
 
 HOSTS = {"xai": Host(issuers=frozenset({"xai"}))}
 """The hosts of other makers that read encrypted content of other APIs: formats of frameworks have xAI's, too."""
@@ -103,6 +114,17 @@ class OpenAIResponses(TableAdapter):
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_items(messages, context)
+
+    block_rows = ItemRows()
+
+    def decode_blocks(self, blocks: list[Any], context: DecodeContext) -> list[AIContent]:
+        return [content for message in decode_items(blocks, context) for content in message.contents]
+
+    def encode_blocks(self, contents: list[AIContent], context: EncodeContext) -> list[Any]:
+        return encode_items([ChatMessage(role="assistant", contents=contents, origin=context.origin)], context)
+
+    def block_groups(self, contents: list[AIContent]) -> list[list[AIContent]]:
+        return item_groups(contents)
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return the confidence that the items are of this API: messages without a type may be of any API."""

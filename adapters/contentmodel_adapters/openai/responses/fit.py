@@ -25,14 +25,16 @@ from contentmodel.authoring import (
     turn_step,
     with_fitting_calls,
     with_known_tools,
+    with_whole_guests,
 )
 from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.hosted import ToolSearchToolResultContent
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, ToolApprovalRequestContent
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest
+from contentmodel.request import ChatRequest, FunctionTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.makers import sealer_of
@@ -51,7 +53,7 @@ from contentmodel_adapters.common.pairs.provider_state import (
 from contentmodel_adapters.common.schema_adaptation import OPENAI, with_fitting_schemas
 from contentmodel_adapters.openai.errors import ERRORS
 from contentmodel_adapters.openai.responses.ids import ItemIds
-from contentmodel_adapters.openai.responses.items import API, ISSUER
+from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE
 from contentmodel_adapters.openai.responses.rules import CALL_IDS, TOOL_NAMES
 from contentmodel_adapters.openai.responses.table import ADDED, CURRENT
 from contentmodel_adapters.openai.settings import with_settings_of
@@ -139,6 +141,30 @@ def without_text(content: AIContent, context: EncodeContext) -> list[AIContent]:
     return [] if content.protected is None else [context.replace(content, text="", kind=None)]
 
 
+def with_definitions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose found tools, in guests of other formats, have the definitions of the request's tools."""
+    known = {tool.name: tool for tool in request.tools if isinstance(tool, FunctionTool)}
+    messages = [
+        message
+        if is_native(message, context)
+        else context.with_contents(
+            message, [_with_definitions(content, known, context) for content in message.contents]
+        )
+        for message in request.messages
+    ]
+    return context.with_messages(request, messages)
+
+
+def _with_definitions(content: AIContent, known: dict[str, FunctionTool], context: EncodeContext) -> AIContent:
+    if not isinstance(content, ToolSearchToolResultContent) or not context.is_own(content):
+        return content
+    names = [tool.get("name") for tool in content.tools or ()]
+    if len({*names} & known.keys()) < len(names):
+        context.report_loss(content, "tools", reasons.STORED_WITH_ITEM)
+    defined = [known[name] for name in names if name in known]
+    return context.replace(content, tools=TABLE.unions["tool"].encode_list(defined, context))
+
+
 REQUEST_PASSES = (
     request_pass(with_settings_of, other="openai-chat", needs=(("extra", "openai-chat"),)),
     request_pass(settings.with_fitting_settings, native=True, form=settings.RESPONSES),
@@ -148,6 +174,8 @@ REQUEST_PASSES = (
     request_pass(with_approvals_of_openai, needs=(ToolApprovalRequestContent,)),
     request_pass(with_runs_of_openai, needs=(FunctionCallContent,)),
     request_pass(with_hosted_of_openai, needs=TYPES),
+    request_pass(with_whole_guests),
+    request_pass(with_definitions, needs=(ToolSearchToolResultContent,)),
     message_pass(with_state_of_items, needs=(ReasoningContent,)),
     request_pass(with_stored_reasoning, needs=(ReasoningContent,)),
     *passes.NORMALIZE,

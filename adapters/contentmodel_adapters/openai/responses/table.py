@@ -544,11 +544,36 @@ def _hinted_reasoning(part: Any, sealed: Any, around: dict[str, Any], context: D
 # -- encoding ------------------------------------------------------------------------------------------------------
 
 
-def _pair_of(content: Any) -> PairRow | None:
+def pair_of(content: Any) -> PairRow | None:
     """Return the pair that a call or a result is half of; None for one of an unknown tool that has a separate item."""
     if content.__class__ in (HostedToolCallContent, HostedToolResultContent):
         return _OTHER_BY_NAME.get(hints.ROW.of(content, API) or "")
     return _PAIR_BY_CALL.get(content.__class__) or _PAIR_BY_RESULT.get(content.__class__)
+
+
+def item_groups(contents: list[Any]) -> list[list[Any]]:
+    """Return contents in groups, each of which is one item: a call with its result, if they are halves of a pair."""
+    calls: dict[tuple[str | None, type], list[Any]] = {}
+    groups: list[list[Any]] = []
+    for content in contents:
+        pair, kind = pair_of(content), content.__class__
+        call = calls.pop((content.call_id, kind), None) if pair is not None and kind is pair.result.model else None
+        if call is not None:
+            call.append(content)
+            continue
+        groups.append([content])
+        if pair is not None and kind is pair.call.model:
+            calls[content.call_id, pair.result.model] = groups[-1]
+    return groups
+
+
+class ItemRows:
+    """The finder of the rows of the contents of items."""
+
+    def row_of(self, value: Any) -> Any:
+        """Return the row of a content: that of its half of a pair, if its item is a pair."""
+        pair = pair_of(value)
+        return ITEMS.row_of(value) if pair is None else pair.row_of(value)
 
 
 class _Writer:
@@ -582,7 +607,7 @@ class _Writer:
         self.context.leave_residue(message)
         if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
-        results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT and _pair_of(c) is not None]
+        results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT and pair_of(c) is not None]
         self._results = {}
         for result in results:
             self._results.setdefault((result.call_id, result.__class__), deque()).append(result)
@@ -591,7 +616,7 @@ class _Writer:
 
     def _write(self, content: Any, message: ChatMessage) -> None:
         kind = content.__class__
-        pair = _pair_of(content) if kind in _PAIR_BY_CALL or kind in _PAIR_BY_RESULT else None
+        pair = pair_of(content) if kind in _PAIR_BY_CALL or kind in _PAIR_BY_RESULT else None
         if kind in _FUNCTION_RESULTS and needs_error_mark(content):
             content = with_error_mark(content, self.context)
         if kind is ReasoningContent:
@@ -638,7 +663,7 @@ class _Writer:
     def _part(self, content: Any, message: ChatMessage) -> None:
         context, around = self.context, ITEM.of(content, API)
         is_own = context.native and message.origin is not None and message.origin.api == API
-        content = content if is_own or id(content) in context.own_contents else whole_citations(content, context)
+        content = content if is_own or context.is_own(content) else whole_citations(content, context)
         is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:
             # Citations require output_text, which only an item of the API's own answer may have.

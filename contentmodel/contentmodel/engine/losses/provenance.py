@@ -263,7 +263,7 @@ class WirePaths:
         if found is None:
             return None
         path, wire, table = found
-        return self._put(item, self._actual(path, above)[0] if self._elsewhere else path, wire, table)
+        return self._put(item, self._actual(path, above)[0] if id(above.wire) in self._elsewhere else path, wire, table)
 
     def _traced(self, item: object) -> Place | None:
         known = self._traces.get(id(item))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.engine.pipeline.census import HOSTED
 from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.steps import needs
 from contentmodel.engine.table.hints import GUEST
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
 
 
+@needs(*HOSTED, makes=lambda facts: {UnknownContent})
 def with_guests(messages: list[ChatMessage], context: EncodeContext, guests: Sequence[Guest] = ()) -> list[ChatMessage]:
     """Return messages whose guests are the parts of the target's format: unknown contents, which no pass changes.
 
@@ -64,6 +67,7 @@ def _as_parts(content: AIContent, parts: dict[int, JsonArray], context: EncodeCo
     return [context.replaced(content, UnknownContent(api=context.api, block=part)) for part in parts[id(content)]]
 
 
+@needs(*HOSTED)
 def with_whole_guests(
     request: ChatRequest,
     context: EncodeContext,
