@@ -207,6 +207,18 @@ class Subject:
         return described if isinstance(described, dict) else {}
 
     @property
+    def guests(self) -> dict[str, dict[str, Any]]:
+        """The descriptions of the installed providers whose blocks the format keeps, by API."""
+        apis = [str(guest["api"]) for guest in self.description.get("guests", ())]
+        known = contentmodel.adapters()
+        return {api: contentmodel.adapter(api).describe() for api in apis if api in known}
+
+    @property
+    def no_guests(self) -> str:
+        """Why no blocks of providers can be generated; empty if the adapter describes some."""
+        return "" if self.guests else "the format has no blocks of providers"
+
+    @property
     def no_limits(self) -> str:
         """Why no transcripts of this API can be generated; empty if its limits are set."""
         return "" if self.limits else "the limits of its transcripts are unknown: set `limits`"

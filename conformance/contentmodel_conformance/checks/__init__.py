@@ -8,8 +8,8 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 
 __all__ = ["CHECKS", "LAWS", "Check"]
 
-# One adapter and its payloads, its values, two adapters, plans, errors, voices, hints, streams, costs, fairness,
-# recordings, readers, single values, calls, detection, models and hosts.
+# One adapter and its payloads, its values, two adapters, plans, errors, hosted tools, guests, voices, hints, streams,
+# costs, fairness, recordings, readers, single values, calls, detection, models and hosts.
 for _name in (
     "payloads",
     "nulls",
@@ -18,6 +18,7 @@ for _name in (
     "planning",
     "failures",
     "hosted",
+    "guests",
     "voices",
     "hints",
     "streams",

@@ -78,11 +78,12 @@ def _places(value: Any, unions: Unions) -> Iterator[Place]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, dict):
-                yield from ((value, index, name) for name, union in unions.items() if _is_of(item, union))
+                yield from ((value, index, name) for name, union in unions.items() if is_of(item, union))
             yield from _places(item, unions)
 
 
-def _is_of(block: dict[str, Any], union: dict[str, Any]) -> bool:
+def is_of(block: dict[str, Any], union: dict[str, Any]) -> bool:
+    """Return whether a union has a row for a block."""
     return any(_fits(block, row) for row in union["rows"])
 
 
@@ -99,19 +100,23 @@ def _fits(block: dict[str, Any], row: dict[str, Any]) -> bool:
 
 def _block(draw: DrawFn, unions: Unions, name: str, depth: int) -> dict[str, Any]:
     """Draw a block of one row of a union, with some of its fields."""
-    row = draw(st.sampled_from(unions[name]["rows"]))
+    return block_of(draw, unions, draw(st.sampled_from(unions[name]["rows"])), depth)
+
+
+def block_of(draw: DrawFn, unions: Unions, row: dict[str, Any], depth: int) -> dict[str, Any]:
+    """Draw a block of a row, with some of its fields."""
     block: dict[str, Any] = {}
     for wire, value in row["constants"].items():
-        _put(block, wire, value)
+        put(block, wire, value)
     for wire, field in row["fields"].items():
         if field["required"] or draw(st.booleans()):
-            _put(block, wire, _value(draw, unions, field["form"], depth))
+            put(block, wire, value_of(draw, unions, field["form"], depth))
     return block
 
 
-def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
+def value_of(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
     """Draw a value of a field's form; any JSON if the form is unknown."""
-    inner = form.rpartition("list of ")[2]
+    inner = form.rpartition("list of ")[2].removesuffix(" or one")
     if inner in unions and inner != form:
         count = draw(st.integers(0, 2)) if depth > 0 else 0
         return [_block(draw, unions, inner, depth - 1) for _ in range(count)]
@@ -122,7 +127,7 @@ def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
     return draw(_FORMS.get(form, json_values))
 
 
-def _put(block: dict[str, Any], name: str, value: Any) -> None:
+def put(block: dict[str, Any], name: str, value: Any) -> None:
     """Set a value at a dotted name, unless a parent is not an object."""
     *owners, last = path_keys(name)
     for owner in owners:

@@ -139,9 +139,18 @@ ANTHROPIC = [
 _PNG = "data:image/png;base64,"
 
 
+def _data_of(file: Any) -> Any:
+    return file.get("content", {}).get("data") if file.get("content", {}).__class__ is dict else None
+
+
+def _file(data: str) -> Fields:
+    return {"part_kind": "file", "content": {"kind": "binary", "data": data, "media_type": "image/png"}}
+
+
 class _Outputs(forms.Leaf):
     """The outputs of code. Pydantic AI has the texts in the result, and the images after them in parts of their own."""
 
+    examples = ((["a"], {"0": _file("AAAA")}), (["a", "b"], None))
     part_classes = (list, dict)
     block_classes = (list,)
 
@@ -160,14 +169,6 @@ class _Outputs(forms.Leaf):
         images = [_file(url.removeprefix(_PNG)) for url in urls if url.startswith(_PNG)]
         files = {str(number): image for number, image in enumerate(images)}
         return logs or forms.NOTHING, files or forms.NOTHING
-
-
-def _data_of(file: Any) -> Any:
-    return file.get("content", {}).get("data") if file.get("content", {}).__class__ is dict else None
-
-
-def _file(data: str) -> Fields:
-    return {"part_kind": "file", "content": {"kind": "binary", "data": data, "media_type": "image/png"}}
 
 
 class _ArgumentsText(forms.Leaf):
@@ -192,6 +193,7 @@ class _Queries(forms.Leaf):
     """The arguments of a search for tools. Items may have `paths` instead of queries."""
 
     part_classes = block_classes = (dict,)
+    examples = ({"queries": ["a"]},)
     may_respell = True
 
     def to_part(self, value: Fields) -> Any:
@@ -247,7 +249,7 @@ def _server(kind: str, action: str, fields: Fields, **adds: Any) -> Form:
     return Form(kind, part, {"type": kind}, fields, adds={**_NEW, "result.content.error": None, **adds}, keys=PAIR)
 
 
-def _found(kind: str, part: Fields, fields: Fields, **options: Any) -> Form:
+def _found(name: str, kind: str, part: Fields, fields: Fields, **options: Any) -> Form:
     """Return the form of an item of a hosted search for tools, which may have no call id."""
     details = {
         "provider_details.call_id": ("call_id", _NULLABLE),
@@ -267,6 +269,7 @@ def _call_or_item_id(part: Fields) -> Any:
 _SETTINGS: Fields = {
     f"result.content.{name}": (name, TEXT) for name in ("background", "quality", "size", "revised_prompt")
 }
+FORMAT = forms.Affix("image/", examples=("image/png", "image/webp"))
 _IMAGE: Fields = {"type": "image_generation_call"}
 OPENAI = [
     _item(
@@ -300,7 +303,10 @@ OPENAI = [
         _IMAGE,
         {
             "files.0.content.data": ("result", ID),
-            "files.0.content.media_type": ("output_format", forms.Affix("image/")),
+            "files.0.content.media_type": (
+                "output_format",
+                forms.Affix("image/", examples=("image/png", "image/webp")),
+            ),
             # An image of a stream is complete for Pydantic AI.
             "result.content.status": ("status", forms.Always("completed")),
             **_SETTINGS,
@@ -310,12 +316,14 @@ OPENAI = [
     ),
     _item("no_image", "image_generation", {**_IMAGE, "result": None}, {**_STATUS, **_SETTINGS}),
     _found(
+        "tool_search.call",
         "tool_search_call",
         _call("tool_search"),
         {"id": ("id", _NULLABLE), "args": ("arguments", _Queries())},
         adds={"tool_call_id": _call_or_item_id},
     ),
     _found(
+        "tool_search.result",
         "tool_search_output",
         _result("tool_search"),
         {

@@ -37,6 +37,8 @@ class Leaf:
     block_classes: tuple[type, ...] = ()
     part_default: Json = NOTHING
     block_default: Json = NOTHING
+    examples: Sequence[Any] = ()
+    """Some values of parts, if their form does not describe them. Each is a tuple if there are several paths."""
     may_respell = False
     """True if the value that a part spells may differ from that of the block, and mean the same: see `is_alike`."""
 
@@ -61,6 +63,11 @@ class Leaf:
         """Return whether a value of a block, and the value that the part spells, differ only in their spelling."""
         return False
 
+    def description(self, at: int | None = None) -> JsonObject:
+        """Return the leaf as data. `at` is the index of one of several paths of a part."""
+        examples = [example if at is None else example[at] for example in self.examples]
+        return {"form": self.describe(), "required": self.required, "examples": examples}
+
     def describe(self) -> str:
         """Return the form of the part's value, for documentation and generators."""
         return "|".join(c.__name__ for c in self.part_classes) or "any"
@@ -70,6 +77,7 @@ class Enum(Leaf):
     """A value of a set of values that the provider defines, such as a status."""
 
     part_classes = block_classes = (str,)
+    examples = ("completed", "failed")
 
     def describe(self) -> str:
         return "enum"
@@ -80,9 +88,9 @@ class Affix(Leaf):
 
     part_classes = block_classes = (str,)
 
-    def __init__(self, before: str, *, required: bool = False) -> None:
+    def __init__(self, before: str, *, required: bool = False, examples: Sequence[str] = ()) -> None:
         super().__init__(required=required)
-        self._before = before
+        self._before, self.examples = before, examples
 
     def to_block(self, value: str) -> Any:
         return value.removeprefix(self._before) if value.startswith(self._before) else MISFIT
@@ -102,6 +110,7 @@ class Always(Leaf):
     def __init__(self, value: str) -> None:
         super().__init__()
         self._value = value
+        self.examples = (value,)
 
     def to_block(self, value: str) -> Any:
         return value if value == self._value else MISFIT
@@ -127,6 +136,7 @@ class OnlyText(Leaf):
     part_classes = (list,)
     block_classes = (str,)
     part_default: Json = ()
+    examples = (["a"], [])
 
     def to_block(self, value: list[Any]) -> Any:
         if not value:
@@ -148,6 +158,7 @@ class Items(Leaf):
     def __init__(self, part_key: str, block_key: str, constants: Mapping[str, Json]) -> None:
         super().__init__()
         self._part_key, self._block_key, self._constants = part_key, block_key, dict(constants)
+        self.examples = ([{part_key: "a"}], [])
 
     def to_block(self, value: list[Any]) -> Any:
         key = self._part_key
@@ -169,6 +180,8 @@ _Keys: TypeAlias = tuple[str, ...]
 
 class Form:
     """One spelling of a block: the constants of the part and of the block, and the fields that both have.
+
+    The names of the forms of a call and of its results have the same text before a dot.
 
     - `part`, `block`: the constants by path. A block may lack a constant that is null.
     - `fields`: the path in the block of each path in the part, with a leaf if the values differ. A tuple of paths is
@@ -257,11 +270,13 @@ class Form:
     def describe(self) -> JsonObject:
         """Return the form as data, for documentation, coverage and generators."""
         fields = {
-            path: {"block": target, "form": leaf.describe(), "required": leaf.required}
+            path: {"block": target, **leaf.description(at if len(paths) > 1 else None)}
             for paths, target, leaf in self.fields
-            for path in paths
+            for at, path in enumerate(paths)
         }
-        return {"name": self.name, "part": self.part, "block": self.block, "fields": fields}
+        of_call = {path: leaf.description() for path, leaf in self.of_call.items()}
+        own = {"name": self.name, "keys": list(self.keys), "part": self.part, "block": self.block}
+        return {**own, "fields": fields, "of_call": of_call}
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------

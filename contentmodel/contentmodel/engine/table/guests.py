@@ -10,7 +10,6 @@ A part is a guest only if the inverse of its form returns the same part. The fra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
@@ -88,7 +87,7 @@ class Guest:
         self._groups = groups
         self._by_name = {form.name: form for form in forms}
 
-    @cached_property
+    @property
     def adapter(self) -> TableAdapter:
         """The provider's adapter. No other code of a format calls the adapter of another one."""
         from contentmodel.adapter import adapter
@@ -102,7 +101,9 @@ class Guest:
 
     def describe(self) -> JsonObject:
         """Return the guest as data, for documentation, coverage and generators."""
-        return {"api": self.api, "issuers": list(self.issuers), "forms": [form.describe() for form in self.forms]}
+        own = {"api": self.api, "issuers": list(self.issuers)}
+        parts = {"issuer": self.parts.issuer, "call_id": self.parts.call_id, "file_id": self.parts.file_id}
+        return {**own, "parts": parts, "forms": [form.describe() for form in self.forms]}
 
     # -- decoding ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,154 @@
+"""Documents of a format with blocks of providers, generated from the forms that its table describes.
+
+The provider's table gives the values that a form leaves open. The parts replace a part in a document that the adapter
+wrote, or follow it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from contentmodel.engine.json import path_keys
+from contentmodel_conformance.strategies.damage import ODD
+from contentmodel_conformance.strategies.sdk import json_values
+from contentmodel_conformance.strategies.tables import Unions, block_of, is_of, put, value_of
+
+__all__ = ["guest_documents", "odd_guests"]
+
+Described = dict[str, Any]
+_CLASSES: dict[str, type] = {"any": object, "bool": bool, "dict": dict, "list": list, "str": str}
+_IDS = st.sampled_from(["c_1", "c_2", "srvtoolu_1"])
+
+
+def guest_documents(
+    described: Described, providers: Mapping[str, Described], samples: list[Any]
+) -> SearchStrategy[Any] | None:
+    """Return a strategy of documents with guests; None if no sample has a place for them.
+
+    `providers` has the descriptions of the tables of the providers, by API.
+    """
+    unions = described["unions"]
+    usable = [sample for sample in samples if any(True for _ in _places(sample, described["guests"], unions))]
+    guests = [guest for guest in described["guests"] if guest["api"] in providers]
+    if not usable or not guests:
+        return None
+
+    # A function without the descriptions as arguments: hypothesis would make their text.
+    @st.composite
+    def documents(draw: DrawFn) -> Any:
+        document = copy.deepcopy(draw(st.sampled_from(usable)))
+        owner, index = draw(st.sampled_from(list(_places(document, guests, unions))))
+        guest = draw(st.sampled_from(guests))
+        for _ in range(draw(st.integers(1, 2))):
+            owner[index:index] = _parts(draw, guest, providers[guest["api"]])
+        return document
+
+    return documents()
+
+
+@st.composite
+def odd_guests(draw: DrawFn, documents: SearchStrategy[Any]) -> Any:
+    """Draw a document in which one value of a part is another one, or missing."""
+    document = copy.deepcopy(draw(documents))
+    places = [place for place in _values(document) if place[1] not in ("kind", "parts", "role")]
+    container, key = draw(st.sampled_from(places))
+    if container.__class__ is dict and draw(st.booleans()):
+        del container[key]
+    else:
+        container[key] = copy.deepcopy(draw(st.sampled_from(ODD[:-2]) | json_values))
+    return document
+
+
+def _places(value: Any, guests: list[Described], unions: Unions) -> Iterator[tuple[list[Any], int]]:
+    """Yield the places of the parts of unions that have a row for a guest's part: the list, and the index."""
+    tags = {name: union for name, union in unions.items() if any(_fits(form, union) for form in _forms(guests))}
+    for container, key in _values(value):
+        item = container[key]
+        if (
+            container.__class__ is list
+            and item.__class__ is dict
+            and any(is_of(item, union) for union in tags.values())
+        ):
+            yield container, key
+
+
+def _forms(guests: list[Described]) -> Iterator[Described]:
+    return (form for guest in guests for form in guest["forms"])
+
+
+def _fits(form: Described, union: Described) -> bool:
+    tag = union["tag"]
+    kinds = {value for path, value in form["part"].items() if path_keys(path)[-1] == tag}
+    return bool(kinds & {str(row["constants"].get(tag)) for row in union["rows"]})
+
+
+def _values(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the container and the key of every value in a JSON value."""
+    steps = value.items() if value.__class__ is dict else enumerate(value) if value.__class__ is list else ()
+    for key, inner in list(steps):
+        yield value, key
+        yield from _values(inner)
+
+
+def _parts(draw: DrawFn, guest: Described, provider: Described) -> list[Any]:
+    """Draw the parts of a call and a result, or of one of them."""
+    forms = guest["forms"]
+    first = draw(st.sampled_from(forms))
+    kin = [form for form in forms if form["name"].partition(".")[0] == first["name"].partition(".")[0]]
+    chosen = kin if draw(st.booleans()) else [first]
+    call_id, parts = draw(_IDS), []
+    for form in chosen:
+        whole = _whole(draw, guest, form, provider, call_id)
+        for name, field in form["of_call"].items():
+            before = next((part[name] for part in parts if name in part), None)
+            put(whole, name, value_of(draw, {}, field["form"], 0) if before is None else before)
+        own = [whole] if form["keys"] == [""] else [whole[key] for key in form["keys"]]
+        files = whole.get("files", {}).values() if form["keys"] != [""] else ()
+        for part in own:
+            part[guest["parts"]["issuer"]] = draw(st.sampled_from(guest["issuers"]))
+        for file in files:
+            file[guest["parts"]["file_id"]] = own[0].get(guest["parts"]["call_id"])
+        parts += [*own[:-1], *files, own[-1]]
+    return parts
+
+
+def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described, call_id: str) -> Described:
+    """Draw the object of the parts of a form, with values of the provider's block."""
+    rows = [row for row in _rows(provider) if _is_like(row, form["block"])]
+    block = block_of(draw, provider["unions"], draw(st.sampled_from(rows)), 2) if rows else {}
+    whole: Described = {}
+    for path, value in form["part"].items():
+        put(whole, path, copy.deepcopy(value))
+    for path, field in form["fields"].items():
+        if path_keys(path)[-1] == guest["parts"]["call_id"]:
+            put(whole, path, call_id)
+        elif field["required"] or draw(st.integers(0, 3)):
+            own = _at(block, field["block"])
+            own = own if isinstance(own, _CLASSES.get(field["form"], ())) else None
+            made = draw(st.sampled_from(field["examples"])) if field["examples"] else own
+            if made is not None or not field["examples"]:
+                put(whole, path, value_of(draw, {}, field["form"], 0) if made is None else copy.deepcopy(made))
+    return whole
+
+
+def _rows(provider: Described) -> Iterator[Described]:
+    yield from (row for union in provider["unions"].values() for row in union["rows"])
+    for pair in provider["pairs"]:
+        yield {**pair["call"], "fields": {**pair["call"]["fields"], **pair["result"]["fields"]}}
+
+
+def _is_like(row: Described, block: Described) -> bool:
+    """Return whether a row is that of a block with these constants. Null is no value of a block."""
+    kinds = {path: value for path, value in block.items() if value is not None and path != "name"}
+    return bool(kinds) and all(row["constants"].get(path) == value for path, value in kinds.items())
+
+
+def _at(value: Any, path: str) -> Any:
+    for key in path_keys(path):
+        value = value.get(key) if value.__class__ is dict else None
+    return value
