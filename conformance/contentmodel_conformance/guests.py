@@ -14,24 +14,44 @@ from contentmodel_conformance import laws
 from contentmodel_conformance.differences import difference
 from contentmodel_conformance.laws import LawBroken, Refused
 
-__all__ = ["guests"]
+__all__ = ["guests", "of_provider"]
 
 
 def guests(source: Any, target: Any, kind: str, document: Any) -> None:
     """A block of a provider that a format keeps crosses to an API as the same block of the provider itself does."""
-    request = laws.decode(source, kind, document)
-    found = [content for message in request.messages for content in message.contents if guest_api(content)]
-    apis = {guest_api(content) for content in found}
-    if len(apis) != 1 or target.api in apis:
-        raise Refused("the document has no guests, or some of the target or of several providers")
-    provider = contentmodel.adapter(str(apis.pop()))
-    kept = _conversation(found, request.origin)
-    own = [_own(content, provider.api, source.api) for content in found]
-    origin = Origin(api=provider.api, issuer=provider.issuer)
-    expected = laws.encode(target, kind, _conversation(own, origin)).payload
-    changed = difference(expected, laws.encode(target, kind, kept).payload)
+    request, found, provider = _found(source, kind, document)
+    if target.api == provider.api:
+        raise Refused("the guests are those of the target")
+    expected = laws.encode(target, kind, _of_provider(found, provider, source)).payload
+    changed = difference(expected, laws.encode(target, kind, _conversation(found, request.origin)).payload)
     if changed is not None:
         raise LawBroken("guests", *changed)
+
+
+def of_provider(source: Any, kind: str, document: Any) -> tuple[Any, Any]:
+    """Return the provider of the guests of a document, and a payload of this provider with their blocks.
+
+    Each block has an unknown field.
+    """
+    _, found, provider = _found(source, kind, document)
+    unknown = {"x_field": "of tomorrow"}
+    new = [replace(c, extra={**c.extra, provider.api: {**c.extra[provider.api], **unknown}}) for c in found]
+    return provider, laws.encode(provider, kind, _of_provider(new, provider, source)).payload
+
+
+def _found(source: Any, kind: str, document: Any) -> tuple[ChatRequest, list[Any], Any]:
+    """Return the request of a document, its guests, and their provider."""
+    request = laws.decode(source, kind, document)
+    found = [content for message in request.messages for content in message.contents if guest_api(content)]
+    apis = {str(guest_api(content)) for content in found}
+    if len(apis) != 1:
+        raise Refused("the document has no guests")
+    return request, found, contentmodel.adapter(apis.pop())
+
+
+def _of_provider(found: list[Any], provider: Any, source: Any) -> ChatRequest:
+    own = [_own(content, provider.api, source.api) for content in found]
+    return _conversation(own, Origin(api=provider.api, issuer=provider.issuer))
 
 
 def _conversation(contents: list[Any], origin: Origin | None) -> ChatRequest:

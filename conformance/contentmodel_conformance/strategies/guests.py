@@ -7,6 +7,7 @@ wrote, or follow it.
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -22,7 +23,6 @@ __all__ = ["guest_documents", "odd_guests"]
 
 Described = dict[str, Any]
 _CLASSES: dict[str, type] = {"any": object, "bool": bool, "dict": dict, "list": list, "str": str}
-_IDS = st.sampled_from(["c_1", "c_2", "srvtoolu_1"])
 
 
 def guest_documents(
@@ -44,24 +44,31 @@ def guest_documents(
         document = copy.deepcopy(draw(st.sampled_from(usable)))
         owner, index = draw(st.sampled_from(list(_places(document, guests, unions))))
         guest = draw(st.sampled_from(guests))
-        for _ in range(draw(st.integers(1, 2))):
-            owner[index:index] = _parts(draw, guest, providers[guest["api"]])
+        tools = sorted({_tool(form) for form in guest["forms"]})
+        for number, tool in enumerate(draw(st.lists(st.sampled_from(tools), min_size=1, max_size=5, unique=True))):
+            owner[index:index] = _parts(draw, guest, tool, providers[guest["api"]], f"c_{number}")
         return document
 
     return documents()
 
 
-@st.composite
-def odd_guests(draw: DrawFn, documents: SearchStrategy[Any]) -> Any:
-    """Draw a document in which one value of a part is another one, or missing."""
-    document = copy.deepcopy(draw(documents))
-    places = [place for place in _values(document) if place[1] not in ("kind", "parts", "role")]
-    container, key = draw(st.sampled_from(places))
-    if container.__class__ is dict and draw(st.booleans()):
-        del container[key]
-    else:
-        container[key] = copy.deepcopy(draw(st.sampled_from(ODD[:-2]) | json_values))
-    return document
+def odd_guests(described: Described, documents: SearchStrategy[Any]) -> SearchStrategy[Any]:
+    """Return a strategy of documents in which one value of a guest's part is another one, or missing."""
+    issuers = {guest["parts"]["issuer"] for guest in described["guests"]}
+
+    @st.composite
+    def odd(draw: DrawFn) -> Any:
+        document = copy.deepcopy(draw(documents))
+        inner = [container[key] for container, key in _values(document)]
+        parts = [part for part in inner if part.__class__ is dict and issuers & part.keys()]
+        container, key = draw(st.sampled_from([place for part in parts for place in _values(part)]))
+        if container.__class__ is dict and draw(st.booleans()):
+            del container[key]
+        else:
+            container[key] = copy.deepcopy(draw(st.sampled_from(ODD[:-2]) | json_values))
+        return document
+
+    return odd()
 
 
 def _places(value: Any, guests: list[Described], unions: Unions) -> Iterator[tuple[list[Any], int]]:
@@ -95,13 +102,16 @@ def _values(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from _values(inner)
 
 
-def _parts(draw: DrawFn, guest: Described, provider: Described) -> list[Any]:
-    """Draw the parts of a call and a result, or of one of them."""
-    forms = guest["forms"]
-    first = draw(st.sampled_from(forms))
-    kin = [form for form in forms if form["name"].partition(".")[0] == first["name"].partition(".")[0]]
-    chosen = kin if draw(st.booleans()) else [first]
-    call_id, parts = draw(_IDS), []
+def _tool(form: Described) -> str:
+    name: str = form["name"]
+    return name.partition(".")[0]
+
+
+def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_id: str) -> list[Any]:
+    """Draw the parts of a call and a result of a tool, or of one of them."""
+    forms = [form for form in guest["forms"] if _tool(form) == tool]
+    chosen = forms if draw(st.booleans()) else [draw(st.sampled_from(forms))]
+    parts: list[Described] = []
     for form in chosen:
         whole = _whole(draw, guest, form, provider, call_id)
         for name, field in form["of_call"].items():
@@ -111,8 +121,13 @@ def _parts(draw: DrawFn, guest: Described, provider: Described) -> list[Any]:
         files = whole.get("files", {}).values() if form["keys"] != [""] else ()
         for part in own:
             part[guest["parts"]["issuer"]] = draw(st.sampled_from(guest["issuers"]))
+            for name in guest["parts"]["texts"]:
+                if part.get(name).__class__ is dict and draw(st.booleans()):
+                    part[name] = json.dumps(part[name])
         for file in files:
             file[guest["parts"]["file_id"]] = own[0].get(guest["parts"]["call_id"])
+        for part in (*own, *files):
+            part |= {"x_field": "of tomorrow"} if draw(st.booleans()) else {}
         parts += [*own[:-1], *files, own[-1]]
     return parts
 

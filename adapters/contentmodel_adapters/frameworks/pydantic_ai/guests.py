@@ -115,7 +115,7 @@ ANTHROPIC = [
         {
             "tool_call_id": ("id", ID),
             "tool_name": ("server_name", SERVER),
-            "args.tool_name": ("name", TEXT),
+            "args.tool_name": ("name", ID),
             "args.tool_args": ("input", OBJECT),
         },
     ),
@@ -143,14 +143,14 @@ def _data_of(file: Any) -> Any:
     return file.get("content", {}).get("data") if file.get("content", {}).__class__ is dict else None
 
 
-def _file(data: str) -> Fields:
-    return {"part_kind": "file", "content": {"kind": "binary", "data": data, "media_type": "image/png"}}
+def _file(data: str, media_type: str = "image/png") -> Fields:
+    return {"part_kind": "file", "content": {"kind": "binary", "data": data, "media_type": media_type}}
 
 
 class _Outputs(forms.Leaf):
     """The outputs of code. Pydantic AI has the texts in the result, and the images after them in parts of their own."""
 
-    examples = ((["a"], {"0": _file("AAAA")}), (["a", "b"], None))
+    examples = ((["a"], {"0": _file("AAAA")}), (["a", "b"], None), (None, {"0": _file("AAAA", "image/webp")}))
     part_classes = (list, dict)
     block_classes = (list,)
 
@@ -251,15 +251,11 @@ def _server(kind: str, action: str, fields: Fields, **adds: Any) -> Form:
 
 def _found(name: str, kind: str, part: Fields, fields: Fields, **options: Any) -> Form:
     """Return the form of an item of a hosted search for tools, which may have no call id."""
-    details = {
-        "provider_details.call_id": ("call_id", _NULLABLE),
-        "provider_details.status": ("status", forms.Leaf(str)),
-    }
+    details = {"call_id": _NULLABLE, "status": forms.Enum()}
+    fields = {**fields, **{f"provider_details.{detail}": (detail, leaf) for detail, leaf in details.items()}}
     adds = {**SEARCH, "provider_details.call_id": None, **options.pop("adds", {})}
-    item = {"type": kind, "execution": "server"}
-    return Form(
-        kind, {**part, "provider_details.execution": "server"}, item, {**fields, **details}, adds=adds, **options
-    )
+    part = {**part, "provider_details.execution": "server"}
+    return Form(name, part, {"type": kind, "execution": "server"}, fields, adds=adds, **options)
 
 
 def _call_or_item_id(part: Fields) -> Any:
@@ -338,7 +334,7 @@ OPENAI = [
         "mcp_call",
         "call_tool",
         {
-            "call.args.tool_name": ("name", TEXT),
+            "call.args.tool_name": ("name", ID),
             "call.args.tool_args": ("arguments", _ArgumentsText()),
             "result.content.output": ("output", _NULLABLE),
         },

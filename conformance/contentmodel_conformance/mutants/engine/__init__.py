@@ -7,7 +7,7 @@ from importlib import import_module
 for _name in (
     "contexts",
     "pipeline",
-    "walk",
+for _name in ("contexts", "pipeline", "walk", "losses", "tables", "guests", "nulls", "streams", "pairs", "detection", "documents"):
     "losses",
     "tables",
     "nulls",
@@ -15,5 +15,9 @@ for _name in (
     "pairs",
     "detection",
     "documents",
+<<<<<<< HEAD
+=======
+    "guests",
+>>>>>>> 62d04883 (conformance: mutants of guests)
 ):
     import_module(f"{__name__}.{_name}")

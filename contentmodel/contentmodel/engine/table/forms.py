@@ -252,6 +252,11 @@ class Form:
             if owner == key and _reader(keys, ())(whole) is NOTHING:
                 _put(whole, keys, value(whole) if callable(value) else value)
 
+    def reads(self, key: str, name: str) -> bool:
+        """Return whether the block has values of a field of the part at a key, beside constants."""
+        start = ".".join(filter(None, (key, name)))
+        return any(f"{path}.".startswith(f"{start}.") for paths, _, _ in self.fields for path in paths)
+
     def places(self, block_path: str) -> Iterator[str]:
         """Yield the paths in the part of the value at a path of the block."""
         yield from (path for paths, target, _ in self.fields if target == block_path for path in paths)

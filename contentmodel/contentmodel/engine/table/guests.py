@@ -102,8 +102,12 @@ class Guest:
     def describe(self) -> JsonObject:
         """Return the guest as data, for documentation, coverage and generators."""
         own = {"api": self.api, "issuers": list(self.issuers)}
-        parts = {"issuer": self.parts.issuer, "call_id": self.parts.call_id, "file_id": self.parts.file_id}
-        return {**own, "parts": parts, "forms": [form.describe() for form in self.forms]}
+        names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id")}
+        return {
+            **own,
+            "parts": {**names, "texts": list(self.parts.texts)},
+            "forms": [form.describe() for form in self.forms],
+        }
 
     # -- decoding ------------------------------------------------------------------------------------------------------
 
@@ -116,7 +120,8 @@ class Guest:
                 continue
             for form in self.forms:
                 block = form.to_block(whole)
-                contents = None if block is None else self._decoded(form, block, whole, group, texts, context)
+                fits = block is not None and all(form.reads(key, name) for key in texts for name in texts[key])
+                contents = self._decoded(form, block, whole, group, texts, context) if fits else None
                 if contents is not None:
                     yield group, contents
                     break
