@@ -202,6 +202,31 @@ def test_adapters_do_not_import_the_engine() -> None:
         assert not any(module.startswith("contentmodel.engine") for module in imports(path)), path
 
 
+CALL_OTHER_ADAPTERS = {
+    "common/pairs/ai_sdk_openai.py",
+    "common/pairs/kept_results.py",
+    "frameworks/langchain/cohere_forms.py",
+    "frameworks/langchain/dialects.py",
+    "frameworks/langchain/grounding.py",
+    "sessions/adapter.py",
+    "sessions/claude_code/reading.py",
+    "sessions/claude_code/writing.py",
+    "sessions/writing.py",
+}
+"""The modules that call the adapters of other APIs. Blocks of providers are guests (`Guest`): add no module here."""
+
+
+def test_adapters_call_no_other_adapters() -> None:
+    root = PACKAGES["contentmodel_adapters"]
+    found = {str(path.relative_to(root)) for path in files(root.name) if LOOK_UP in imported(tree_of(path))}
+    # Clients look up the adapter of their own API.
+    assert found - {"common/clients.py"} == CALL_OTHER_ADAPTERS
+
+
+LOOK_UP = "contentmodel.adapter.adapter"
+"""The function that returns the adapter of an API."""
+
+
 def test_names_of_authoring_are_sorted_and_exist() -> None:
     assert authoring.__all__ == sorted(authoring.__all__)
     assert all(hasattr(authoring, name) for name in authoring.__all__)

@@ -7,17 +7,14 @@ from importlib import import_module
 for _name in (
     "contexts",
     "pipeline",
-for _name in ("contexts", "pipeline", "walk", "losses", "tables", "guests", "nulls", "streams", "pairs", "detection", "documents"):
+    "walk",
     "losses",
     "tables",
+    "guests",
     "nulls",
     "streams",
     "pairs",
     "detection",
     "documents",
-<<<<<<< HEAD
-=======
-    "guests",
->>>>>>> 62d04883 (conformance: mutants of guests)
 ):
     import_module(f"{__name__}.{_name}")
