@@ -44,6 +44,8 @@ def _tables(described: dict[str, Any]) -> Iterator[str]:
     for name, union in described["unions"].items():
         yield from _table(name, union["rows"])
     yield from _table("records", list(described["records"].values()))
+    for guest in described.get("guests", ()):
+        yield from _forms(guest)
     for title, values in (("known enum values", described["values"]), ("kept as unknown fields", described["kept"])):
         if values:
             yield from (f"### {title}", "", *(f"- {name}: {_code(names)}" for name, names in values.items()), "")
@@ -58,6 +60,16 @@ def _table(title: str, rows: list[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         fields = ", ".join(f"`{wire}` → `{field['attribute']}`" for wire, field in row["fields"].items())
         yield f"| `{row['name']}` | `{row['model']}` | {fields or 'none'} |"
+    yield ""
+
+
+def _forms(guest: dict[str, Any]) -> Iterator[str]:
+    """Yield the table of the blocks of a provider that a format has in a spelling of its own."""
+    yield from (f"### blocks of {guest['api']}", "", "| form | block | fields |", "|---|---|---|")
+    for form in guest["forms"]:
+        block = _code([f"{path}: {value}" for path, value in form["block"].items() if value is not None])
+        fields = ", ".join(f"`{path}` → `{field['block']}`" for path, field in form["fields"].items())
+        yield f"| `{form['name']}` | {block or 'none'} | {fields} |"
     yield ""
 
 
