@@ -42,6 +42,7 @@ FAST = {
     "reads-results-without-their-call",
     "keeps-the-last-piece",
     "pairs-with-the-first-group",
+    "forgets-the-other-fields-of-parts",
 }
 EACH = pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
 EACH_TRIED = pytest.mark.parametrize(

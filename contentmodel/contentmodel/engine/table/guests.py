@@ -19,7 +19,16 @@ from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, canonical, object_or_text, path_keys, wire_path
+from contentmodel.engine.json import (
+    Json,
+    JsonArray,
+    JsonObject,
+    canonical,
+    object_or_text,
+    path_keys,
+    wire_at,
+    wire_path,
+)
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, same
@@ -86,6 +95,11 @@ class Guest:
         self.api, self.issuers, self.forms, self.parts = api, tuple(issuers), tuple(forms), parts
         self._groups = groups
         self._by_name = {form.name: form for form in forms}
+        self._by_constant: dict[str, dict[Json, list[Form]]] = {}
+        """The forms by the path of their first constant in parts, and by its value."""
+        for form in forms:
+            path, value = next(iter(form.part.items()))
+            self._by_constant.setdefault(path, {}).setdefault(value, []).append(form)
 
     @property
     def adapter(self) -> TableAdapter:
@@ -115,13 +129,16 @@ class Guest:
         """Yield each group of parts that is a block, with its contents. `issuer` is that of parts without a name."""
         objects = [part if part.__class__ is dict else {} for part in parts]
         for group in self._groups(objects, lambda part: part.get(self.parts.issuer, issuer) in self.issuers):
-            whole, texts = self._with_objects(group)
-            if not self._is_implied(whole, group):
+            found = [(forms, wire_at(group.whole, path)) for path, forms in self._by_constant.items()]
+            candidates = [form for forms, value in found if value.__class__ is str for form in forms.get(value, ())]
+            if not candidates or not self._is_implied(group):
                 continue
-            for form in self.forms:
+            whole, texts = self._with_objects(group)
+            for form in candidates:
                 block = form.to_block(whole)
-                fits = block is not None and all(form.reads(key, name) for key in texts for name in texts[key])
-                contents = self._decoded(form, block, whole, group, texts, context) if fits else None
+                if block is None or not all(form.reads(key, name) for key in texts for name in texts[key]):
+                    continue
+                contents = self._decoded(form, block, whole, group, texts, context)
                 if contents is not None:
                     yield group, contents
                     break
@@ -139,8 +156,8 @@ class Guest:
                 whole = {**whole, key: {**part, **made}} if key else {**part, **made}
         return whole, found
 
-    def _is_implied(self, whole: JsonObject, group: Group) -> bool:
-        parts = [whole[key] if key else whole for key in group.at]
+    def _is_implied(self, group: Group) -> bool:
+        parts = [group.whole[key] if key else group.whole for key in group.at]
         return all(part.get(name) in (None, value) for part in parts for name, value in self.parts.implied.items())
 
     def _decoded(
@@ -154,7 +171,7 @@ class Guest:
     ) -> list[AIContent] | None:
         back = form.to_part(block)
         rest = MISFIT if back is None else remainder(whole, back)
-        if rest is MISFIT:
+        if back is None or rest is MISFIT or len(back.get("files", ())) != len(group.files):
             return None
         rest = {} if rest is NOTHING else rest
         inner = DecodeContext(self.api, self.origin)
@@ -380,10 +397,14 @@ class GuestBlocks(Blocks[AIContent]):
     def __init__(self, union: Union, guests: Sequence[Guest], issuer_of: Callable[[JsonObject], str]) -> None:
         super().__init__(union)
         self.guests, self._issuer_of = guests, issuer_of
+        constants = [item for guest in guests for form in guest.forms for item in form.part.items()]
+        self._kinds = {value for path, value in constants if path_keys(path)[-1] == union.tag}
+        """The kinds of parts that forms have."""
 
     def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
+        kinds = [part.get(self.union.tag) for part in value if part.__class__ is dict]
         made: dict[int, list[AIContent]] = {}
-        for guest in self.guests:
+        for guest in self.guests if self._kinds.intersection([kind for kind in kinds if kind.__class__ is str]) else ():
             for group, contents in guest.decode(value, self._issuer_of(container), context):
                 made.update((at, []) for at in group.files)
                 made.update({at: [content] for at, content in zip(group.at.values(), contents, strict=True)})
@@ -400,7 +421,7 @@ class GuestBlocks(Blocks[AIContent]):
 
     def places(self, value: list[AIContent], wire: Json, path: str) -> Iterable[tuple[Any, str, Json, Any]]:
         # Parts beside guests have traces: a guest may be several parts.
-        is_plain = wire.__class__ is list and not any(map(guest_api, value))
+        is_plain = wire.__class__ is list and not any(map(guest_api, [c for c in value if c.extra is not None]))
         return super().places(value, wire, path) if is_plain or wire.__class__ is not list else ()
 
 

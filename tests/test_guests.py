@@ -1,0 +1,181 @@
+"""Guests: blocks of a provider among the parts of another format, and the forms that spell them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from contentmodel import adapter, convert, dumps, loads
+from contentmodel.auditing import audit
+from contentmodel.authoring import Form, forms
+from contentmodel.engine.table.guests import guest_api
+from contentmodel_conformance.strategies.damage import ODD
+
+CLAUDE, RESPONSES, PYDANTIC_AI, CHAT = "anthropic-messages", "openai-responses", "pydantic-ai-messages", "openai-chat"
+OPUS = "claude-opus-4-8"
+PAGE = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"}
+
+
+def called(name: str, args: Any, provider: str = "anthropic", call_id: str = "c1", **more: Any) -> dict[str, Any]:
+    part = {"part_kind": "builtin-tool-call", "tool_name": name, "tool_call_id": call_id, "args": args}
+    return {**part, "provider_name": provider, **more}
+
+
+def returned(name: str, content: Any, provider: str = "anthropic", call_id: str = "c1", **more: Any) -> dict[str, Any]:
+    part = {"part_kind": "builtin-tool-return", "tool_name": name, "tool_call_id": call_id, "content": content}
+    return {**part, "provider_name": provider, **more}
+
+
+SEARCH = [called("web_search", {"query": "q"}), returned("web_search", [PAGE])]
+SERVER = [
+    called("mcp_server:srv", {"action": "call_tool", "tool_name": "get", "tool_args": {"a": 1}}, "openai"),
+    returned("mcp_server:srv", {"output": "Fog.", "error": None}, "openai"),
+]
+
+
+def document(*parts: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"kind": "response", "parts": [*parts]}]
+
+
+def guests_of(request: Any) -> list[str | None]:
+    return [guest_api(content) for message in request.messages for content in message.contents]
+
+
+def blocks_at(api: str, request: Any, **options: Any) -> list[str]:
+    payload: Any = adapter(api).encode_request(request, model=OPUS if api == CLAUDE else "gpt-5.2", **options).payload
+    items = payload["input"] if api == RESPONSES else [b for m in payload["messages"] for b in m["content"]]
+    return [item["type"] for item in items]
+
+
+# -- forms -------------------------------------------------------------------------------------------------------------
+
+FORM = Form(
+    "search",
+    {"kind": "call"},
+    {"type": "use"},
+    {
+        "id": ("id", forms.Leaf(str, required=True)),
+        "args": ("input", forms.Leaf(dict)),
+        "args.queries": ("input.query", forms.OnlyText()),
+        "found": ("tools", forms.Items("name", "tool", {"type": "ref"})),
+        "server": ("server", forms.Affix("srv:")),
+    },
+)
+PART = {
+    "kind": "call",
+    "id": "c1",
+    "args": {"queries": ["q"], "limit": 1},
+    "found": [{"name": "a"}],
+    "server": "srv:x",
+}
+BLOCK = {
+    "type": "use",
+    "id": "c1",
+    "input": {"query": "q", "limit": 1},
+    "tools": [{"type": "ref", "tool": "a"}],
+    "server": "x",
+}
+
+
+def test_form_is_read_in_both_directions() -> None:
+    assert FORM.to_block(PART) == BLOCK
+    assert FORM.to_part(BLOCK) == PART
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_both_directions_of_a_form_take_any_json(value: Any) -> None:
+    for key in PART:
+        FORM.to_block({**PART, key: value})
+    for key in BLOCK:
+        FORM.to_part({**BLOCK, key: value})
+    FORM.to_block({**PART, "args": {**PART["args"], "queries": value}})  # type: ignore[dict-item]
+
+
+def test_form_does_not_fit_a_value_of_another_class() -> None:
+    assert FORM.to_block({**PART, "id": 1}) is None
+    assert FORM.to_block({**PART, "server": "x"}) is None
+    assert FORM.to_part({**BLOCK, "id": None}) is None
+
+
+def test_form_with_a_path_twice_is_refused() -> None:
+    with pytest.raises(TypeError, match="mapped twice"):
+        Form("twice", {"kind": "call"}, {"type": "use"}, {"kind": "id"})
+
+
+def test_one_is_not_true() -> None:
+    assert not forms.same({"a": [1]}, {"a": [True]})
+    assert forms.remainder({"a": 1, "b": 2}, {"a": True}) is forms.MISFIT
+
+
+# -- contents ----------------------------------------------------------------------------------------------------------
+
+
+def test_guest_survives_storage_and_replacement() -> None:
+    request = adapter(PYDANTIC_AI).decode_request(document(*SEARCH))
+    kept: Any = loads(dumps(request))
+    assert guests_of(kept) == [CLAUDE, CLAUDE]
+    message = kept.messages[0]
+    edited = [replace(message.contents[0], arguments={"query": "r"}), message.contents[1]]
+    kept = replace(kept, messages=[replace(message, contents=edited)])
+    assert blocks_at(CLAUDE, kept)[-2:] == ["server_tool_use", "web_search_tool_result"]
+    payload: Any = adapter(PYDANTIC_AI).encode_request(kept).payload
+    assert payload == document({**SEARCH[0], "args": {"query": "r"}}, SEARCH[1])
+
+
+@pytest.mark.parametrize("half", SEARCH)
+def test_half_a_pair_is_a_function_at_its_provider(half: dict[str, Any]) -> None:
+    request = adapter(PYDANTIC_AI).decode_request(document(half))
+    assert guests_of(request) == [CLAUDE]
+    assert not {"server_tool_use", "web_search_tool_result"} & {*blocks_at(CLAUDE, request)}
+
+
+def test_guests_of_two_providers_are_blocks_of_their_own_one_only() -> None:
+    other = [{**part, "tool_call_id": "m1"} for part in SERVER]
+    request = adapter(PYDANTIC_AI).decode_request(document(*SEARCH, *other))
+    assert guests_of(request) == [CLAUDE, CLAUDE, RESPONSES, RESPONSES]
+    assert "mcp_call" in blocks_at(RESPONSES, request)
+    assert "web_search_call" not in blocks_at(RESPONSES, request)
+    assert "server_tool_use" in blocks_at(CLAUDE, request)
+    assert "mcp_tool_use" not in blocks_at(CLAUDE, request)
+
+
+def test_failed_part_is_no_guest() -> None:
+    request = adapter(PYDANTIC_AI).decode_request(document(SEARCH[0], {**SEARCH[1], "outcome": "failed"}))
+    assert guests_of(request) == [CLAUDE, None]
+
+
+def test_text_of_arguments_is_kept_unless_they_change() -> None:
+    text = '{"query":  "q"}'
+    call = {**SEARCH[0], "args": text}
+    request = adapter(PYDANTIC_AI).decode_request(document(call, SEARCH[1]))
+    assert adapter(PYDANTIC_AI).encode_request(request).payload == document(call, SEARCH[1])
+    message = request.messages[0]
+    edited = [replace(message.contents[0], arguments={"query": "r"}), message.contents[1]]
+    changed = replace(request, messages=[replace(message, contents=edited)])
+    assert json.dumps(adapter(PYDANTIC_AI).encode_request(changed).payload).count('"query": "r"') == 1
+
+
+def test_content_that_the_block_cannot_hold_is_written_by_the_format() -> None:
+    request = adapter(PYDANTIC_AI).decode_request(document(*SEARCH))
+    message: Any = request.messages[0]
+    result = replace(message.contents[1], outputs=[*message.contents[1].outputs, message.contents[0]])
+    changed = replace(request, messages=[replace(message, contents=[message.contents[0], result])])
+    assert adapter(PYDANTIC_AI).encode_request(changed).losses != ()
+
+
+def test_loss_of_a_value_in_two_parts_has_both_paths() -> None:
+    kept = document(*SERVER)
+    encoded = convert(kept, source=PYDANTIC_AI, target=CHAT, kind="request", model="gpt-4.1")
+    assert audit(kept, encoded) == []
+    paths = [loss.path for loss in encoded.losses if loss.what.startswith("server of")]
+    assert sorted(paths) == ["$[0].parts[0].tool_name", "$[0].parts[1].tool_name"]
+
+
+def test_image_without_a_result_of_its_call_stays_a_file() -> None:
+    file = {"part_kind": "file", "id": "c1", "content": {"kind": "binary", "data": "AAAA", "media_type": "image/png"}}
+    parts = [called("web_search", {"query": "q"}, "openai"), file, returned("web_search", {"status": "x"}, "openai")]
+    encoded = convert(document(*parts), source=PYDANTIC_AI, target=PYDANTIC_AI, kind="request")
+    assert encoded.payload == document(*parts)
