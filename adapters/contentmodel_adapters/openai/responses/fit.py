@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     Kinds,
     Turns,
     content_step,
+    hints,
     is_native,
     media,
     message_pass,
@@ -156,7 +157,7 @@ def with_definitions(request: ChatRequest, context: EncodeContext) -> ChatReques
 
 
 def _with_definitions(content: AIContent, known: dict[str, FunctionTool], context: EncodeContext) -> AIContent:
-    if not isinstance(content, ToolSearchToolResultContent) or not context.is_own(content):
+    if not isinstance(content, ToolSearchToolResultContent) or hints.GUEST.of(content, API) is None:
         return content
     names = [tool.get("name") for tool in content.tools or ()]
     if len({*names} & known.keys()) < len(names):
