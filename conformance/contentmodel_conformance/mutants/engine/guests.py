@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses.provenance import WirePaths
 from contentmodel.engine.pipeline import guests as steps
 from contentmodel.engine.table import forms
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form
-from contentmodel.engine.table.guests import TEXTS, Guest
+from contentmodel.engine.table.guests import TEXTS, Guest, guest_api
 from contentmodel.engine.table.hints import GUEST, MINTED
 from contentmodel_conformance.mutants.engine.changes import change
 
@@ -80,6 +81,12 @@ def reports_one_place_of_a_value(original: Any, self: Any, path: Any, place: Any
 def writes_guests_by_the_rows_of_the_format(original: Any, messages: Any, context: Any, **settings: Any) -> Any:
     """Write the contents of guests by the format's own rows."""
     return messages
+
+
+@change(EncodeContext, "is_own", PYDANTIC_AI, "guests/crossing")
+def sends_guests_of_other_providers(original: Any, self: Any, content: Any) -> Any:
+    """Send the blocks of another provider as those of the target."""
+    return original(self, content) or guest_api(content) is not None
 
 
 def _without(key: str, content: Any, api: str) -> Any:
