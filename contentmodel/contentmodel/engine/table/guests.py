@@ -247,6 +247,10 @@ class Guest:
         for target, found in places.items():
             for container, name, _ in sorted(found, key=lambda place: place[2] != key):
                 context.copied(block, part, (target, (container, name)))
+                first, *inside = path_keys(target)
+                if len(inside) == 1 and block.get(first).__class__ is dict:
+                    # The form made this object. A content may be decoded from it.
+                    context.copied(block[first], part, (inside[0], (container, name)))
 
     # -- encoding ------------------------------------------------------------------------------------------------------
 
