@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import sys
 from collections.abc import Callable
@@ -136,9 +137,13 @@ def of_gemini() -> list[bytes]:
 
 
 def counted(run: Callable[[], object]) -> tuple[int, int]:
-    """Return the number of calls of Python functions, and of the files that these are in, of a warm run."""
+    """Return the number of calls of Python functions, and of the files that these are in, of a warm run.
+
+    The garbage collector also calls functions: it closes the generators of earlier runs.
+    """
     run()
     run()
+    gc.collect()
     codes: list[CodeType] = []
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
@@ -146,11 +151,13 @@ def counted(run: Callable[[], object]) -> tuple[int, int]:
             codes.append(frame.f_code)
 
     previous = sys.getprofile()
+    gc.disable()
     sys.setprofile(note)
     try:
         run()
     finally:
         sys.setprofile(previous)
+        gc.enable()
     # The first is the function itself.
     files = {code.co_filename if code.co_filename[0] != "<" else "<rows>" for code in codes[1:]}
     return len(codes) - 1, len(files)
