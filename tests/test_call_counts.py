@@ -166,12 +166,12 @@ def counted(run: Callable[[], object]) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("run", "calls", "files"),
     [
-        pytest.param(lambda: ANTHROPIC.trace_request(BODY), 104, 26, id="decode"),
-        pytest.param(lambda: CHAT.encode_request(DECODED), 330, 53, id="encode"),
+        pytest.param(lambda: ANTHROPIC.trace_request(BODY), 95, 23, id="decode"),
+        pytest.param(lambda: CHAT.encode_request(DECODED), 200, 41, id="encode"),
         pytest.param(
             lambda: contentmodel.convert(BODY, source="anthropic-messages", target="openai-chat", kind="request"),
-            450,
-            66,
+            310,
+            52,
             id="convert",
         ),
     ],
