@@ -33,8 +33,7 @@ from contentmodel_adapters.anthropic.bedrock_converse.fit import (
 )
 from contentmodel_adapters.anthropic.bedrock_converse.response import FINISH, RESPONSE, encode_blocks
 from contentmodel_adapters.anthropic.bedrock_converse.rules import RULES
-from contentmodel_adapters.anthropic.bedrock_converse.stream import EVENTS, Decoder
-from contentmodel_adapters.anthropic.bedrock_converse.stream_encoder import Encoder
+from contentmodel_adapters.anthropic.bedrock_converse.stream import EVENTS, Decoder, Encoder
 from contentmodel_adapters.anthropic.bedrock_converse.table import (
     API,
     FORMATS,

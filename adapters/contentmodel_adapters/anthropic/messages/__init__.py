@@ -43,8 +43,7 @@ from contentmodel_adapters.anthropic.messages.response import (
     with_error,
 )
 from contentmodel_adapters.anthropic.messages.rules import RULES
-from contentmodel_adapters.anthropic.messages.stream import Decoder
-from contentmodel_adapters.anthropic.messages.stream_encoder import METRICS, Encoder
+from contentmodel_adapters.anthropic.messages.stream import METRICS, Decoder, Encoder
 from contentmodel_adapters.anthropic.messages.table import ADDED, API, REQUEST, TABLE
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 

@@ -41,8 +41,7 @@ from contentmodel_adapters.google.generate_content.response import (
     with_block_reason,
 )
 from contentmodel_adapters.google.generate_content.rules import RULES
-from contentmodel_adapters.google.generate_content.stream import Decoder
-from contentmodel_adapters.google.generate_content.stream_encoder import Encoder
+from contentmodel_adapters.google.generate_content.stream import Decoder, Encoder
 from contentmodel_adapters.google.generate_content.table import API, TABLE, id_of_answer
 from contentmodel_adapters.google.generate_content.tools import REQUEST, tools_of_member, with_format_kind, with_level
 from contentmodel_adapters.google.kin import with_strict_tools

@@ -27,8 +27,7 @@ from contentmodel_adapters.google.interactions.fit import (
     RESPONSE_PAYLOAD_PASSES,
 )
 from contentmodel_adapters.google.interactions.rules import RULES
-from contentmodel_adapters.google.interactions.stream import Decoder
-from contentmodel_adapters.google.interactions.stream_encoder import Encoder
+from contentmodel_adapters.google.interactions.stream import Decoder, Encoder
 from contentmodel_adapters.google.interactions.table import (
     API,
     CONTENT,
