@@ -37,9 +37,9 @@ from contentmodel.authoring import (
     Table,
     TableAdapter,
     TextOrBlocks,
-    passes,
+    foreign,
     place_instructions,
-    request_pass,
+    request_step,
     row,
     with_error_mark,
     with_error_read,
@@ -144,14 +144,14 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> Iterator[Any
         yield first.block
     elif message.role == "tool":
         if message.message_id or message.author_name or message.extra:
-            passes.leave_empty(message, context)
+            foreign.leave_empty(message, context)
         for content in message.contents:
             marked = with_error_mark(content, context) if isinstance(content, FunctionResultContent) else content
             yield from RESULTS.encode_list([marked], context)
     elif context.native or message.contents:
         yield MESSAGE.encode(message, context)
     else:
-        passes.leave_empty(message, context)
+        foreign.leave_empty(message, context)
 
 
 class ChatLog(RequestsOnly, TableAdapter):
@@ -164,11 +164,11 @@ class ChatLog(RequestsOnly, TableAdapter):
     table = TABLE
     request = TABLE.record("document", ChatRequest, {"lines": ("messages", Lines())})
     rules = Rules(API)
-    request_passes = (
-        request_pass(with_known_tools, native=True, kinds=Kinds()),
-        request_pass(place_instructions, native=True),
-        *passes.NORMALIZE,
-        request_pass(with_fitting_calls, ids=ANYTHING, names=ANYTHING),
+    request_steps = (
+        request_step(with_known_tools, native=True, kinds=Kinds()),
+        request_step(place_instructions, native=True),
+        *foreign.NORMALIZE,
+        request_step(with_fitting_calls, ids=ANYTHING, names=ANYTHING),
     )
 
     def recognises(self, payload: dict[str, Any]) -> dict[str, float]:

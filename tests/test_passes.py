@@ -1,4 +1,4 @@
-"""Passes of the engine on messages of another API: each function alone, with the losses that it reports."""
+"""Steps of the engine on messages of another API: each function alone, with the losses that it reports."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from contentmodel.content import ToolApprovalRequestContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.blank_texts import WITHOUT_BLANK_TEXTS
 from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
+from contentmodel.engine.pipeline.foreign import normalize_foreign, with_a_turn, without_broken_status
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.pipeline.pairing import pair_calls, with_complete_calls, with_distinct_ids, with_names_of_calls
-from contentmodel.engine.pipeline.passes import normalize_foreign, with_a_turn, without_broken_status
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
 from contentmodel.engine.pipeline.steps import Plan, walked
 from contentmodel.pairs import AnswerCallIds, TranscriptIndex

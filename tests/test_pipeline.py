@@ -1,4 +1,4 @@
-"""The pipeline of an adapter: the order of its passes, when they run, and what they record."""
+"""The pipeline of an adapter: the order of its steps, when they run, and what they record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from contentmodel import (
 )
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline import steps
-from contentmodel.engine.pipeline.steps import Pass, Plan, message_pass, prepared, request_pass
+from contentmodel.engine.pipeline.steps import Plan, Step, prepared, request_step, transcript_step
 from contentmodel.message import Origin
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.strategies.handmade import handmade_turns
@@ -76,7 +76,7 @@ ORDER = {
         with_known_role lowered not_empty results_apart *without_unread_state with_state_at_end with_texts_of_openai
         readable with_readable_outputs with_a_turn with_fitting_items with_fitting_schemas;""",
 }
-"""The passes over a request; after the semicolon, those over its payload. A star: also on native requests."""
+"""The steps over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
         without_user_messages with_citations_of_kin normalize_answer without_names_of_results without_media
@@ -102,15 +102,15 @@ OWN = Origin(api=API, issuer="teller")
 @pytest.mark.parametrize("api", ORDER)
 def test_adapter_passes_have_expected_order(api: str) -> None:
     adapter: Any = contentmodel.adapter(api)
-    requests = (adapter.request_passes, adapter.request_payload_passes + adapter.host_payload_passes)
-    answers = (adapter.answer_passes, adapter.response_passes, adapter.response_payload_passes)
+    requests = (adapter.request_steps, adapter.request_payload_steps + adapter.host_payload_steps)
+    answers = (adapter.answer_steps, adapter.response_steps, adapter.response_payload_steps)
     for listed, expected in ((requests, ORDER), (answers, ANSWERS)):
-        for passes, names in zip(listed, expected[api].split(";"), strict=True):
-            assert [f"*{step.name}" if step.native else step.name for step in passes] == names.split()
+        for listed_steps, names in zip(listed, expected[api].split(";"), strict=True):
+            assert [f"*{step.name}" if step.native else step.name for step in listed_steps] == names.split()
 
 
 def added(word: str) -> Any:
-    """Return a pass that adds a message of one word."""
+    """Return a step that adds a message of one word."""
 
     def add(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
         return [*messages, ChatMessage(role="user", contents=[TextContent(text=word)])]
@@ -122,21 +122,26 @@ def add_words(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     return ChatRequest(messages=added(f"after {len(request.messages)}")(request.messages, context))
 
 
-def texts(request: ChatRequest, *passes: Pass) -> list[str]:
+def texts(request: ChatRequest, *steps: Step) -> list[str]:
     context = EncodeContext(API, "teller", "request", origin=request.origin)
-    return [message.text for message in prepared(request, Plan(passes), context).messages]
+    return [message.text for message in prepared(request, Plan(steps), context).messages]
 
 
 def test_passes_run_in_order_and_get_previous_result() -> None:
-    passes = (message_pass(added("a")), request_pass(add_words), message_pass(added("b")), message_pass(added("c")))
-    assert texts(ChatRequest(), *passes) == ["a", "after 1", "b", "c"]
+    steps = (
+        transcript_step(added("a")),
+        request_step(add_words),
+        transcript_step(added("b")),
+        transcript_step(added("c")),
+    )
+    assert texts(ChatRequest(), *steps) == ["a", "after 1", "b", "c"]
 
 
 @pytest.mark.parametrize("native", [True, False])
 def test_native_request_runs_only_native_passes(native: bool) -> None:
     request = ChatRequest(origin=OWN if native else None)
-    passes = (message_pass(added("foreign")), request_pass(add_words, native=True))
-    assert texts(request, *passes) == (["after 0"] if native else ["foreign", "after 1"])
+    steps = (transcript_step(added("foreign")), request_step(add_words, native=True))
+    assert texts(request, *steps) == (["after 0"] if native else ["foreign", "after 1"])
 
 
 @pytest.mark.parametrize("has_medium", [True, False])
@@ -144,13 +149,13 @@ def test_pass_is_skipped_if_transcript_has_none_of_its_types(has_medium: bool) -
     image = DataContent.from_bytes(b"x", media_type="image/png")
     output = contentmodel.FunctionResultContent(call_id="c", outputs=[image] if has_medium else [])
     request = ChatRequest(messages=[ChatMessage(role="tool", contents=[output])])
-    assert texts(request, message_pass(added("a"), needs=(DataContent,))) == (["", "a"] if has_medium else [""])
+    assert texts(request, transcript_step(added("a"), needs=(DataContent,))) == (["", "a"] if has_medium else [""])
 
 
 def test_pipeline_records_replacements_of_passes() -> None:
     context = EncodeContext(API, "teller", "request")
     request = ChatRequest(messages=[])
-    made = prepared(request, Plan((request_pass(add_words), message_pass(added("b")))), context)
+    made = prepared(request, Plan((request_step(add_words), transcript_step(added("b")))), context)
     replaced = {id(new): old for old, new in context.replacements}
     source: Any = made
     while id(source) in replaced:
@@ -198,5 +203,5 @@ def test_planned_passes_of_an_answer_do_the_same_as_all_passes(api: str, monkeyp
 
     adapter: Any = contentmodel.adapter(api)
     monkeypatch.setattr(steps, "_may_change", lambda *_: True)
-    monkeypatch.setattr(adapter, "_answer_plan", Plan(adapter.answer_passes))
+    monkeypatch.setattr(adapter, "_answer_plan", Plan(adapter.answer_steps))
     assert encoded_answers(api) == planned

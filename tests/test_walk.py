@@ -19,11 +19,11 @@ from contentmodel import (
     TextContent,
     UriContent,
 )
-from contentmodel.authoring import Fact, content_step, each_output, message_pass, needs, turn_step
+from contentmodel.authoring import Fact, content_step, each_output, needs, transcript_step, turn_step
 from contentmodel.content import Citation, DocumentContent, JsonContent, Protected
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.census import census
-from contentmodel.engine.pipeline.steps import Pass, Plan, walked
+from contentmodel.engine.pipeline.steps import Plan, Step, walked
 from contentmodel.message import Origin
 from contentmodel.request import CustomTool, FunctionTool
 
@@ -82,7 +82,7 @@ def test_walk_returns_same_messages_if_no_step_changes_anything() -> None:
 def test_each_message_passes_all_steps_of_a_walk_before_the_next() -> None:
     seen: list[tuple[str, str]] = []
 
-    def noted(name: str) -> Pass:
+    def noted(name: str) -> Step:
         def note(content: Any, context: EncodeContext) -> Any:
             seen.append((name, content.text))
             return content
@@ -236,7 +236,7 @@ def _linked(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMes
 
 def test_step_runs_for_facts_that_an_earlier_step_makes() -> None:
     plan = Plan(
-        (message_pass(_linked), content_step(lambda content, context: text("link"), UriContent, needs=(UriContent,)))
+        (transcript_step(_linked), content_step(lambda content, context: text("link"), UriContent, needs=(UriContent,)))
     )
     assert words(walked([message("user", text("a"))], plan, context())) == [["a"], ["link"]]
     assert words(walked([message("assistant", text("a"))], plan, context())) == [["a"]]

@@ -34,7 +34,7 @@ def of_provider(source: Any, kind: str, document: Any) -> tuple[Any, Any]:
     Each block has an unknown field.
     """
     _, found, provider = _found(source, kind, document)
-    unknown = {"x_field": "of tomorrow"}
+    unknown = {"x_field": "unknown"}
     new = [replace(c, extra={**c.extra, provider.api: {**c.extra[provider.api], **unknown}}) for c in found]
     return provider, laws.encode(provider, kind, _of_provider(new, provider, source)).payload
 

@@ -311,10 +311,10 @@ def require_complete(missing: Iterable[Unaccounted]) -> None:
 
 
 def tracing(encoded: Encoded) -> None:
-    """Every loss has the path of a value of the source: passes record which values they replace."""
+    """Every loss has the path of a value of the source: steps record which values they replace."""
     for value in encoded.untraced():
         raise LawBroken(
-            "tracing", "$", "the value is lost, and no pass recorded which value of the source it replaces", None, value
+            "tracing", "$", "the value is lost, and no step recorded which value of the source it replaces", None, value
         )
 
 

@@ -38,7 +38,7 @@ from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.losses.weight import may_hold_content, strings_in, texts_in, weighed
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, runs, text_of
-from contentmodel.engine.pipeline import media, passes, settings
+from contentmodel.engine.pipeline import foreign, media, settings
 from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.answer_roles import without_user_messages
 from contentmodel.engine.pipeline.blank_texts import WITHOUT_BLANK_TEXTS, without_blank_instructions
@@ -68,11 +68,11 @@ from contentmodel.engine.pipeline.steps import (
     Turns,
     content_step,
     each_output,
-    message_pass,
     needs,
-    payload_pass,
-    request_pass,
-    response_pass,
+    payload_step,
+    request_step,
+    response_step,
+    transcript_step,
     turn_step,
 )
 from contentmodel.engine.pipeline.token_counts import counted, counted_usage
@@ -397,6 +397,7 @@ __all__ = [
     "fields_of",
     "finished_by_calls",
     "first_fitting",
+    "foreign",
     "forms",
     "free_text_row",
     "growing",
@@ -420,7 +421,6 @@ __all__ = [
     "may_hold_content",
     "media",
     "merge_into",
-    "message_pass",
     "minted_id",
     "needs",
     "needs_error_mark",
@@ -435,14 +435,13 @@ __all__ = [
     "one_object",
     "parse",
     "parse_lines",
-    "passes",
-    "payload_pass",
+    "payload_step",
     "place_at",
     "place_instructions",
     "readable_reasoning",
     "reasons",
-    "request_pass",
-    "response_pass",
+    "request_step",
+    "response_step",
     "row",
     "runs",
     "same_options",
@@ -458,6 +457,7 @@ __all__ = [
     "text_of",
     "texts_in",
     "tool_choices",
+    "transcript_step",
     "translated",
     "turn_step",
     "types_after_fitting",

@@ -1,4 +1,4 @@
-"""What the Messages API and Converse share: the settings of documents, citations, and cache writes.
+"""The common part of the Messages API and Converse: the settings of documents, citations, and cache writes.
 
 A value of one API is residue in the other. The steps give it the form of the target.
 """

@@ -17,10 +17,10 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.cohere.fit import (
-    ANSWER_PASSES,
-    REQUEST_PASSES,
-    REQUEST_PAYLOAD_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    REQUEST_PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
 )
 from contentmodel_adapters.cohere.rules import RULES
 from contentmodel_adapters.cohere.stream import READERS, Decoder, Encoder
@@ -57,11 +57,11 @@ class CohereChat(TableAdapter):
     http = HTTP
     # The text and the index of a citation are derived from its span and its content.
     meaningless = {"text": None, "content_index": None}
-    request_passes = REQUEST_PASSES
-    request_payload_passes = REQUEST_PAYLOAD_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = REQUEST_PAYLOAD_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -8,13 +8,13 @@ from contentmodel.authoring import (
     EncodeContext,
     Kinds,
     content_step,
+    foreign,
     media,
-    message_pass,
-    passes,
-    payload_pass,
+    payload_step,
     place_instructions,
-    request_pass,
+    request_step,
     settings,
+    transcript_step,
     with_fitting_calls,
     with_known_tools,
     without_user_messages,
@@ -38,22 +38,22 @@ def reads(context: EncodeContext) -> media.MediaSupport:
     return READS if kinds is None or "image" in kinds else READS_NOTHING
 
 
-REQUEST_PASSES = (
-    request_pass(settings.with_fitting_settings, native=True, form=SETTINGS),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(place_instructions, native=True),
-    *passes.NORMALIZE,
-    passes.WITHOUT_CITATIONS,
+REQUEST_STEPS = (
+    request_step(settings.with_fitting_settings, native=True, form=SETTINGS),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(place_instructions, native=True),
+    *foreign.NORMALIZE,
+    foreign.WITHOUT_CITATIONS,
     *media.with_readable_media(reads),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
-    request_pass(with_fitting_schemas, dialects=OPENAI),
+    request_step(foreign.with_a_turn),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
+    request_step(with_fitting_schemas, dialects=OPENAI),
 )
-REQUEST_PAYLOAD_PASSES = (payload_pass(passes.with_model),)
-ANSWER_PASSES = (
-    message_pass(without_user_messages),
-    message_pass(passes.normalize_answer, cites=True),
-    message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+REQUEST_PAYLOAD_STEPS = (payload_step(foreign.with_model),)
+ANSWER_STEPS = (
+    transcript_step(without_user_messages),
+    transcript_step(foreign.normalize_answer, cites=True),
+    transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
     content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
 )
 
@@ -67,4 +67,4 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"id": "", "finish_reason": finish, "message": {"role": "assistant"}, **payload}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

@@ -43,11 +43,11 @@ from contentmodel.authoring import (
     WholeNumber,
     chat,
     enum_at,
+    foreign,
     hints,
     is_native,
     object_of,
     parse,
-    passes,
     reasons,
     row,
     same_options,
@@ -617,9 +617,9 @@ class Conversation(Group):
                 messages.append(context.with_contents(message, rest))
             elif not is_beside and not turns:
                 turns = 1
-                messages.append(passes.left_out(message, context))
+                messages.append(foreign.left_out(message, context))
             elif not is_beside:
-                passes.leave_empty(message, context)
+                foreign.leave_empty(message, context)
         if messages:
             wire["messages"] = self.messages.encode(messages, context, owner)
         if documents:

@@ -44,7 +44,7 @@ def _with_own_id(content: Any, context: EncodeContext) -> Any:
 
 
 WITH_OWN_IDS = content_step(_with_own_id, *APPROVALS, own="always", needs=APPROVALS)
-"""The pass of formats that store the ids of approvals."""
+"""The step of formats that store the ids of approvals."""
 
 
 def _without_own_id(content: Any, context: EncodeContext) -> Any:
@@ -55,7 +55,7 @@ def _without_own_id(content: Any, context: EncodeContext) -> Any:
 
 
 WITHOUT_OWN_IDS = content_step(_without_own_id, *APPROVALS, own="always", needs=APPROVALS)
-"""The pass of formats in which an approval has only the id of its call."""
+"""The step of formats in which an approval has only the id of its call."""
 
 
 def report_request(request: ToolApprovalRequestContent, call: ToolCallContent | None, context: EncodeContext) -> None:

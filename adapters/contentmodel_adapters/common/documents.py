@@ -16,10 +16,10 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     date_of,
-    passes,
+    foreign,
     place_instructions,
     reasons,
-    request_pass,
+    request_step,
     with_fitting_calls,
     with_known_tools,
 )
@@ -74,13 +74,13 @@ class ListAdapter(RequestsOnly, Lists):
     """A base class of adapters of lists of messages that have only conversations."""
 
 
-KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds())
-INSTRUCTIONS = request_pass(place_instructions, native=True)
-NORMALIZED = passes.NORMALIZE
-WITH_A_TURN = request_pass(passes.with_a_turn)
-FITTING_CALLS = request_pass(with_fitting_calls, ids=ANYTHING, names=ANYTHING)
-FITTING_SCHEMAS = request_pass(with_fitting_schemas, dialects=OPENAI)
-"""The passes of formats whose messages are like those of Chat."""
+KNOWN_TOOLS = request_step(with_known_tools, native=True, kinds=Kinds())
+INSTRUCTIONS = request_step(place_instructions, native=True)
+NORMALIZED = foreign.NORMALIZE
+WITH_A_TURN = request_step(foreign.with_a_turn)
+FITTING_CALLS = request_step(with_fitting_calls, ids=ANYTHING, names=ANYTHING)
+FITTING_SCHEMAS = request_step(with_fitting_schemas, dialects=OPENAI)
+"""The steps of formats whose messages are like those of Chat."""
 
 
 class DateText(Codec[Any]):

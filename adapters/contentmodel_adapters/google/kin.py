@@ -1,4 +1,4 @@
-"""What the two APIs of Gemini share: hosted tools, fields of requests, and the mode of strict tools."""
+"""The common part of both APIs of Gemini: hosted tools, fields of requests, and the mode of strict tools."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from typing import Any
 from contentmodel import ChatRequest
 from contentmodel.authoring import DecodeContext, HttpApi, HttpMethod, Row, TableAdapter, objects_of, with_custom_calls
 from contentmodel_adapters.mistral.fit import (
-    ANSWER_PASSES,
-    REQUEST_PASSES,
-    REQUEST_PAYLOAD_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    REQUEST_PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
 )
 from contentmodel_adapters.mistral.rules import RULES
 from contentmodel_adapters.mistral.stream import Decoder, Encoder
@@ -49,11 +49,11 @@ class MistralChat(TableAdapter):
     # The index of a message is its position in an answer of several messages.
     meaningless = {"object": ("chat.completion", "error"), "index": None, "prefix": False}
     also_takes = {"stop": (str,)}
-    request_passes = REQUEST_PASSES
-    request_payload_passes = REQUEST_PAYLOAD_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = REQUEST_PAYLOAD_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -10,18 +10,18 @@ from contentmodel.authoring import (
     Fact,
     Kinds,
     Turns,
+    foreign,
     is_native,
     media,
-    message_pass,
     object_of,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
     place_instructions,
     reasons,
-    request_pass,
+    request_step,
     settings,
     text_of,
+    transcript_step,
     turn_step,
     whole_seconds,
     with_fields_of,
@@ -56,7 +56,7 @@ def without_empty_answer(message: ChatMessage, context: EncodeContext) -> Turns:
         return message
     for content in message.contents:
         context.report_loss(content, None, reasons.BLANK_TEXT)
-    passes.leave_empty(message, context)
+    foreign.leave_empty(message, context)
     return []
 
 
@@ -103,19 +103,19 @@ def with_prefix(messages: list[ChatMessage], context: EncodeContext) -> list[Cha
     return [*messages[:-1], context.replace(last, extra=extra)]
 
 
-REQUEST_PASSES = (
-    request_pass(with_fields_of, other="openai-chat", names=OF_CHAT, needs=(("extra", "openai-chat"),)),
-    request_pass(settings.with_fitting_settings, native=True, form=settings.OPENAI),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(place_instructions, native=True),
-    *passes.NORMALIZE,
+REQUEST_STEPS = (
+    request_step(with_fields_of, other="openai-chat", names=OF_CHAT, needs=(("extra", "openai-chat"),)),
+    request_step(settings.with_fitting_settings, native=True, form=settings.OPENAI),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(place_instructions, native=True),
+    *foreign.NORMALIZE,
     *media.with_readable_media(reads),
     turn_step(without_empty_answer, TextContent, needs=(Fact.BLANK_TEXT,)),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
-    message_pass(with_known_order, needs=("system", "developer", "tool")),
-    message_pass(with_prefix, needs=("assistant",)),
-    request_pass(with_json_schemas),
+    request_step(foreign.with_a_turn),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    transcript_step(with_known_order, needs=("system", "developer", "tool")),
+    transcript_step(with_prefix, needs=("assistant",)),
+    request_step(with_json_schemas),
 )
 
 
@@ -128,12 +128,12 @@ def with_text_of_prediction(payload: dict[str, Any], request: ChatRequest, conte
     return {**payload, "prediction": {**prediction, "content": text}}
 
 
-REQUEST_PAYLOAD_PASSES = (
-    payload_pass(passes.with_model),
-    payload_pass(without_settings_of_tools, keys=("tool_choice", "parallel_tool_calls")),
-    payload_pass(with_text_of_prediction, keys=("prediction",)),
+REQUEST_PAYLOAD_STEPS = (
+    payload_step(foreign.with_model),
+    payload_step(without_settings_of_tools, keys=("tool_choice", "parallel_tool_calls")),
+    payload_step(with_text_of_prediction, keys=("prediction",)),
 )
-ANSWER_PASSES = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
+ANSWER_STEPS = (transcript_step(without_user_messages), transcript_step(with_normalized_texts, native=True))
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
@@ -148,4 +148,4 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"id": "", "object": "chat.completion", "model": "", "choices": [], "usage": usage, **payload}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

@@ -20,10 +20,10 @@ from contentmodel.authoring import (
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.ollama.fit import (
-    ANSWER_PASSES,
-    REQUEST_PASSES,
-    REQUEST_PAYLOAD_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    REQUEST_PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
 )
 from contentmodel_adapters.ollama.rules import RULES
 from contentmodel_adapters.ollama.stream import Decoder, Encoder
@@ -68,11 +68,11 @@ class OllamaChat(TableAdapter):
         "done": None,
         **dict.fromkeys(("total_duration", "load_duration", "prompt_eval_duration", "eval_duration")),
     }
-    request_passes = REQUEST_PASSES
-    request_payload_passes = REQUEST_PAYLOAD_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = REQUEST_PAYLOAD_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         context.answer_id = id_of_answer(wire) if row is RESPONSE else None

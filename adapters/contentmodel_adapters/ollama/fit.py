@@ -7,13 +7,13 @@ from typing import Any
 from contentmodel.authoring import (
     EncodeContext,
     Kinds,
+    foreign,
     media,
-    message_pass,
-    passes,
-    payload_pass,
+    payload_step,
     place_instructions,
-    request_pass,
+    request_step,
     settings,
+    transcript_step,
     with_date,
     with_fitting_calls,
     with_known_tools,
@@ -28,16 +28,16 @@ from contentmodel_adapters.ollama.table import API, STREAMED
 
 THINKING = settings.Form(off={"mode": "disabled"}, auto={"mode": "adaptive"})
 READS = media.MediaSupport(media_types=("image/*",), links=(), texts=True, in_answers=True)
-REQUEST_PASSES = (
-    request_pass(settings.with_fitting_settings, native=True, form=THINKING),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(place_instructions, native=True),
-    *passes.NORMALIZE,
+REQUEST_STEPS = (
+    request_step(settings.with_fitting_settings, native=True, form=THINKING),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(place_instructions, native=True),
+    *foreign.NORMALIZE,
     *media.with_readable_media(READS),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
-    request_pass(with_fitting_schemas, dialects=UNENFORCED),
-    message_pass(passes.with_names_of_results),
+    request_step(foreign.with_a_turn),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    request_step(with_fitting_schemas, dialects=UNENFORCED),
+    transcript_step(foreign.with_names_of_results),
 )
 
 
@@ -49,8 +49,8 @@ def with_stream(payload: dict[str, Any], request: ChatRequest, context: EncodeCo
     return {"stream": False, **payload}
 
 
-REQUEST_PAYLOAD_PASSES = (payload_pass(passes.with_model), payload_pass(with_stream, native=True))
-ANSWER_PASSES = (message_pass(without_user_messages), message_pass(with_normalized_texts, native=True))
+REQUEST_PAYLOAD_STEPS = (payload_step(foreign.with_model), payload_step(with_stream, native=True))
+ANSWER_STEPS = (transcript_step(without_user_messages), transcript_step(with_normalized_texts, native=True))
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
@@ -62,4 +62,4 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"model": "", "message": {"role": "assistant", "content": ""}, **payload, "done": True}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

@@ -35,7 +35,7 @@ from contentmodel.authoring import (
     Table,
     WholeNumber,
     chat,
-    passes,
+    foreign,
     reasons,
     same_options,
     spread,
@@ -122,10 +122,10 @@ class Text(NonEmptyText):
         if context.kind == "response":
             return _PIECES.encode(value, context, owner)
         # An empty text needs no separator.
-        texts = [content for content in value if not passes.is_empty_text(content)]
+        texts = [content for content in value if not foreign.is_empty_text(content)]
         for content in value if texts else ():
-            if passes.is_empty_text(content):
-                passes.leave_empty_text(content, context)
+            if foreign.is_empty_text(content):
+                foreign.leave_empty_text(content, context)
         return super().encode(texts or value, context, owner)
 
 

@@ -24,7 +24,7 @@ _GRACE = 1
 
 
 class _Protocol(H11Protocol):
-    """Passes its transport to the app, so that the app can close the connection."""
+    """Steps its transport to the app, so that the app can close the connection."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)

@@ -127,7 +127,7 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
         for file in files:
             file[guest["parts"]["file_id"]] = own[0].get(guest["parts"]["call_id"])
         for part in (*own, *files):
-            part |= {"x_field": "of tomorrow"} if draw(st.booleans()) else {}
+            part |= {"x_field": "unknown"} if draw(st.booleans()) else {}
         parts += [*own[:-1], *files, own[-1]]
     return parts
 

@@ -24,6 +24,7 @@ from contentmodel.engine.losses.records import report_records, report_request_re
 from contentmodel.engine.objects import is_error_in_list
 from contentmodel.engine.pipeline.census import NOT_NORMAL, RECORDED, Fact
 from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
+from contentmodel.engine.pipeline.foreign import APPROVALS, with_fitting_finish
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.normalizing import (
     UNCHANGED,
@@ -31,9 +32,8 @@ from contentmodel.engine.pipeline.normalizing import (
     normalized_request,
     normalized_response,
 )
-from contentmodel.engine.pipeline.passes import APPROVALS, with_fitting_finish
 from contentmodel.engine.pipeline.prefill import refuses_continuation, with_continuation, without_continuation
-from contentmodel.engine.pipeline.steps import Pass, Plan, fitted, fitted_answer, payload_pass, prepared, request_pass
+from contentmodel.engine.pipeline.steps import Plan, Step, fitted, fitted_answer, payload_step, prepared, request_step
 from contentmodel.engine.pipeline.token_counts import counted
 from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class TableAdapter(BlockPorts):
-    """An adapter made of tables: a row for the request, a row for the response, and the passes before encoding."""
+    """An adapter made of tables: a row for the request, a row for the response, and the steps before encoding."""
 
     api: str
     issuer: str
@@ -99,20 +99,20 @@ class TableAdapter(BlockPorts):
     is_list = False
     """True if a request of another API is written as the list of its messages. `conversation` must be set."""
 
-    request_passes: tuple[Pass, ...] = ()
-    """Passes that adapt a request to this API before the table encodes it, in order."""
-    request_payload_passes: tuple[Pass, ...] = ()
-    """Passes that complete the payload of a request, in order: required fields, refused settings."""
-    host_payload_passes: tuple[Pass, ...] = ()
-    """Passes that put the completed payload of a request into the form of its host, in order."""
-    answer_passes: tuple[Pass, ...] = ()
-    """Passes that adapt the messages of one choice of an answer to this API, in order."""
+    request_steps: tuple[Step, ...] = ()
+    """Steps that adapt a request to this API before the table encodes it, in order."""
+    request_payload_steps: tuple[Step, ...] = ()
+    """Steps that complete the payload of a request, in order: required fields, refused settings."""
+    host_payload_steps: tuple[Step, ...] = ()
+    """Steps that put the completed payload of a request into the form of its host, in order."""
+    answer_steps: tuple[Step, ...] = ()
+    """Steps that adapt the messages of one choice of an answer to this API, in order."""
     token_counts: Mapping[str, bool] | None = None
     """The counters that include others: the arguments of `counted`, which converts the counts of other APIs."""
-    response_passes: tuple[Pass, ...] = ()
-    """Passes that adapt the rest of an answer, in order."""
-    response_payload_passes: tuple[Pass, ...] = ()
-    """Passes that complete the payload of an answer from another API, in order. Native passes run for every answer."""
+    response_steps: tuple[Step, ...] = ()
+    """Steps that adapt the rest of an answer, in order."""
+    response_payload_steps: tuple[Step, ...] = ()
+    """Steps that complete the payload of an answer from another API, in order. Native steps run for every answer."""
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
@@ -164,7 +164,7 @@ class TableAdapter(BlockPorts):
         return self.finish is not None and self.finish.has("refusal")
 
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        """Return a response after all passes: the message passes for each choice, then the response passes."""
+        """Return a response after all steps: those over messages for each choice, then those over the response."""
         is_ended = not (context.native or context.is_unfinished or response.error is not None or self.encoder is None)
         choices = []
         for choice in response.choices:
@@ -178,7 +178,7 @@ class TableAdapter(BlockPorts):
         changed = response if counts is None else counted(response, context, **counts)
         if changed is not response:
             context.replaced(response, changed)
-        fitting = fitted(changed, self._response_plan, context) if self.response_passes else changed
+        fitting = fitted(changed, self._response_plan, context) if self.response_steps else changed
         return fitting if fitting is changed else context.replaced(changed, fitting)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
@@ -372,31 +372,31 @@ class TableAdapter(BlockPorts):
     @cached_property
     def _request_plan(self) -> Plan:
         first = (
-            request_pass(
+            request_step(
                 normalized_request,
                 native=True,
                 needs=NOT_NORMAL,
                 makes=lambda facts: (TextContent,),
                 takes_json=self.takes_json,
             ),
-            request_pass(report_request_records, native=True, needs=RECORDED, held=self.records),
-            request_pass(without_continuation, native=True, needs=(Fact.CONTINUED,)),
+            request_step(report_request_records, native=True, needs=RECORDED, held=self.records),
+            request_step(without_continuation, native=True, needs=(Fact.CONTINUED,)),
         )
-        last = request_pass(with_continuation, native=True, on=refuses_continuation)
-        return Plan((*first, *self.request_passes, last))
+        last = request_step(with_continuation, native=True, on=refuses_continuation)
+        return Plan((*first, *self.request_steps, last))
 
     @cached_property
     def _answer_plan(self) -> Plan:
-        return Plan(self.answer_passes)
+        return Plan(self.answer_steps)
 
     @cached_property
     def _response_plan(self) -> Plan:
-        return Plan(self.response_passes)
+        return Plan(self.response_steps)
 
     @cached_property
     def _payload_plan(self) -> Plan:
-        last = (payload_pass(self._without_refused, aimed=True), payload_pass(self._with_required, native=True))
-        return Plan((*self.request_payload_passes, *last, *self.host_payload_passes))
+        last = (payload_step(self._without_refused, aimed=True), payload_step(self._with_required, native=True))
+        return Plan((*self.request_payload_steps, *last, *self.host_payload_steps))
 
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without the settings that this API refuses. Report each as a loss.
@@ -483,7 +483,7 @@ class TableAdapter(BlockPorts):
         if answer.error is not None and not self.has_failed_answers:
             answer = as_error_body(answer, context)
         payload: Json = self.response.encode(self._fitted(answer, context), context)
-        for step in self.response_payload_passes:
+        for step in self.response_payload_steps:
             if step.native or context.completes:
                 payload = step.run(payload, answer, context)
         if context.native and IN_LIST.of(response, self.api):

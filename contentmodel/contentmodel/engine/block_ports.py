@@ -30,7 +30,7 @@ class BlockPorts:
         return self.table.unions[self.block_union].decode_list(blocks, context)
 
     def encode_blocks(self, contents: list[AIContent], context: EncodeContext) -> JsonArray:
-        """Encode contents of this API as blocks of an answer, without the passes: the inverse of `decode_blocks`."""
+        """Encode contents of this API as blocks of an answer, without the steps: the inverse of `decode_blocks`."""
         return self.table.unions[self.block_union].encode_list(contents, context)
 
     def block_groups(self, contents: list[AIContent]) -> list[list[AIContent]]:

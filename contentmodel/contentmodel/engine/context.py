@@ -341,7 +341,7 @@ class EncodeContext:
         return id(content) in self.own_contents
 
     def is_ours(self, tool: object) -> bool:
-        """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a pass."""
+        """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a step."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
         return self.native or (self.has_no_origin if extra is None else self.api in extra)
 
@@ -351,7 +351,7 @@ class EncodeContext:
         return new
 
     def is_changed(self, value: object) -> bool:
-        """Return whether a pass has changed a value."""
+        """Return whether a step has changed a value."""
         return id(value) in self.originals()
 
     def originals(self) -> Mapping[int, object]:

@@ -25,11 +25,11 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
 from contentmodel_adapters.anthropic.bedrock_converse.dialects import without_fields_of_model
 from contentmodel_adapters.anthropic.bedrock_converse.fit import (
-    ANSWER_PASSES,
-    PAYLOAD_PASSES,
-    REQUEST_PASSES,
-    RESPONSE_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
+    RESPONSE_STEPS,
 )
 from contentmodel_adapters.anthropic.bedrock_converse.response import FINISH, RESPONSE, encode_blocks
 from contentmodel_adapters.anthropic.bedrock_converse.rules import RULES
@@ -98,12 +98,12 @@ class BedrockConverse(TableAdapter):
         **OF_HOLDERS,
     }
     structure = frozenset({"maxReasoningEffort"})
-    request_passes = REQUEST_PASSES
-    request_payload_passes = PAYLOAD_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = PAYLOAD_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": False, "reasoning_inside": True}
-    response_passes = RESPONSE_PASSES
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_steps = RESPONSE_STEPS
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         """Return the issuer of the model's state: a host of models of several makers."""

@@ -1,4 +1,4 @@
-"""How conversations, their requests and answers are adapted to Converse: the steps, in order."""
+"""The steps that adapt requests and answers to Converse, in their order."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from contentmodel.authoring import (
     Kinds,
     as_text_content,
     content_step,
+    foreign,
     hoist_instructions,
     instructions_as_text,
     is_native,
     media,
-    message_pass,
     object_of,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
     readable_reasoning,
     reasons,
-    request_pass,
-    response_pass,
+    request_step,
+    response_step,
     settings,
+    transcript_step,
     turn_step,
     with_fitting_calls,
     with_known_tools,
@@ -299,34 +299,34 @@ def _is_refused(output: object) -> TypeGuard[JsonContent]:
 
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 FITTING_OUTPUTS = content_step(with_fitting_outputs, *_RESULTS, needs=_RESULTS)
-REQUEST_PASSES = (
-    request_pass(report_stream, native=True, needs=(("option", "stream"),)),
-    request_pass(with_fitting_settings, aimed=True, needs=settings.NEEDS),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
-    request_pass(without_blank_instructions),
-    request_pass(without_empty_descriptions, needs=TOOLS),
-    message_pass(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
-    # While all documents are there, and again after the passes that add citations.
-    message_pass(with_citations_of_kin),
-    *passes.NORMALIZE,
+REQUEST_STEPS = (
+    request_step(report_stream, native=True, needs=(("option", "stream"),)),
+    request_step(with_fitting_settings, aimed=True, needs=settings.NEEDS),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(with_sendable_tools, current=CURRENT),
+    request_step(hoist_instructions),
+    request_step(without_blank_instructions),
+    request_step(without_empty_descriptions, needs=TOOLS),
+    transcript_step(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
+    # While all documents are there, and again after the steps that add citations.
+    transcript_step(with_citations_of_kin),
+    *foreign.NORMALIZE,
     WITH_CITED_DOCUMENTS,
-    message_pass(passes.join_results),
-    message_pass(passes.join_assistant),
-    message_pass(with_citations_of_kin),
+    transcript_step(foreign.join_results),
+    transcript_step(foreign.join_assistant),
+    transcript_step(with_citations_of_kin),
     WITHOUT_BLANK_TEXTS,
     *media.with_readable_media(_reads),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
-    message_pass(instructions_as_text),
+    request_step(foreign.with_a_turn),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    transcript_step(instructions_as_text),
     FITTING_OUTPUTS,
-    message_pass(with_named_documents, needs=_DOCUMENTS),
+    transcript_step(with_named_documents, needs=_DOCUMENTS),
     turn_step(with_text_beside_documents, *_DOCUMENTS, needs=_DOCUMENTS),
-    message_pass(with_begun),
-    request_pass(with_fitting_schemas, dialects=ANTHROPIC),
-    request_pass(with_parallel_calls, needs=(("option", "parallel_tool_calls"),)),
-    request_pass(with_no_tool_of_claude, native=True, needs=(("option", "tool_choice"),)),
+    transcript_step(with_begun),
+    request_step(with_fitting_schemas, dialects=ANTHROPIC),
+    request_step(with_parallel_calls, needs=(("option", "parallel_tool_calls"),)),
+    request_step(with_no_tool_of_claude, native=True, needs=(("option", "tool_choice"),)),
 )
 
 # -- payloads of requests -------------------------------------------------------------------------------------------
@@ -417,28 +417,28 @@ def with_fields_of_model(payload: dict[str, Any], request: ChatRequest, context:
     return put(payload, *form.off) if reasoning.mode == "disabled" and form.off is not None else payload
 
 
-PAYLOAD_PASSES = (
-    payload_pass(with_tool_config),
-    payload_pass(with_fields_of_model, native=True),
-    payload_pass(with_metadata, keys=("requestMetadata",)),
-    payload_pass(with_fitting_cache_points),
-    payload_pass(with_required_messages, native=True),
+PAYLOAD_STEPS = (
+    payload_step(with_tool_config),
+    payload_step(with_fields_of_model, native=True),
+    payload_step(with_metadata, keys=("requestMetadata",)),
+    payload_step(with_fitting_cache_points),
+    payload_step(with_required_messages, native=True),
 )
 
 # -- answers --------------------------------------------------------------------------------------------------------
 
-ANSWER_PASSES = (
-    message_pass(without_user_messages),
-    message_pass(passes.normalize_answer),
-    message_pass(with_citations_of_kin),
-    message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+ANSWER_STEPS = (
+    transcript_step(without_user_messages),
+    transcript_step(foreign.normalize_answer),
+    transcript_step(with_citations_of_kin),
+    transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
     content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
     FITTING_OUTPUTS,
     # The next request contains this answer, and must not contain blank texts.
     WITHOUT_BLANK_TEXTS,
-    message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
+    transcript_step(foreign.without_broken_status, native=True, needs=foreign.CALLS),
 )
-RESPONSE_PASSES = (response_pass(with_cache_writes_of_kin),)
+RESPONSE_STEPS = (response_step(with_cache_writes_of_kin),)
 
 
 COUNTED = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
@@ -457,4 +457,4 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"output": output, "stopReason": "end_turn", "metrics": {"latencyMs": 0}, **payload, "usage": usage}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

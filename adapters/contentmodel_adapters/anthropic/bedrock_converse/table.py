@@ -45,13 +45,13 @@ from contentmodel.authoring import (
     ToolOrMode,
     Union,
     enum_at,
+    foreign,
     free_text_row,
     is_free_text,
     is_native,
     list_of,
     object_of,
     parse,
-    passes,
     reasons,
     write,
 )
@@ -865,7 +865,7 @@ class Messages(MessageList):
                 wire["content"] = [{"text": begun}]
             if message.origin is not None and message.origin.is_answer and not wire.get("content"):
                 # An answer that broke off before its first block: the API refuses a message without content.
-                passes.leave_empty(message, context)
+                foreign.leave_empty(message, context)
                 continue
             is_own = is_native(message, context)
             if not is_own and not wire.get("content"):

@@ -26,12 +26,12 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.aws_errors import OF_HOLDERS
 from contentmodel_adapters.anthropic.messages.dialects import DIALECTS, host_of, limited
 from contentmodel_adapters.anthropic.messages.fit import (
-    ANSWER_PASSES,
-    HOST_PASSES,
-    PAYLOAD_PASSES,
-    REQUEST_PASSES,
-    RESPONSE_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    HOST_STEPS,
+    PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
+    RESPONSE_STEPS,
     budget_of,
 )
 from contentmodel_adapters.anthropic.messages.response import (
@@ -132,13 +132,13 @@ class AnthropicMessages(TableAdapter):
     dialects = tuple(DIALECTS)
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": ("message", "error"), "anthropic_version": None, METRICS: None, **OF_HOLDERS}
-    request_passes = REQUEST_PASSES
-    request_payload_passes = PAYLOAD_PASSES
-    host_payload_passes = HOST_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = PAYLOAD_STEPS
+    host_payload_steps = HOST_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": False, "reasoning_inside": True}
-    response_passes = RESPONSE_PASSES
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_steps = RESPONSE_STEPS
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         if row is self.response:

@@ -1,4 +1,4 @@
-"""How conversations, their requests and answers are adapted to the Messages API and its hosts: the steps, in order."""
+"""The steps that adapt requests and answers to the Messages API and its hosts, in their order."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from contentmodel.authoring import (
     Made,
     Turns,
     content_step,
+    foreign,
     hoist_instructions,
     instructions_as_text,
     media,
-    message_pass,
     object_of,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
     reasons,
-    request_pass,
-    response_pass,
+    request_step,
+    response_step,
     settings,
+    transcript_step,
     turn_step,
     with_fitting_calls,
     with_known_tools,
@@ -123,10 +123,10 @@ def with_history_of_host(message: ChatMessage, context: EncodeContext) -> Turns:
         else:
             context.own_contents[id(content)] = content
         contents.append(content)
-    plain = passes.normalized_message(context.with_contents(message, contents), context)
+    plain = foreign.normalized_message(context.with_contents(message, contents), context)
     if plain.contents:
-        return passes.results_apart(plain, context)
-    passes.leave_empty(message, context)
+        return foreign.results_apart(plain, context)
+    foreign.leave_empty(message, context)
     return []
 
 
@@ -173,21 +173,21 @@ def with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) ->
     return [*messages[:-1], context.with_contents(last, [*last.contents[:-1], trimmed])]
 
 
-REQUEST_PASSES = (
-    request_pass(settings.with_fitting_settings, aimed=True, form=settings.ANTHROPIC),
-    request_pass(with_separate_added_tools, native=True, needs=(ToolChangeContent,)),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
-    request_pass(without_blank_instructions),
-    request_pass(with_hosted_of_claude, needs=TYPES),
-    request_pass(with_whole_guests, accepts=takes_guest),
-    message_pass(with_citations_of_kin),
-    *passes.NORMALIZE,
+REQUEST_STEPS = (
+    request_step(settings.with_fitting_settings, aimed=True, form=settings.ANTHROPIC),
+    request_step(with_separate_added_tools, native=True, needs=(ToolChangeContent,)),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(with_sendable_tools, current=CURRENT),
+    request_step(hoist_instructions),
+    request_step(without_blank_instructions),
+    request_step(with_hosted_of_claude, needs=TYPES),
+    request_step(with_whole_guests, accepts=takes_guest),
+    transcript_step(with_citations_of_kin),
+    *foreign.NORMALIZE,
     turn_step(with_history_of_host, *OF_HOSTED_TOOLS, native=True, needs=OF_HOSTED_TOOLS, on=lacks_tools),
     WITH_CITED_DOCUMENTS,
-    message_pass(passes.join_results),
-    message_pass(passes.join_assistant),
+    transcript_step(foreign.join_results),
+    transcript_step(foreign.join_assistant),
     WITHOUT_BLANK_TEXTS,
     content_step(
         without_file,
@@ -196,14 +196,14 @@ REQUEST_PASSES = (
         own="always",
         needs=(HostedFileContent,),
         on=refuses_files,
-        emptied=passes.left_out,
+        emptied=foreign.left_out,
     ),
     *media.with_readable_media(_reads, aimed=True),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_names, needs=NEEDS_OF_CALLS),
-    message_pass(with_placed_instructions, aimed=True, needs=("system", "developer")),
-    message_pass(with_trimmed_prefill, needs=("assistant",), on=continues_answers),
-    request_pass(with_fitting_schemas, dialects=ANTHROPIC),
+    request_step(foreign.with_a_turn),
+    request_step(with_fitting_names, needs=NEEDS_OF_CALLS),
+    transcript_step(with_placed_instructions, aimed=True, needs=("system", "developer")),
+    transcript_step(with_trimmed_prefill, needs=("assistant",), on=continues_answers),
+    request_step(with_fitting_schemas, dialects=ANTHROPIC),
 )
 
 
@@ -355,28 +355,28 @@ def _without_refused(
     return body
 
 
-PAYLOAD_PASSES = (
-    payload_pass(with_limit),
-    payload_pass(with_model),
-    payload_pass(with_fitting_cache_points),
+PAYLOAD_STEPS = (
+    payload_step(with_limit),
+    payload_step(with_model),
+    payload_step(with_fitting_cache_points),
 )
-HOST_PASSES = (payload_pass(with_form_of_host, native=True),)
+HOST_STEPS = (payload_step(with_form_of_host, native=True),)
 
 # -- answers -------------------------------------------------------------------------------------------------------
 
-ANSWER_PASSES = (
-    message_pass(without_user_messages),
-    message_pass(with_citations_of_kin),
-    message_pass(passes.normalize_answer),
-    message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+ANSWER_STEPS = (
+    transcript_step(without_user_messages),
+    transcript_step(with_citations_of_kin),
+    transcript_step(foreign.normalize_answer),
+    transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
     content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
     # The next request contains this answer, and must not contain blank texts.
     WITHOUT_BLANK_TEXTS,
-    message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
+    transcript_step(foreign.without_broken_status, native=True, needs=foreign.CALLS),
 )
 
 
-RESPONSE_PASSES = (response_pass(with_cache_writes_of_kin),)
+RESPONSE_STEPS = (response_step(with_cache_writes_of_kin),)
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
@@ -413,4 +413,4 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     return {**rest, **error} if holder is None else {**rest, holder: error}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed), payload_pass(with_error_of_host, native=True, keys=("error",)))
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed), payload_step(with_error_of_host, native=True, keys=("error",)))

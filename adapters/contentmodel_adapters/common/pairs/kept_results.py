@@ -195,7 +195,7 @@ def block_of(content: Any, api: str) -> dict[str, Any]:
 
 
 def json_of(value: Any) -> Any:
-    """Return the JSON value of a result. Requests have JSON as texts before the passes."""
+    """Return the JSON value of a result. Requests have JSON as texts before the steps."""
     try:
         return json.loads(value) if value.__class__ is str and value[:1] in ("{", "[") else value
     except (ValueError, RecursionError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import OF_MESSAGES, EncodeContext, media, payload_pass
+from contentmodel.authoring import OF_MESSAGES, EncodeContext, media, payload_step
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.datasets.atif.blocks import API, REQUEST, TABLE
@@ -34,7 +34,7 @@ class Atif(documents.DocumentAdapter):
     requires = {"steps": list}
     records = frozenset(OF_MESSAGES)
     meaningless = {"step_id": None, "message": ""}
-    request_passes = (
+    request_steps = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
@@ -43,7 +43,7 @@ class Atif(documents.DocumentAdapter):
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
     )
-    request_payload_passes = (payload_pass(with_required),)
+    request_payload_steps = (payload_step(with_required),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the confidence that a payload is a trajectory: it has steps, and a version that begins with ATIF."""

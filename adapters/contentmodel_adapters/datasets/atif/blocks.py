@@ -29,7 +29,7 @@ from contentmodel.authoring import (
     Table,
     TextOrBlocks,
     chat,
-    passes,
+    foreign,
     row,
     with_error_mark,
     with_error_read,
@@ -151,7 +151,7 @@ class Steps(MessageList):
         for message in value:
             if not context.native and not message.contents:
                 context.report_records(message, ())
-                passes.leave_empty(message, context)
+                foreign.leave_empty(message, context)
                 continue
             plain = message.role == "user" and OBSERVED.of(message, API)
             written = _without_records(message, context, in_step=message.role != "tool" and not plain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import media, request_pass, with_fitting_calls
+from contentmodel.authoring import media, request_step, with_fitting_calls
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.datasets.finetune.blocks import API, REQUEST, TABLE
 from contentmodel_adapters.datasets.finetune.rules import RULES
@@ -27,13 +27,13 @@ class OpenAIFinetune(documents.DocumentAdapter):
     refused = {
         "preferred_output": "a pair of answers (DPO) is not a conversation: convert `input` with each of its answers",
     }
-    request_passes = (
+    request_steps = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
         *media.with_readable_media(READS),
         documents.WITH_A_TURN,
-        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING, detach_media="always"),
+        request_step(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING, detach_media="always"),
         documents.FITTING_SCHEMAS,
     )
 

@@ -12,7 +12,7 @@ from contentmodel.authoring import (
     Row,
     media,
     objects_of,
-    payload_pass,
+    payload_step,
     text_of,
 )
 from contentmodel.request import ChatRequest
@@ -38,7 +38,7 @@ class HFMessages(documents.DocumentAdapter):
     requires = {"messages": list}
     conversation = "messages"
     refused = {"prompt": PAIRS, "chosen": PAIRS, "completion": PAIRS}
-    request_passes = (
+    request_steps = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
@@ -47,7 +47,7 @@ class HFMessages(documents.DocumentAdapter):
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
     )
-    request_payload_passes = (payload_pass(TOOLS.write, native=True),)
+    request_payload_steps = (payload_step(TOOLS.write, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         request = TOOLS.decode(wire, context, partial(super()._decode_row, row))

@@ -11,9 +11,9 @@ from contentmodel.authoring import (
     Row,
     media,
     objects_of,
-    payload_pass,
+    payload_step,
     place_instructions,
-    request_pass,
+    request_step,
 )
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.datasets.sharegpt.blocks import API, REQUEST, TABLE, expanded
@@ -38,17 +38,17 @@ class ShareGPT(documents.DocumentAdapter):
     also_takes = {"tools": (str,)}
     # The format has no reasoning.
     reasoning_fields = ()
-    request_passes = (
+    request_steps = (
         documents.KNOWN_TOOLS,
-        request_pass(place_instructions),
+        request_step(place_instructions),
         *documents.NORMALIZED,
         *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
-        request_pass(with_plain_placeholders, native=True),
+        request_step(with_plain_placeholders, native=True),
     )
-    request_payload_passes = (payload_pass(with_lists, native=True), payload_pass(TOOLS.write, native=True))
+    request_payload_steps = (payload_step(with_lists, native=True), payload_step(TOOLS.write, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = super()._decode_row

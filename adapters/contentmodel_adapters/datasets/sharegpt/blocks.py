@@ -36,8 +36,8 @@ from contentmodel.authoring import (
     Silent,
     Table,
     Union,
+    foreign,
     is_data_uri,
-    passes,
     reasons,
     with_error_mark,
     with_error_read,
@@ -303,7 +303,7 @@ def _encoded(message: ChatMessage, context: EncodeContext) -> Iterator[dict[str,
     """Yield the wire messages of one message: one for each result, and calls apart from texts."""
     if message.role == "tool":
         if message.message_id or message.author_name or message.extra:
-            passes.leave_empty(message, context)
+            foreign.leave_empty(message, context)
         for result in message.contents:
             yield from _encoded_result(result, context)
     elif not message.contents:

@@ -13,10 +13,10 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Row,
+    foreign,
     media,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
 )
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.errors import DecodeError, Fault
@@ -45,7 +45,7 @@ def with_answers(payload: dict[str, Any], request: ChatRequest, context: EncodeC
     message = answers_of(request.messages)
     answers = [] if message is None else RESUME.encode_list(message.contents, context)
     if message is not None:
-        passes.leave_empty(message, context)
+        foreign.leave_empty(message, context)
     return {**payload, "resume": answers} if answers else payload
 
 
@@ -71,7 +71,7 @@ class AgUi(documents.ListAdapter):
         "context": [],
         "finished": ({}, {"outcome": {"type": "success"}}),
     }
-    request_passes = (
+    request_steps = (
         documents.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
@@ -80,7 +80,7 @@ class AgUi(documents.ListAdapter):
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
     )
-    request_payload_passes = (payload_pass(with_answers, native=True), payload_pass(with_ids))
+    request_payload_steps = (payload_step(with_answers, native=True), payload_step(with_ids))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         answers = wire.get("resume")

@@ -15,11 +15,11 @@ from contentmodel.authoring import (
     MessageList,
     Pieces,
     ResultMessage,
+    foreign,
     hints,
     is_native,
     object_of,
     objects_of,
-    passes,
     text_of,
 )
 from contentmodel.content.outcomes import ConfigurationContent, ErrorContent, UnknownContent
@@ -229,7 +229,7 @@ def _head_of(wires: list[dict[str, Any]]) -> dict[str, Any] | None:
 def _written(message: ChatMessage, context: EncodeContext, *, own: bool) -> list[dict[str, Any]]:
     """Return the messages of AG-UI for one message."""
     if not own and not message.contents:
-        passes.leave_empty(message, context)
+        foreign.leave_empty(message, context)
         return []
     if message.role not in ("assistant", "tool"):
         layout = SYSTEM if message.role in ("system", "developer") else USER
@@ -243,7 +243,7 @@ def _written(message: ChatMessage, context: EncodeContext, *, own: bool) -> list
         head = {}
         wires.append(head)
     if head is None:
-        passes.leave_empty(message, context)
+        foreign.leave_empty(message, context)
     else:
         fields = {**HEAD.encode(message, context), **head}
         head.clear()

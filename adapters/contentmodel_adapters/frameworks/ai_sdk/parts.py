@@ -26,9 +26,9 @@ from contentmodel.authoring import (
     Table,
     is_data_uri,
     is_native,
-    message_pass,
     reasons,
-    request_pass,
+    request_step,
+    transcript_step,
     with_known_tools,
 )
 from contentmodel.content.base import AIContent, Protected
@@ -309,7 +309,7 @@ class AnyResult(Codec[list[AIContent]]):
         return "any"
 
 
-KNOWN_TOOLS = request_pass(with_known_tools, native=True, kinds=Kinds(listed=False))
+KNOWN_TOOLS = request_step(with_known_tools, native=True, kinds=Kinds(listed=False))
 
 # -- media -------------------------------------------------------------------------------------------------------------
 
@@ -453,4 +453,4 @@ def _is_custom(content: Any) -> bool:
     return content.__class__ is ConfigurationContent and not content.kind.startswith("data-")
 
 
-WITHOUT_CUSTOM_PARTS = message_pass(without_custom_parts, needs=(CompactionContent, ConfigurationContent))
+WITHOUT_CUSTOM_PARTS = transcript_step(without_custom_parts, needs=(CompactionContent, ConfigurationContent))

@@ -19,11 +19,11 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
-    message_pass,
-    passes,
-    response_pass,
+    foreign,
+    response_step,
+    transcript_step,
 )
-from contentmodel.authoring import media as media_passes
+from contentmodel.authoring import media as media_steps
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.failures import STATUSES, error_kind
 from contentmodel.message import ChatMessage
@@ -119,11 +119,11 @@ def without_error_in_message(response: ChatResponse, context: DecodeContext) -> 
     return context.replace(response, choices=[context.replace(choice, messages=messages)], error=error)
 
 
-MESSAGE_PASSES = (
-    message_pass(passes.normalize_answer, cites=True),
-    *media_passes.with_readable_media(extensions_ai.READS),
+MESSAGE_STEPS = (
+    transcript_step(foreign.normalize_answer, cites=True),
+    *media_steps.with_readable_media(extensions_ai.READS),
 )
-"""The passes of the messages of answers. Each format also converts the spans of citations to its own unit."""
+"""The steps of the messages of answers. Each format also converts the spans of citations to its own unit."""
 
 
 class WithAnswers(documents.Lists):
@@ -132,7 +132,7 @@ class WithAnswers(documents.Lists):
     finish = FINISH
     has_failed_answers = True
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_passes = (response_pass(with_error_in_message, native=True),)
+    response_steps = (response_step(with_error_in_message, native=True),)
     of_answers: frozenset[str] = frozenset()
     """The fields that an answer has and a conversation has not."""
     types_of_answers: tuple[str, ...] = ()

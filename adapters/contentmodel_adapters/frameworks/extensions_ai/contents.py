@@ -28,10 +28,10 @@ from contentmodel.authoring import (
     Spec,
     Table,
     Union,
+    foreign,
     hints,
     media,
     objects_of,
-    passes,
     reasons,
     spread,
 )
@@ -456,7 +456,7 @@ class Messages(MessageList):
     def _encode_message(self, message: ChatMessage, context: EncodeContext) -> Iterator[dict[str, Any]]:
         if not context.native and not message.contents:
             # An empty message of another API is not written.
-            passes.leave_empty(message, context)
+            foreign.leave_empty(message, context)
             return
         if self._mark is not None:
             message = context.with_contents(message, [self._mark(content, context) for content in message.contents])
@@ -490,14 +490,14 @@ READS = media.MediaSupport(schemes=("http", "https", "file", "gs", "s3"), in_ans
 """Media of any type. A link has a media type."""
 
 
-PASSES = (
+STEPS = (
     documents.INSTRUCTIONS,
     *documents.NORMALIZED,
     *media.with_readable_media(READS),
     documents.FITTING_CALLS,
     approvals.WITH_OWN_IDS,
 )
-"""The passes of these formats. Each also converts the spans of citations to its own unit."""
+"""The steps of these formats. Each also converts the spans of citations to its own unit."""
 
 
 def recognised(items: list[Any], tag: str, own: tuple[str, ...] = ()) -> float:

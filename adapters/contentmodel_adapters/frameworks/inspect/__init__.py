@@ -13,10 +13,10 @@ from contentmodel.authoring import (
     is_data_uri,
     list_of,
     media,
-    message_pass,
     objects_of,
-    payload_pass,
+    payload_step,
     text_of,
+    transcript_step,
     with_custom_results,
 )
 from contentmodel.request import ChatRequest
@@ -66,16 +66,16 @@ class InspectEvalLog(documents.ListAdapter):
         "metadata": {},
         "store": {},
     }
-    request_passes = (
+    request_steps = (
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
         *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
-        message_pass(with_known_state, native=True),
-        message_pass(with_complete_results, native=True),
+        transcript_step(with_known_state, native=True),
+        transcript_step(with_complete_results, native=True),
     )
-    request_payload_passes = (payload_pass(with_references, native=True),)
+    request_payload_steps = (payload_step(with_references, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         whole, references = resolved(wire, context)

@@ -24,9 +24,9 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
+    foreign,
     hints,
     is_native,
-    passes,
     reasons,
     row,
 )
@@ -245,7 +245,7 @@ def _decode_result(wire: dict[str, Any], wires: list[Any], index: int, context: 
 
 def _encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     if not message.contents and not is_native(message, context):
-        passes.leave_empty(message, context)
+        foreign.leave_empty(message, context)
         return []
     if message.role == "tool":
         return _encode_results(message, context)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any, Literal
 
-from contentmodel.authoring import DUMPERS, DecodeContext, EncodeContext, Hint, Row, message_pass, passes, payload_pass
+from contentmodel.authoring import (
+    DUMPERS,
+    DecodeContext,
+    EncodeContext,
+    Hint,
+    Row,
+    foreign,
+    payload_step,
+    transcript_step,
+)
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.message import ChatMessage
@@ -38,7 +47,7 @@ def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> 
         run = list(group)
         if not own:
             spanned = with_spans([_with_state(one, context) for one in run], context, "codepoint")
-            run = passes.normalize_foreign(spanned, context)
+            run = foreign.normalize_foreign(spanned, context)
         known += run
     return known
 
@@ -95,11 +104,11 @@ class LangChainMessages(documents.ListAdapter):
         "content": "",
         "example": False,
     }
-    request_passes = (
+    request_steps = (
         documents.INSTRUCTIONS,
-        message_pass(with_known_messages),
+        transcript_step(with_known_messages),
     )
-    request_payload_passes = (payload_pass(with_batch, native=True),)
+    request_payload_steps = (payload_step(with_batch, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         only = only_of_batch(wire.get("messages"))

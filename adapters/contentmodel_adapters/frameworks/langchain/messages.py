@@ -17,10 +17,10 @@ from contentmodel.authoring import (
     EncodeContext,
     MessageList,
     as_text_content,
+    foreign,
     hints,
     object_of,
     objects_of,
-    passes,
     runs,
 )
 from contentmodel.content.base import AIContent
@@ -315,7 +315,7 @@ class _Writer:
         context.native, context.completes = own, not own
         message = _with_json_as_text(message, context)
         if not message.contents and not own and message.role != REMOVE:
-            passes.leave_empty(message, context)
+            foreign.leave_empty(message, context)
             return
         issuer = _issuer_of(message)
         pieces = runs(message.contents, lambda content: _is_a_message(content, message))

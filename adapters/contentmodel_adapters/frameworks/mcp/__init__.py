@@ -17,17 +17,17 @@ from contentmodel.authoring import (
     TableAdapter,
     TextField,
     content_step,
+    foreign,
     hoist_instructions,
     instructions_as_text,
     media,
-    message_pass,
     object_of,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
     reasons,
-    request_pass,
+    request_step,
     set_fields,
+    transcript_step,
     with_fitting_calls,
     with_known_tools,
     with_normalized_texts,
@@ -112,27 +112,27 @@ class McpSampling(TableAdapter):
     conversation = "messages"
     records = frozenset({"artifact"})
     meaningless = {"_meta": ({}, None), "includeContext": "none", "task": None, "resultType": "complete"}
-    request_passes = (
-        request_pass(with_known_tools, native=True, kinds=Kinds()),
-        request_pass(hoist_instructions),
+    request_steps = (
+        request_step(with_known_tools, native=True, kinds=Kinds()),
+        request_step(hoist_instructions),
         *documents.NORMALIZED,
-        message_pass(passes.join_results),
+        transcript_step(foreign.join_results),
         *media.with_readable_media(READS),
         documents.WITH_A_TURN,
-        request_pass(with_fitting_calls, ids=documents.ANYTHING, names=NAMES),
-        message_pass(instructions_as_text),
+        request_step(with_fitting_calls, ids=documents.ANYTHING, names=NAMES),
+        transcript_step(instructions_as_text),
         content_step(with_names_of_links, FunctionResultContent, own="always", needs=(UriContent,)),
         documents.FITTING_SCHEMAS,
     )
-    request_payload_passes = (payload_pass(with_limit),)
-    answer_passes = (
-        message_pass(without_user_messages),
-        message_pass(with_normalized_texts, blocks=CONTENT),
-        message_pass(passes.without_names_of_results, needs=(FunctionResultContent,)),
+    request_payload_steps = (payload_step(with_limit),)
+    answer_steps = (
+        transcript_step(without_user_messages),
+        transcript_step(with_normalized_texts, blocks=CONTENT),
+        transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
         *media.with_readable_media(READS),
-        message_pass(passes.without_broken_status, native=True, needs=passes.CALLS),
+        transcript_step(foreign.without_broken_status, native=True, needs=foreign.CALLS),
     )
-    response_payload_passes = (payload_pass(completed),)
+    response_payload_steps = (payload_step(completed),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)

@@ -16,14 +16,14 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     counted,
+    foreign,
     media,
-    message_pass,
     objects_of,
-    passes,
-    payload_pass,
-    request_pass,
-    response_pass,
+    payload_step,
+    request_step,
+    response_step,
     text_of,
+    transcript_step,
     with_json_schemas,
     without_user_messages,
 )
@@ -103,21 +103,21 @@ class OtelGenAI(TableAdapter):
     answered = RESPONSES
     structure = frozenset({FINISH_REASONS, "gen_ai.output.type"})
     repeated = REQUESTS
-    request_passes = (
+    request_steps = (
         documents.KNOWN_TOOLS,
         *documents.NORMALIZED,
         *media.with_readable_media(READS),
         approvals.WITHOUT_OWN_IDS,
-        request_pass(with_json_schemas),
+        request_step(with_json_schemas),
     )
-    request_payload_passes = (payload_pass(as_read, native=True),)
-    answer_passes = (
-        message_pass(without_user_messages),
-        message_pass(passes.normalize_answer),
+    request_payload_steps = (payload_step(as_read, native=True),)
+    answer_steps = (
+        transcript_step(without_user_messages),
+        transcript_step(foreign.normalize_answer),
         *media.with_readable_media(READS),
     )
-    response_passes = (response_pass(with_counted_usage),)
-    response_payload_passes = (payload_pass(with_listed_reasons, native=True), payload_pass(as_read, native=True))
+    response_steps = (response_step(with_counted_usage),)
+    response_payload_steps = (payload_step(with_listed_reasons, native=True), payload_step(as_read, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         wire, spelling = as_usual(wire, OF_REQUESTS if row is REQUEST else OF_ANSWERS, context)

@@ -33,8 +33,8 @@ from contentmodel.authoring import (
     TextOrBlocks,
     chat,
     dotted_key,
+    foreign,
     hints,
-    passes,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
@@ -165,7 +165,7 @@ class _Answer(Group):
 
     def encode(self, value: list[ChatMessage], wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
         messages = value or [ChatMessage(role="assistant")]
-        only = passes.joined_messages(messages, context) if len(messages) > 1 else messages[0]
+        only = foreign.joined_messages(messages, context) if len(messages) > 1 else messages[0]
         (made,) = ANSWER.encode(only, context)
         finish = wire.pop("finish_reason", None)
         wire.update(made if finish is None else {**made, "finish_reason": finish})

@@ -15,11 +15,11 @@ from contentmodel.authoring import (
     Row,
     is_native,
     media,
-    message_pass,
-    payload_pass,
+    payload_step,
     reasons,
-    request_pass,
+    request_step,
     text_of,
+    transcript_step,
     with_guests,
     with_known_tools,
 )
@@ -152,17 +152,17 @@ class PydanticAIMessages(documents.ListAdapter):
         # How an instruction is delivered.
         **dict.fromkeys(("dynamic", "on_change")),
     }
-    request_passes = (
-        message_pass(without_records, native=True),
-        message_pass(with_guests, native=True, guests=GUESTS),
-        request_pass(with_known_tools, kinds=Kinds(changes=True)),
+    request_steps = (
+        transcript_step(without_records, native=True),
+        transcript_step(with_guests, native=True, guests=GUESTS),
+        request_step(with_known_tools, kinds=Kinds(changes=True)),
         *documents.NORMALIZED,
-        message_pass(with_providers),
+        transcript_step(with_providers),
         *media.with_readable_media(READS),
         documents.FITTING_CALLS,
-        message_pass(with_names_of_results, native=True),
+        transcript_step(with_names_of_results, native=True),
     )
-    request_payload_passes = (payload_pass(with_instructions, native=True),)
+    request_payload_steps = (payload_step(with_instructions, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         request = super()._decode_row(row, wire, context)

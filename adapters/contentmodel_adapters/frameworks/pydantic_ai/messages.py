@@ -24,9 +24,9 @@ from contentmodel.authoring import (
     Silent,
     TextField,
     escaped,
+    foreign,
     hints,
     is_native,
-    passes,
     reasons,
     runs,
     wire_fields,
@@ -131,7 +131,7 @@ class Messages(MessageList):
             is_own = is_native(message, context)
             whole = _whole_block(message) if is_own else None
             if not message.contents and not is_own:
-                passes.leave_empty(message, context)
+                foreign.leave_empty(message, context)
             elif message.role == "assistant" or whole is not None:
                 wires.append(_response_of(message, context) if whole is None else whole)
                 request = None

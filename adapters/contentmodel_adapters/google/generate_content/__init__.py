@@ -26,12 +26,12 @@ from contentmodel_adapters.common.google import ISSUER, SKIP
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.google.generate_content.dialects import DIALECTS, INVOCATIONS, host_of
 from contentmodel_adapters.google.generate_content.fit import (
-    ANSWER_PASSES,
-    HOST_PASSES,
-    PAYLOAD_PASSES,
-    REQUEST_PASSES,
-    RESPONSE_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    HOST_STEPS,
+    PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
+    RESPONSE_STEPS,
 )
 from contentmodel_adapters.google.generate_content.response import (
     ERRORS,
@@ -99,13 +99,13 @@ class GoogleGenerateContent(TableAdapter):
     failure_message = "finishMessage"
     has_errors_in_lists = True
     http = HTTP
-    request_passes = REQUEST_PASSES
-    request_payload_passes = PAYLOAD_PASSES
-    host_payload_passes = HOST_PASSES
-    answer_passes = ANSWER_PASSES
-    response_passes = RESPONSE_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = PAYLOAD_STEPS
+    host_payload_steps = HOST_STEPS
+    answer_steps = ANSWER_STEPS
+    response_steps = RESPONSE_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         return host_of(policies)

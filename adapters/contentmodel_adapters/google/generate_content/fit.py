@@ -1,4 +1,4 @@
-"""How conversations, their requests and answers are adapted to generateContent: the steps, in order."""
+"""The steps that adapt requests and answers to generateContent, in their order."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from contentmodel.authoring import (
     Fact,
     Kinds,
     content_step,
+    foreign,
     hoist_instructions,
     media,
-    message_pass,
     object_of,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
     reasons,
-    request_pass,
-    response_pass,
+    request_step,
+    response_step,
     settings,
+    transcript_step,
     turn_step,
     with_date,
     with_fitting_calls,
@@ -156,30 +156,30 @@ def takes_guest(guest: AIContent, request: ChatRequest, context: EncodeContext) 
     return is_code or context.known.capabilities.signed_calls
 
 
-REQUEST_PASSES = (
-    request_pass(report_url, native=True),
-    request_pass(settings.with_fitting_settings, aimed=True, form=settings.GOOGLE),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_tools_of_kin),
-    request_pass(with_fields_of_kin),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
-    request_pass(with_media_type, needs=(("option", "response_format"),)),
-    request_pass(without_cited_instructions, needs=(Fact.INSTRUCTIONS,)),
-    request_pass(with_hosted_of_gemini, needs=TYPES),
-    request_pass(with_whole_guests, accepts=takes_guest),
-    *passes.NORMALIZE,
-    message_pass(passes.join_results),
-    message_pass(passes.join_assistant),
-    passes.WITHOUT_CITATIONS,
+REQUEST_STEPS = (
+    request_step(report_url, native=True),
+    request_step(settings.with_fitting_settings, aimed=True, form=settings.GOOGLE),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(with_tools_of_kin),
+    request_step(with_fields_of_kin),
+    request_step(with_sendable_tools, current=CURRENT),
+    request_step(hoist_instructions),
+    request_step(with_media_type, needs=(("option", "response_format"),)),
+    request_step(without_cited_instructions, needs=(Fact.INSTRUCTIONS,)),
+    request_step(with_hosted_of_gemini, needs=TYPES),
+    request_step(with_whole_guests, accepts=takes_guest),
+    *foreign.NORMALIZE,
+    transcript_step(foreign.join_results),
+    transcript_step(foreign.join_assistant),
+    foreign.WITHOUT_CITATIONS,
     *media.with_readable_media(READS),
-    request_pass(with_fitting_parts, needs=NEEDS_OF_CALLS),
-    request_pass(with_fitting_schemas, dialects=GOOGLE),
-    request_pass(with_mode_of_strict_tools, native=True),
-    message_pass(passes.with_names_of_results),
+    request_step(with_fitting_parts, needs=NEEDS_OF_CALLS),
+    request_step(with_fitting_schemas, dialects=GOOGLE),
+    request_step(with_mode_of_strict_tools, native=True),
+    transcript_step(foreign.with_names_of_results),
     WITH_TEXTS_OF_FAILURES,
-    message_pass(with_begun),
-    request_pass(passes.with_a_turn),
+    transcript_step(with_begun),
+    request_step(foreign.with_a_turn),
     turn_step(with_signed_parts, ReasoningContent, needs=(Fact.STATE,)),
     turn_step(
         with_signed_call,
@@ -235,15 +235,15 @@ def with_invocations(payload: dict[str, Any], request: ChatRequest, context: Enc
     return {**payload, "toolConfig": {**settings, INVOCATIONS: True}}
 
 
-PAYLOAD_PASSES = (payload_pass(without_choice_of_no_functions, keys=("toolConfig",)),)
-HOST_PASSES = (payload_pass(with_invocations, aimed=True, keys=("tools", "toolConfig")),)
+PAYLOAD_STEPS = (payload_step(without_choice_of_no_functions, keys=("toolConfig",)),)
+HOST_STEPS = (payload_step(with_invocations, aimed=True, keys=("tools", "toolConfig")),)
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 
-ANSWER_PASSES = (
-    message_pass(without_user_messages),
+ANSWER_STEPS = (
+    transcript_step(without_user_messages),
     WITH_TEXTS_OF_FAILURES,
-    message_pass(with_normalized_texts, native=True, blocks=PARTS),
+    transcript_step(with_normalized_texts, native=True, blocks=PARTS),
 )
 
 
@@ -256,7 +256,7 @@ def without_blocked(response: ChatResponse, context: EncodeContext) -> ChatRespo
     return replace(response, choices=choices)
 
 
-RESPONSE_PASSES = (response_pass(without_blocked, native=True),)
+RESPONSE_STEPS = (response_step(without_blocked, native=True),)
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
@@ -276,4 +276,4 @@ def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
 COUNTED = ("promptTokenCount", "candidatesTokenCount", "toolUsePromptTokenCount", "thoughtsTokenCount")
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

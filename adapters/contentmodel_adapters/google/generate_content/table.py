@@ -326,7 +326,7 @@ _BESIDE = frozenset({*MODIFIERS, "thoughtSignature", "thought"})
 
 # Keys that determine a part's kind, whatever other keys it has.
 class IdOfCode(Group):
-    """The id of a call that runs code. Decoding leaves it to the pass that pairs calls with results."""
+    """The id of a call that runs code. Decoding leaves it to the step that pairs calls with results."""
 
     attribute = "call_id"
 

@@ -21,10 +21,10 @@ from contentmodel_adapters.common.google import ISSUER
 from contentmodel_adapters.common.input_fields import fields_of, may_be_request
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.google.interactions.fit import (
-    ANSWER_PASSES,
-    PAYLOAD_PASSES,
-    REQUEST_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
 )
 from contentmodel_adapters.google.interactions.rules import RULES
 from contentmodel_adapters.google.interactions.stream import Decoder, Encoder
@@ -76,11 +76,11 @@ class GoogleInteractions(TableAdapter):
     has_failed_answers = True
     http = HTTP
     meaningless = {"object": "interaction", "updated": None}
-    request_passes = REQUEST_PASSES
-    request_payload_passes = PAYLOAD_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = PAYLOAD_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": False, "tools_inside": False}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Any, wire: dict[str, Any], context: Any) -> Any:
         value = super()._decode_row(row, wire, context)

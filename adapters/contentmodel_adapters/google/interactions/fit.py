@@ -1,4 +1,4 @@
-"""How conversations, their requests and answers are adapted to Interactions: the steps, in order."""
+"""The steps that adapt requests and answers to Interactions, in their order."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from contentmodel.authoring import (
     EncodeContext,
     Fact,
     Kinds,
+    foreign,
     hoist_instructions,
     instructions_as_text,
     media,
-    message_pass,
-    passes,
-    payload_pass,
+    payload_step,
     reasons,
-    request_pass,
+    request_step,
     settings,
+    transcript_step,
     turn_step,
     with_date,
     with_fitting_calls,
@@ -66,7 +66,7 @@ def _is_continued(request: ChatRequest, context: EncodeContext) -> bool:
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with a turn of the user, unless it continues a conversation that the server holds."""
-    return request if _is_continued(request, context) else passes.with_a_turn(request, context)
+    return request if _is_continued(request, context) else foreign.with_a_turn(request, context)
 
 
 def with_fitting_steps(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -110,18 +110,18 @@ def with_signed_turn(message: ChatMessage, context: EncodeContext) -> ChatMessag
 
 # The API has only levels of thinking. The lowest level depends on the model.
 FORM = settings.Form(off=None, auto={}, shown=settings.Shown("summary", "auto", "none"))
-REQUEST_PASSES = (
-    request_pass(settings.with_fitting_settings, aimed=True, form=FORM),
-    request_pass(with_known_tools, native=True, kinds=Kinds()),
-    request_pass(with_tools_of_kin),
-    request_pass(with_fields_of_kin),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(hoist_instructions),
+REQUEST_STEPS = (
+    request_step(settings.with_fitting_settings, aimed=True, form=FORM),
+    request_step(with_known_tools, native=True, kinds=Kinds()),
+    request_step(with_tools_of_kin),
+    request_step(with_fields_of_kin),
+    request_step(with_sendable_tools, current=CURRENT),
+    request_step(hoist_instructions),
     turn_step(with_signed_thoughts, needs=(Fact.STATE,)),
-    *passes.NORMALIZE,
+    *foreign.NORMALIZE,
     *media.with_readable_media(READS),
-    request_pass(with_a_turn),
-    request_pass(with_fitting_steps, needs=NEEDS_OF_CALLS),
+    request_step(with_a_turn),
+    request_step(with_fitting_steps, needs=NEEDS_OF_CALLS),
     turn_step(
         with_signed_turn,
         FunctionCallContent,
@@ -129,10 +129,10 @@ REQUEST_PASSES = (
         needs=(FunctionCallContent,),
         on=requires_signed_calls,
     ),
-    message_pass(instructions_as_text),
-    request_pass(with_fitting_schemas, dialects=GOOGLE),
-    request_pass(with_mode_of_strict_tools, native=True),
-    message_pass(passes.with_names_of_results),
+    transcript_step(instructions_as_text),
+    request_step(with_fitting_schemas, dialects=GOOGLE),
+    request_step(with_mode_of_strict_tools, native=True),
+    transcript_step(foreign.with_names_of_results),
 )
 
 # -- payloads ----------------------------------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     return {"model": "", **payload}
 
 
-PAYLOAD_PASSES = (payload_pass(with_model),)
-ANSWER_PASSES = (
+PAYLOAD_STEPS = (payload_step(with_model),)
+ANSWER_STEPS = (
     turn_step(with_signed_thoughts, needs=(Protected,)),
-    message_pass(passes.normalize_answer, cites=True),
+    transcript_step(foreign.normalize_answer, cites=True),
 )
 
 
@@ -172,4 +172,4 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     return {"object": "interaction", "status": "completed", "steps": [], **payload}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

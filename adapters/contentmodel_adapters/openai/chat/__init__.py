@@ -25,10 +25,10 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.google import SKIP
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.openai.chat.fit import (
-    ANSWER_PASSES,
-    REQUEST_PASSES,
-    REQUEST_PAYLOAD_PASSES,
-    RESPONSE_PAYLOAD_PASSES,
+    ANSWER_STEPS,
+    REQUEST_PAYLOAD_STEPS,
+    REQUEST_STEPS,
+    RESPONSE_PAYLOAD_STEPS,
 )
 from contentmodel_adapters.openai.chat.hosts import API, DIALECTS, host_of
 from contentmodel_adapters.openai.chat.messages import FLAG, REASONING_FIELDS, encode_answer, expanded
@@ -81,11 +81,11 @@ class OpenAIChat(TableAdapter):
     meaningless = {"object": "chat.completion", "extra_content": ({"google": {"thought_signature": SKIP}}, FLAG)}
     reasoning_fields = REASONING_FIELDS
     dialects = tuple(DIALECTS)
-    request_passes = REQUEST_PASSES
-    request_payload_passes = REQUEST_PAYLOAD_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    request_payload_steps = REQUEST_PAYLOAD_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         decode = partial(super()._decode_row, row, context=context)

@@ -18,19 +18,19 @@ from contentmodel.authoring import (
     Kinds,
     Made,
     content_step,
+    foreign,
     hints,
     is_native,
     media,
-    message_pass,
     needs,
     objects_of,
-    passes,
-    payload_pass,
+    payload_step,
     place_instructions,
     readable_reasoning,
     reasons,
-    request_pass,
+    request_step,
     settings,
+    transcript_step,
     turn_step,
     types_after_fitting,
     whole_seconds,
@@ -206,22 +206,22 @@ def with_accepted_author(message: ChatMessage, context: EncodeContext) -> ChatMe
 
 
 _REFUSED = re.compile(f"[{REFUSED_IN_AUTHORS}]+")
-REQUEST_PASSES = (
-    request_pass(with_settings_of_platform, needs=(("extra", "openai-responses"),)),
-    request_pass(with_fields_of_mistral, needs=(("extra", "mistral-chat"),)),
-    request_pass(with_fitting_settings, native=True, needs=settings.NEEDS),
-    request_pass(with_tools_of_host, native=True),
-    request_pass(place_instructions, native=True),
-    *passes.NORMALIZE,
+REQUEST_STEPS = (
+    request_step(with_settings_of_platform, needs=(("extra", "openai-responses"),)),
+    request_step(with_fields_of_mistral, needs=(("extra", "mistral-chat"),)),
+    request_step(with_fitting_settings, native=True, needs=settings.NEEDS),
+    request_step(with_tools_of_host, native=True),
+    request_step(place_instructions, native=True),
+    *foreign.NORMALIZE,
     content_step(without_unread_state, attribute="protected", native=True, needs=(Fact.STATE,)),
     content_step(with_state_of_host, attribute="protected", needs=(Fact.STATE,), on=has_fields_of_state),
     turn_step(with_signed_call, FunctionCallContent, own="aimed", on=requires_signed_calls),
     turn_step(with_role_of_host, aimed=True, own="always", needs=("developer",), on=lacks_developers),
     turn_step(with_accepted_author, attribute="author_name", aimed=True, own="always", needs=(Fact.AUTHOR,)),
     *media.with_readable_media(reads),
-    request_pass(passes.with_a_turn),
-    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
-    request_pass(with_fitting_schemas, dialects=OPENAI),
+    request_step(foreign.with_a_turn),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
+    request_step(with_fitting_schemas, dialects=OPENAI),
 )
 
 
@@ -291,18 +291,18 @@ def with_reported_settings(payload: dict[str, Any], request: ChatRequest, contex
     return payload
 
 
-REQUEST_PAYLOAD_PASSES = (
-    payload_pass(passes.with_model),
-    payload_pass(without_settings_of_tools, aimed=True, keys=("tool_choice", "parallel_tool_calls")),
-    payload_pass(with_voice, keys=("modalities",)),
-    payload_pass(with_rules_of_host, aimed=True),
-    payload_pass(with_aliases, native=True),
-    payload_pass(with_reported_settings, native=True),
+REQUEST_PAYLOAD_STEPS = (
+    payload_step(foreign.with_model),
+    payload_step(without_settings_of_tools, aimed=True, keys=("tool_choice", "parallel_tool_calls")),
+    payload_step(with_voice, keys=("modalities",)),
+    payload_step(with_rules_of_host, aimed=True),
+    payload_step(with_aliases, native=True),
+    payload_step(with_reported_settings, native=True),
 )
-ANSWER_PASSES = (
-    message_pass(without_user_messages),
+ANSWER_STEPS = (
+    transcript_step(without_user_messages),
     content_step(with_state_of_host, attribute="protected", own="always", on=has_fields_of_state),
-    message_pass(with_normalized_texts, native=True, cites=True),
+    transcript_step(with_normalized_texts, native=True, cites=True),
 )
 
 
@@ -344,8 +344,8 @@ def with_listed_sources(payload: dict[str, Any], response: ChatResponse, context
     return with_listed(payload, contents_of(response.messages), context) if context.native else payload
 
 
-RESPONSE_PAYLOAD_PASSES = (
-    payload_pass(completed),
-    payload_pass(with_error_of_host, native=True, keys=("error",)),
-    payload_pass(with_listed_sources, native=True),
+RESPONSE_PAYLOAD_STEPS = (
+    payload_step(completed),
+    payload_step(with_error_of_host, native=True, keys=("error",)),
+    payload_step(with_listed_sources, native=True),
 )

@@ -32,11 +32,11 @@ from contentmodel.authoring import (
     Row,
     Silent,
     TextOrBlocks,
+    foreign,
     hints,
     is_native,
     needs_error_mark,
     object_of,
-    passes,
     reasons,
     with_detached_media,
     with_error_mark,
@@ -429,7 +429,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     if message.role == "tool":
         return _encode_results(message, context)
     if not context.native and not message.contents:
-        passes.leave_empty(message, context)
+        foreign.leave_empty(message, context)
         return []
     _report_citations(message.contents, context)
     return [PLAIN.encode(message, context)]

@@ -22,7 +22,7 @@ from contentmodel_adapters.common.input_fields import fields_of, may_be_request
 from contentmodel_adapters.common.makers import sealer_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.openai.errors import ERRORS, LIMIT_HEADERS
-from contentmodel_adapters.openai.responses.fit import ANSWER_PASSES, REQUEST_PASSES, RESPONSE_PAYLOAD_PASSES
+from contentmodel_adapters.openai.responses.fit import ANSWER_STEPS, REQUEST_STEPS, RESPONSE_PAYLOAD_STEPS
 from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE
 from contentmodel_adapters.openai.responses.rules import RULES
 from contentmodel_adapters.openai.responses.stream import Decoder, Encoder
@@ -100,10 +100,10 @@ class OpenAIResponses(TableAdapter):
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer", "encrypted_content": ""}
     repeated = frozenset(REPEATED)
     has_failed_answers = True
-    request_passes = REQUEST_PASSES
-    answer_passes = ANSWER_PASSES
+    request_steps = REQUEST_STEPS
+    answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
-    response_payload_passes = RESPONSE_PAYLOAD_PASSES
+    response_payload_steps = RESPONSE_PAYLOAD_STEPS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -12,17 +12,17 @@ from contentmodel.authoring import (
     Kinds,
     Turns,
     content_step,
+    foreign,
     hints,
     is_native,
     media,
-    message_pass,
-    passes,
-    payload_pass,
+    payload_step,
     readable_reasoning,
     reasons,
-    request_pass,
+    request_step,
     seconds_of,
     settings,
+    transcript_step,
     turn_step,
     with_fitting_calls,
     with_known_tools,
@@ -83,7 +83,7 @@ def is_continued(request: ChatRequest, context: EncodeContext) -> bool:
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with a placeholder user message if it has no contents and continues no conversation."""
-    return request if is_continued(request, context) else passes.with_a_turn(request, context)
+    return request if is_continued(request, context) else foreign.with_a_turn(request, context)
 
 
 def with_fitting_items(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -166,32 +166,32 @@ def _with_definitions(content: AIContent, known: dict[str, FunctionTool], contex
     return context.replace(content, tools=TABLE.unions["tool"].encode_list(defined, context))
 
 
-REQUEST_PASSES = (
-    request_pass(with_settings_of, other="openai-chat", needs=(("extra", "openai-chat"),)),
-    request_pass(settings.with_fitting_settings, native=True, form=settings.RESPONSES),
-    request_pass(with_separate_added_tools, native=True, needs=(ToolChangeContent,)),
-    request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
-    request_pass(with_sendable_tools, current=CURRENT),
-    request_pass(with_approvals_of_openai, needs=(ToolApprovalRequestContent,)),
-    request_pass(with_runs_of_openai, needs=(FunctionCallContent,)),
-    request_pass(with_hosted_of_openai, needs=TYPES),
-    request_pass(with_whole_guests),
-    request_pass(with_definitions, needs=(ToolSearchToolResultContent,)),
-    message_pass(with_state_of_items, needs=(ReasoningContent,)),
-    request_pass(with_stored_reasoning, needs=(ReasoningContent,)),
-    *passes.NORMALIZE,
+REQUEST_STEPS = (
+    request_step(with_settings_of, other="openai-chat", needs=(("extra", "openai-chat"),)),
+    request_step(settings.with_fitting_settings, native=True, form=settings.RESPONSES),
+    request_step(with_separate_added_tools, native=True, needs=(ToolChangeContent,)),
+    request_step(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
+    request_step(with_sendable_tools, current=CURRENT),
+    request_step(with_approvals_of_openai, needs=(ToolApprovalRequestContent,)),
+    request_step(with_runs_of_openai, needs=(FunctionCallContent,)),
+    request_step(with_hosted_of_openai, needs=TYPES),
+    request_step(with_whole_guests),
+    request_step(with_definitions, needs=(ToolSearchToolResultContent,)),
+    transcript_step(with_state_of_items, needs=(ReasoningContent,)),
+    request_step(with_stored_reasoning, needs=(ReasoningContent,)),
+    *foreign.NORMALIZE,
     turn_step(without_unread_state, ReasoningContent, native=True, needs=(ReasoningContent,)),
-    message_pass(with_state_at_end, needs=(ReasoningContent,)),
-    request_pass(with_texts_of_openai, needs=(TextContent,)),
+    transcript_step(with_state_at_end, needs=(ReasoningContent,)),
+    request_step(with_texts_of_openai, needs=(TextContent,)),
     *media.with_readable_media(READS),
-    request_pass(with_a_turn),
-    request_pass(with_fitting_items, needs=NEEDS_OF_CALLS),
-    request_pass(with_fitting_schemas, dialects=OPENAI),
+    request_step(with_a_turn),
+    request_step(with_fitting_items, needs=NEEDS_OF_CALLS),
+    request_step(with_fitting_schemas, dialects=OPENAI),
 )
 
 
-ANSWER_PASSES = (
-    message_pass(passes.normalize_answer, cites=True),
+ANSWER_STEPS = (
+    transcript_step(foreign.normalize_answer, cites=True),
     content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
 )
 
@@ -267,4 +267,4 @@ def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
     return {**total, "input_tokens_details": inside, "output_tokens_details": outside}
 
 
-RESPONSE_PAYLOAD_PASSES = (payload_pass(completed),)
+RESPONSE_PAYLOAD_STEPS = (payload_step(completed),)

@@ -113,7 +113,7 @@ class Sealed(Opaque):
     """The encrypted content of reasoning: of the maker that its `format` names, or else of the maker of the model.
 
     Only OpenRouter sends a `format` (openrouter.ai/docs, "Responses API", seen 2026-11-27). The APIs of the makers in
-    `_SEALING` have this state, too. That of other makers is a host's, and is sent back to this API only. The passes of
+    `_SEALING` have this state, too. That of other makers is a host's, and is sent back to this API only. The steps of
     requests remove the states that the target cannot read.
     """
 

@@ -23,7 +23,7 @@ import msgspec
 
 import contentmodel
 from contentmodel.adapter import adapter as find_adapter
-from contentmodel.engine.pipeline.steps import Pass
+from contentmodel.engine.pipeline.steps import Step
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, Mutant, add
 
 BEDROCK, RESPONSES, MISTRAL, OLLAMA = "bedrock-converse", "openai-responses", "mistral-chat", "ollama-chat"
@@ -94,7 +94,7 @@ def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
 
     with ExitStack() as stack:
         if isinstance(owner, ModuleType):
-            for module in _importers(owner, original, attribute):
+            for module in _importers(original, attribute):
                 stack.enter_context(mock.patch.object(module, attribute, replacement))
             for module, name, steps in _declared_steps():
                 changed_steps = tuple(_with_function(step, function, replacement) for step in steps)
@@ -105,24 +105,24 @@ def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
         yield
 
 
-def _importers(owner: ModuleType, function: Any, name: str) -> list[ModuleType]:
-    """Return the module of a function, and the modules of the library that have it under its name."""
+def _importers(function: Any, name: str) -> list[ModuleType]:
+    """Return the modules of the library that have a function under its name."""
     modules = [module for key, module in list(sys.modules.items()) if key.partition(".")[0] == "contentmodel"]
-    return [owner, *(m for m in modules if m is not owner and vars(m).get(name) is function)]
+    return [module for module in modules if vars(module).get(name) is function]
 
 
-def _declared_steps() -> list[tuple[ModuleType, str, tuple[Pass, ...]]]:
+def _declared_steps() -> list[tuple[ModuleType, str, tuple[Step, ...]]]:
     """Return the steps that modules of the engine declare for adapters."""
     modules = [module for key, module in list(sys.modules.items()) if key.startswith("contentmodel.engine.")]
     return [
         (module, name, value)
         for module in modules
         for name, value in vars(module).items()
-        if isinstance(value, tuple) and value and all(isinstance(step, Pass) for step in value)
+        if isinstance(value, tuple) and value and all(isinstance(step, Step) for step in value)
     ]
 
 
-def _with_function(step: Pass, function: Any, replacement: Any) -> Pass:
+def _with_function(step: Step, function: Any, replacement: Any) -> Step:
     functions = {name: replacement for name in step.__struct_fields__ if getattr(step, name) is function}
     return msgspec.structs.replace(step, **functions)
 

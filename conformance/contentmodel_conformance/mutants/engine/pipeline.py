@@ -1,4 +1,4 @@
-"""Defects in the passes that adapt a request, and in their order."""
+"""Defects in the steps that adapt a request, and in their order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from contentmodel.engine.pipeline import (
     census,
     chat_messages,
     detached_media,
+    foreign,
     instructions,
     json_schemas,
     lowering,
@@ -22,7 +23,6 @@ from contentmodel.engine.pipeline import (
     normalizing,
     origins,
     pairing,
-    passes,
     prefill,
     same_fields,
     sentinels,
@@ -32,7 +32,6 @@ from contentmodel.engine.pipeline import (
     toolsets,
 )
 from contentmodel.engine.pipeline.added_tools import AddedTools
-from contentmodel_adapters.anthropic.messages import fit
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import MISTRAL, RESPONSES, change
 
@@ -60,40 +59,40 @@ def drops_fields_that_both_apis_have(original: Any, request: Any, context: Any, 
 # -- order -------------------------------------------------------------------------------------------------------------
 
 
-def _without(passes: Sequence[Any], name: str) -> list[Any]:
-    return [step for step in passes if step.name != name]
+def _without(steps: Sequence[Any], name: str) -> list[Any]:
+    return [step for step in steps if step.name != name]
 
 
-def _swapped(passes: Sequence[Any], one: str, other: str) -> list[Any]:
-    by_name = {step.name: step for step in passes}
+def _swapped(steps: Sequence[Any], one: str, other: str) -> list[Any]:
+    by_name = {step.name: step for step in steps}
     taken = {one: by_name[other], other: by_name[one]} if {one, other} <= by_name.keys() else {}
-    return [taken.get(step.name, step) for step in passes]
+    return [taken.get(step.name, step) for step in steps]
 
 
 @change(steps.Plan, "__init__", ANTHROPIC, "rules/foreign")
-def leaves_blank_texts(original: Any, self: Any, passes: Any) -> None:
+def leaves_blank_texts(original: Any, self: Any, steps: Any) -> None:
     """Skip the step that drops blank texts."""
-    original(self, _without(tuple(passes), "without_blank_text"))
+    original(self, _without(tuple(steps), "without_blank_text"))
 
 
 @change(steps.Plan, "__init__", GOOGLE, "rules/crossing")
-def leaves_schemas_as_they_are(original: Any, self: Any, passes: Any) -> None:
+def leaves_schemas_as_they_are(original: Any, self: Any, steps: Any) -> None:
     """Skip the step that adapts the schemas of tools."""
-    original(self, _without(tuple(passes), "with_fitting_schemas"))
+    original(self, _without(tuple(steps), "with_fitting_schemas"))
 
 
 @change(steps.Plan, "__init__", ANTHROPIC, "acceptance/settings")
-def forgets_the_limit(original: Any, self: Any, passes: Any) -> None:
+def forgets_the_limit(original: Any, self: Any, steps: Any) -> None:
     """Skip the step that sets the required token limit."""
-    original(self, _without(tuple(passes), "with_limit"))
+    original(self, _without(tuple(steps), "with_limit"))
 
 
 @change(steps.Plan, "__init__", GOOGLE, "identity/sdk")
-def completes_native_payloads(original: Any, self: Any, passes: Any) -> None:
+def completes_native_payloads(original: Any, self: Any, steps: Any) -> None:
     """Run the steps for payloads of other APIs on native payloads."""
-    passes = tuple(passes)
-    is_of_payloads = any(step.name == "_with_required" for step in passes)
-    original(self, [replace(step, native=True) if is_of_payloads else step for step in passes])
+    steps = tuple(steps)
+    is_of_payloads = any(step.name == "_with_required" for step in steps)
+    original(self, [replace(step, native=True) if is_of_payloads else step for step in steps])
 
 
 @change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
@@ -111,7 +110,7 @@ def adapts_native_requests(original: Any, request: Any, api: Any) -> Any:
 # -- contents ----------------------------------------------------------------------------------------------------------
 
 
-@change(passes, "with_known_role", CHAT, "roles/crossing")
+@change(foreign, "with_known_role", CHAT, "roles/crossing")
 def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any:
     """Send a message of an unknown role as a system message."""
     known = original(message, context)
@@ -124,7 +123,7 @@ def takes_blanks_for_texts(original: Any, content: Any) -> bool:
     return bool(original(content) and not content.text)
 
 
-@change(passes, "joined_messages", ANTHROPIC, "voices/crossing")
+@change(foreign, "joined_messages", ANTHROPIC, "voices/crossing")
 def joins_the_last_message_only(original: Any, run: Any, context: Any) -> Any:
     """Drop the middle messages of a run that is joined."""
     return original([run[0], run[-1]], context)
@@ -254,10 +253,10 @@ def ends_requests_with_answers(original: Any, request: Any, context: Any) -> Any
     return request
 
 
-@change(fit, "lacking_contents", ANTHROPIC, "obedience/conversations")
-def sends_hosted_calls_to_every_host(original: Any, dialect: Any) -> Any:
+@change(steps.Plan, "__init__", ANTHROPIC, "obedience/conversations")
+def sends_hosted_calls_to_every_host(original: Any, self: Any, steps: Any) -> None:
     """Send calls of hosted tools also to hosts that lack these tools."""
-    return ()
+    original(self, _without(tuple(steps), "with_history_of_host"))
 
 
 # -- messages and settings of several APIs -----------------------------------------------------------------------------

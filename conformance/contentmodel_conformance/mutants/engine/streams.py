@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.pipeline import passes
+from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.streams import (
     amending,
     block_decoder,
@@ -178,4 +178,4 @@ def drops_the_deltas_after_a_text(original: Any, self: Any, delta: Any) -> None:
 @change(joined_texts, "with_normalized_texts", CHAT, "texts-apart/foreign")
 def joins_separate_texts(original: Any, messages: Any, context: Any, *, cites: bool = False, blocks: Any = None) -> Any:
     """Write separate texts of an answer without an empty line between them."""
-    return passes.normalize_answer(messages, context, cites=cites)
+    return foreign.normalize_answer(messages, context, cites=cites)

@@ -348,7 +348,7 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
 
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
-    made = _made_by_passes(context)
+    made = _made_by_steps(context)
     for owner, field, reason, api, values in context.pending_losses:
         if id(owner) in made:
             continue
@@ -364,7 +364,7 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
             yield from _apart(owner)
 
 
-def _made_by_passes(context: EncodeContext) -> set[int]:
+def _made_by_steps(context: EncodeContext) -> set[int]:
     """Return the identities of the placeholders and of what replaced them. They have no value of the source."""
     made = set(map(id, context.placeholders))
     for old, new in context.replacements if made else ():

@@ -1,6 +1,6 @@
 """Find the paths of lost values in the model value that was encoded.
 
-Passes replace values while encoding. Each lost value is traced back to the value that it replaced, and the object that
+Steps replace values while encoding. Each lost value is traced back to the value that it replaced, and the object that
 contains that one is looked up: all objects of a class are found together, with their owners, when the first is needed.
 """
 
@@ -303,7 +303,7 @@ class ModelPaths:
     def source(self, item: object) -> object:
         """Return the source value that `item` replaced, or `item` itself.
 
-        A message that a pass made stands for the first of its contents.
+        A message that a step made stands for the first of its contents.
         """
         originals = self._originals
         while id(item) in originals:

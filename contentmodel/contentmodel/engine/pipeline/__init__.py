@@ -1,1 +1,1 @@
-"""Pipelines: the ordered passes that fit a conversation to a target."""
+"""Pipelines: the ordered steps that fit a conversation to a target."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.pipeline import passes
+from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.detached_media import with_detached_media, with_media_back
 from contentmodel.engine.pipeline.sentinels import with_error_mark, with_error_read
 from contentmodel.engine.table.codecs import Codec, Place
@@ -89,12 +89,12 @@ class ChatMessages(MessageList):
         """Return the wire messages of one message: none, one, or one for each result."""
         if not context.native and not message.contents:
             # An empty message of another API is not written.
-            passes.leave_empty(message, context)
+            foreign.leave_empty(message, context)
             return []
         if message.role != "tool":
             return [(self.assistant if message.role == "assistant" else self.plain).encode(message, context)]
         if message.message_id or message.author_name or message.extra:
-            passes.leave_empty(message, context)
+            foreign.leave_empty(message, context)
         return self.results.encode_list([with_error_mark(content, context) for content in message.contents], context)
 
 
@@ -114,4 +114,4 @@ class AnswerMessage(Codec[list[ChatMessage]]):
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
-        return self.assistant.encode(passes.joined_messages(value, context), context)
+        return self.assistant.encode(foreign.joined_messages(value, context), context)

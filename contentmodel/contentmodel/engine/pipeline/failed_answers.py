@@ -8,7 +8,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text
+from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
 from contentmodel.engine.table.finish_reasons import UNSUCCESSFUL, source_of
 from contentmodel.message import FinishReason, contents_of
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @needs(*HOSTED, makes=lambda facts: {UnknownContent})
 def with_guests(messages: list[ChatMessage], context: EncodeContext, guests: Sequence[Guest] = ()) -> list[ChatMessage]:
-    """Return messages whose guests are the parts of the target's format: unknown contents, which no pass changes.
+    """Return messages whose guests are the parts of the target's format: unknown contents, which no step changes.
 
     Guests are the contents of these providers: those that a part was decoded to, and calls and results of hosted tools
     in messages of their APIs. Those that no form has are unchanged, and so are those that become texts by the policy.

@@ -35,7 +35,7 @@ from contentmodel.content.tools import CustomToolResultContent, FunctionResultCo
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.census import Fact
-from contentmodel.engine.pipeline.passes import is_one_text, left_out
+from contentmodel.engine.pipeline.foreign import is_one_text, left_out
 from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
 from contentmodel.engine.pipeline.steps import content_step, each_output
 from contentmodel.message import ChatMessage
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.losses.reasons import Reason
-    from contentmodel.engine.pipeline.steps import Made, Pass
+    from contentmodel.engine.pipeline.steps import Made, Step
 
 _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
 
@@ -87,7 +87,7 @@ ALL_MEDIA = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, MediaCo
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 
-def with_readable_media(reads: Reads, *, aimed: bool = False) -> tuple[Pass, ...]:
+def with_readable_media(reads: Reads, *, aimed: bool = False) -> tuple[Step, ...]:
     """Return the steps that convert media of other APIs for the target. Unreadable media are dropped.
 
     A link that the target cannot fetch becomes text. If nothing of a user message is left, it gets a placeholder text.

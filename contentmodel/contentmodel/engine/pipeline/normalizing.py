@@ -1,4 +1,4 @@
-"""Normalize contents before the passes, which then see types of the model, lists of outputs, and JSON where it fits.
+"""Normalize contents before the steps, which then see types of the model, lists of outputs, and JSON where it fits.
 
 - A content of an application's own class is encoded as its nearest type of the model. Its other fields are lost.
 - A result without outputs (None) is encoded as one with an empty list.

@@ -29,11 +29,11 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import calls_of, with_distinct_ids
 from contentmodel.engine.pipeline.census import CALLS_AND_RESULTS
 from contentmodel.engine.pipeline.detached_media import is_announced
+from contentmodel.engine.pipeline.foreign import joined_messages, leave_empty
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
 from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.engine.pipeline.passes import joined_messages, leave_empty
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing
 from contentmodel.engine.pipeline.steps import needs
 from contentmodel.message import ChatMessage
@@ -105,7 +105,7 @@ def with_fitting_calls(
     """
     if _Fit(ids, names, detach_media).holds(request):
         return request
-    # Until the last pass, no content is moved: all places of the index stay valid.
+    # Until the last step, no content is moved: all places of the index stay valid.
     index = TranscriptIndex(request.messages)
     messages = with_distinct_ids(with_complete_calls(request.messages, context), index, context)
     messages = with_names_of_calls(messages, index, context)

@@ -63,7 +63,7 @@ def needs(*facts: Any, makes: Makes | None = None) -> Callable[[_F], _F]:
     return declare
 
 
-class Pass(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True):
     """One step of a pipeline.
 
     - `native`: it also runs for requests that are all of the target's API. `aimed`: only if they go to another model
@@ -111,20 +111,20 @@ class Plan:
 
     __slots__ = ("_chosen", "_idle", "_kept", "_of_answers")
 
-    def __init__(self, passes: Iterable[Pass]) -> None:
+    def __init__(self, steps: Iterable[Step]) -> None:
         """Create the plan of steps."""
-        passes = tuple(passes)
+        steps = tuple(steps)
         self._chosen = {
-            (is_own, is_aimed): tuple(step for step in passes if not is_own or step.native or (step.aimed and is_aimed))
+            (is_own, is_aimed): tuple(step for step in steps if not is_own or step.native or (step.aimed and is_aimed))
             for is_own in (False, True)
             for is_aimed in (False, True)
         }
-        self._kept: dict[Any, tuple[Pass, ...]] = {}
-        self._of_answers: dict[Any, Sequence[tuple[int, Pass]]] = {}
+        self._kept: dict[Any, tuple[Step, ...]] = {}
+        self._of_answers: dict[Any, Sequence[tuple[int, Step]]] = {}
         self._idle: set[tuple[bool, type]] = set()
         """The types for which no step is planned if a content is alone, without annotations and opaque state."""
 
-    def whole(self, context: EncodeContext) -> tuple[Pass, ...]:
+    def whole(self, context: EncodeContext) -> tuple[Step, ...]:
         """Return the steps for a value without a census, such as an answer or a payload."""
         key = context.native, context.is_aimed
         stages = self._kept.get(key)
@@ -132,7 +132,7 @@ class Plan:
             self._kept[key] = stages = _joined(self._chosen[key], EVERY)
         return stages
 
-    def stages(self, facts: Facts, context: EncodeContext) -> tuple[Pass, ...]:
+    def stages(self, facts: Facts, context: EncodeContext) -> tuple[Step, ...]:
         """Return the steps for a request with these facts, those over contents and messages joined to walks."""
         key = facts, context.native, context.is_aimed, context.target
         stages = self._kept.get(key)
@@ -144,12 +144,12 @@ class Plan:
                 self._kept[key] = stages
         return stages
 
-    def planned(self, facts: Facts, context: EncodeContext) -> tuple[Pass, ...]:
+    def planned(self, facts: Facts, context: EncodeContext) -> tuple[Step, ...]:
         """Choose the steps that may have work."""
         is_own = context.native and Fact.FOREIGN not in facts
         # The first step converts contents of own classes to types of the model: what they hold is not in the census.
         is_known = Fact.OWN_CLASS not in facts
-        steps: list[Pass] = []
+        steps: list[Step] = []
         for step in self._chosen[is_own, context.is_aimed]:
             if is_known and step.needs and step.needs.isdisjoint(facts):
                 continue
@@ -160,7 +160,7 @@ class Plan:
             steps.append(step)
         return _joined(steps, facts)
 
-    def steps_of_answer(self, messages: Sequence[ChatMessage], context: EncodeContext) -> Sequence[tuple[int, Pass]]:
+    def steps_of_answer(self, messages: Sequence[ChatMessage], context: EncodeContext) -> Sequence[tuple[int, Step]]:
         """Return the steps that can change messages of an answer, each with its position.
 
         They are chosen once for each set of content types.
@@ -220,7 +220,7 @@ def needs_alone(*kinds: type) -> Callable[[_F], _F]:
     return declare
 
 
-def _may_change(step: Pass, kinds: frozenset[type], alone: bool) -> bool:
+def _may_change(step: Step, kinds: frozenset[type], alone: bool) -> bool:
     """Return whether a step may have work for contents of these types. `Citation` and `Protected` are attributes."""
     if alone and step.alone is not None:
         return not step.alone.isdisjoint(kinds)
@@ -235,29 +235,29 @@ def _may_change(step: Pass, kinds: frozenset[type], alone: bool) -> bool:
 _OF_ATTRIBUTES: dict[Any, type] = {_getter("annotations"): Citation, _getter("protected"): Protected}
 
 
-def _with_walks(steps: Iterable[tuple[int, Pass]]) -> Sequence[tuple[int, Pass]]:
+def _with_walks(steps: Iterable[tuple[int, Step]]) -> Sequence[tuple[int, Step]]:
     """Return steps with successive ones over contents and messages joined to walks, at the position of their last.
 
     A step with a condition of the target (`on`) has a walk of its own.
     """
-    stages: list[tuple[int, Pass]] = []
+    stages: list[tuple[int, Step]] = []
     for (is_walk, on), group in groupby(steps, lambda one: (one[1].shape in ("content", "message"), one[1].on)):
         run = list(group)
-        walk = Pass("walk", Walk([step for _, step in run], EVERY), "messages", on=on)
+        walk = Step("walk", Walk([step for _, step in run], EVERY), "messages", on=on)
         stages += [(run[-1][0], walk)] if is_walk else run
     return stages
 
 
-def _joined(steps: Iterable[Pass], facts: Facts) -> tuple[Pass, ...]:
+def _joined(steps: Iterable[Step], facts: Facts) -> tuple[Step, ...]:
     """Return steps, with successive ones over contents and messages joined to walks."""
-    stages: list[Pass] = []
+    stages: list[Step] = []
     for is_walk, group in groupby(steps, lambda step: step.shape in ("content", "message")):
         run = tuple(group)
-        stages += (Pass("walk", Walk(run, facts), "messages"),) if is_walk else run
+        stages += (Step("walk", Walk(run, facts), "messages"),) if is_walk else run
     return tuple(stages)
 
 
-def request_pass(
+def request_step(
     run: Callable[..., ChatRequest],
     *,
     native: bool = False,
@@ -266,13 +266,13 @@ def request_pass(
     makes: Makes | None = None,
     on: Callable[[EncodeContext], bool] | None = None,
     **settings: object,
-) -> Pass:
+) -> Step:
     """Return a step for a function `(request, context, **settings)` that returns a request."""
     facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
     return _pass(run, settings, native=native, aimed=aimed, **facts)
 
 
-def message_pass(
+def transcript_step(
     run: Callable[..., list[ChatMessage]],
     *,
     native: bool = False,
@@ -281,7 +281,7 @@ def message_pass(
     makes: Makes | None = None,
     on: Callable[[EncodeContext], bool] | None = None,
     **settings: object,
-) -> Pass:
+) -> Step:
     """Return a step for a function `(messages, context, **settings)` that returns messages.
 
     The messages are those of a request, or of one choice of an answer. An answer has no facts but content types: of
@@ -304,7 +304,7 @@ def content_step(
     own: Own | None = None,
     emptied: Callable[[ChatMessage, EncodeContext], Turns] | None = None,
     **settings: object,
-) -> Pass:
+) -> Step:
     """Return a step for a function `(content, context, **settings)` that returns a content, or contents.
 
     It is called for each content of `types` (none: of all types) in the messages; `context.message` is its message.
@@ -331,7 +331,7 @@ def turn_step(
     attribute: str | None = None,
     own: Own | None = None,
     **settings: object,
-) -> Pass:
+) -> Step:
     """Return a step for a function `(message, context, **settings)` that returns a message, or messages.
 
     It is called for each message with contents of `types` (none: for all messages).
@@ -346,12 +346,12 @@ def turn_step(
     return _pass(run, settings, shape="message", native=native, aimed=aimed, **facts, **looks)
 
 
-def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:
+def response_step(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Step:
     """Return a step for a function `(response, context, **settings)` that returns a response."""
     return _pass(run, settings, native=native)
 
 
-def payload_pass(
+def payload_step(
     run: Callable[..., JsonObject],
     *,
     native: bool = False,
@@ -359,7 +359,7 @@ def payload_pass(
     keys: Collection[str] = (),
     on: Callable[[EncodeContext], bool] | None = None,
     **settings: object,
-) -> Pass:
+) -> Step:
     """Return a step for a function `(payload, source, context, **settings)` that returns a payload.
 
     The source is the request or response that was encoded.
@@ -371,12 +371,12 @@ def _own(*, native: bool, aimed: bool) -> Own:
     return "always" if native else "aimed" if aimed else "never"
 
 
-def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> Pass:
+def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> Step:
     name = run.__name__
     facts, makes = getattr(run, _DECLARED, (_NONE, None))
     options["needs"] = options.get("needs") or facts
     options["makes"] = options.get("makes") or makes
-    return Pass(name, partial(run, **settings) if settings else run, **options)
+    return Step(name, partial(run, **settings) if settings else run, **options)
 
 
 def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
@@ -405,7 +405,7 @@ def walked(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> l
 class Walk:
     """Steps over contents and messages. Each message passes all of them before the next one."""
 
-    def __init__(self, steps: Sequence[Pass], facts: Facts) -> None:
+    def __init__(self, steps: Sequence[Step], facts: Facts) -> None:
         """Create the walk for a request with these facts."""
         self._steps = steps
         self._plain = {step.plain: step.plain(facts) for step in steps if step.plain is not None}
@@ -470,7 +470,7 @@ class Walk:
         return turns
 
 
-def _of_contents(step: Pass, message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+def _of_contents(step: Step, message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     """Apply a step to the contents of a message that it looks at."""
     types, attribute = step.types, step.attribute
     context.message = message

@@ -1,7 +1,7 @@
 """The common part of the stream encoders: events in, bytes out, with blocks that are written as they grow.
 
 If this API can send the content of a block in pieces, each piece is written at once: the block is "live". Any other
-block is held until it is complete. Blocks are encoded by the adapter's `encode_contents`, one by one, with the passes
+block is held until it is complete. Blocks are encoded by the adapter's `encode_contents`, one by one, with the steps
 and the table of a non-streamed answer. The envelope is encoded by `encode_response`, without contents.
 """
 
@@ -24,8 +24,8 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded, EncodedContents
 from contentmodel.engine.pipeline.call_ids import reason_of_new_id
 from contentmodel.engine.pipeline.failed_answers import failure_of, has_failed
+from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
 from contentmodel.engine.pipeline.normalizing import UNCHANGED, need_changes, with_known_types
-from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text
 from contentmodel.engine.streams.endings import with_ends, without_ends
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call

@@ -13,7 +13,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.pipeline import passes
+from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.cited_before import with_citations_of_texts
 from contentmodel.engine.pipeline.steps import is_alone, needs_alone
 from contentmodel.engine.streams.amending import AmendingEncoder
@@ -119,7 +119,7 @@ class JoiningEncoder(AmendingEncoder):
         raise NotImplementedError
 
 
-@needs_alone(*passes.NORMALIZED)
+@needs_alone(*foreign.NORMALIZED)
 def with_normalized_texts(
     messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False, blocks: Union | None = None
 ) -> list[ChatMessage]:
@@ -129,9 +129,9 @@ def with_normalized_texts(
     already separate texts.
     """
     if is_alone(messages):
-        return passes.normalize_answer(messages, context, cites=cites)
+        return foreign.normalize_answer(messages, context, cites=cites)
     messages = with_citations_of_texts(messages, context)
-    normalized = passes.normalize_answer(messages, context, cites=cites)
+    normalized = foreign.normalize_answer(messages, context, cites=cites)
     return _with_separated_texts(normalized, messages, context, blocks) if context.completes else normalized
 
 
@@ -174,4 +174,4 @@ def _text_in(content: Any, blocks: Union | None) -> str:
 def _skips(contents: Iterator[Any], wanted: Any) -> bool:
     """Advance to a content. Return whether others come before it; empty texts do not count."""
     before = takewhile(lambda content: content is not wanted, contents)
-    return sum(not passes.is_empty_text(content) for content in before) > 0
+    return sum(not foreign.is_empty_text(content) for content in before) > 0

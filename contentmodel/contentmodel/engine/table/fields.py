@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
 
 FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")
-"""Attributes that passes set, or that follow from the position of a value. If they differ, it is not a loss."""
+"""Attributes that steps set, or that follow from the position of a value. If they differ, it is not a loss."""
 
 
 class Field:
@@ -302,7 +302,7 @@ class Filled(Field):
     """Fields that the API requires, with defaults by dotted path, for values that did not come from this API.
 
     `complete(value, wire)` writes missing fields that depend on the value. If `changed` is true, the fields are also
-    written for values of this API that a pass has changed: it may have emptied a list.
+    written for values of this API that a step has changed: it may have emptied a list.
     """
 
     def __init__(

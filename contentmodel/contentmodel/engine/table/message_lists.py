@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.pipeline.passes import leave_empty
+from contentmodel.engine.pipeline.foreign import leave_empty
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.message import ChatMessage
 

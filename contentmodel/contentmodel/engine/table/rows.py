@@ -143,7 +143,7 @@ class Row:
         mapped = self.attributes | {name for field in self.others for name in field.attributes}
         elsewhere = {"extra", "origin", *RECORDS.get(self.model, ()), *silent}
         if self.model is not FunctionCallContent:
-            # Passes report the executor of all other calls: of those of hosted tools.
+            # Steps report the executor of all other calls: of those of hosted tools.
             elsewhere.add("executor")
         yield from unmapped_attributes(self.model, "", mapped | elsewhere)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import content_step, media, message_pass, objects_of, text_of
+from contentmodel.authoring import content_step, media, objects_of, text_of, transcript_step
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import approvals, documents
@@ -35,21 +35,21 @@ class VercelModelMessages(documents.ListAdapter):
     records = frozenset({"outcome"})
     # The text of omitted thinking.
     meaningless = {"text": ""}
-    request_passes = (
-        message_pass(with_provider_results, at=OPTIONS, errors=True),
+    request_steps = (
+        transcript_step(with_provider_results, at=OPTIONS, errors=True),
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
-        message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),
+        transcript_step(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),
         *media.with_readable_media(READS),
         content_step(ai_sdk.with_media_type, *ai_sdk.MEDIA, own="always", needs=ai_sdk.MEDIA),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         approvals.WITH_OWN_IDS,
-        message_pass(approvals.with_asked_calls, needs=approvals.APPROVALS),
-        message_pass(approvals.without_approvals, needs=approvals.APPROVALS),
-        message_pass(ai_sdk.with_tool_names),
+        transcript_step(approvals.with_asked_calls, needs=approvals.APPROVALS),
+        transcript_step(approvals.without_approvals, needs=approvals.APPROVALS),
+        transcript_step(ai_sdk.with_tool_names),
     )
 
     def recognises_list(self, items: list[Any]) -> float:

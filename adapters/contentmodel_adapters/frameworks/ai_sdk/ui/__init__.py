@@ -9,9 +9,9 @@ from contentmodel.authoring import (
     EncodeContext,
     content_step,
     media,
-    message_pass,
-    payload_pass,
+    payload_step,
     text_of,
+    transcript_step,
 )
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
@@ -61,22 +61,22 @@ class VercelUIMessages(documents.ListAdapter):
     takes_json = True
     records = frozenset({"message_id", "outcome"})
     meaningless = {"state": "done", "sourceId": None, "step": None, "text": ""}
-    request_passes = (
-        message_pass(with_provider_results, at="callProviderMetadata", errors=False),
+    request_steps = (
+        transcript_step(with_provider_results, at="callProviderMetadata", errors=False),
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
-        message_pass(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),
+        transcript_step(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),
         *media.with_readable_media(READS),
         content_step(ai_sdk.with_media_type, *ai_sdk.MEDIA, own="always", needs=ai_sdk.MEDIA),
         content_step(ai_sdk.in_base64, native=True, needs=media.TYPES),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         approvals.WITH_OWN_IDS,
-        message_pass(ai_sdk.with_tool_names),
+        transcript_step(ai_sdk.with_tool_names),
     )
-    request_payload_passes = (payload_pass(with_ids),)
+    request_payload_steps = (payload_step(with_ids),)
 
     def request_of_stream(self, stream: bytes) -> dict[str, Any]:
         """Return a request with the message of a UI message stream. Raise DecodeError if a chunk is malformed."""

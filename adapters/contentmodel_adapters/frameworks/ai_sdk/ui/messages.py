@@ -17,8 +17,8 @@ from contentmodel.authoring import (
     Hint,
     MessageList,
     Pieces,
+    foreign,
     hints,
-    passes,
     reasons,
 )
 from contentmodel.content.citations import Citation
@@ -316,7 +316,7 @@ class _Joining:
         context, head = self._context, turn[0]
         for message in turn[1:]:
             if message.role != "user":
-                passes.leave_empty(message, context)
+                foreign.leave_empty(message, context)
         for message in turn:
             if message.role == "user":
                 self._add_steps(message, 0)

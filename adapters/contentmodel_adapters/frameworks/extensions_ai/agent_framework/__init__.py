@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import DUMPERS, message_pass
+from contentmodel.authoring import DUMPERS, transcript_step
 from contentmodel.content.citations import Citation
 from contentmodel_adapters.common.citations import with_spans
 from contentmodel_adapters.frameworks.extensions_ai import answers
@@ -12,7 +12,7 @@ from contentmodel_adapters.frameworks.extensions_ai import contents as extension
 from contentmodel_adapters.frameworks.extensions_ai.agent_framework.blocks import API, NAMES, REQUEST, RESPONSE, TABLE
 from contentmodel_adapters.frameworks.extensions_ai.agent_framework.rules import RULES
 
-WITH_SPANS = message_pass(with_spans, needs=(Citation,), unit=NAMES.unit)
+WITH_SPANS = transcript_step(with_spans, needs=(Citation,), unit=NAMES.unit)
 TYPES_OF_ANSWERS = ("chat_response", "agent_response", "agent_run_response")
 
 
@@ -38,8 +38,8 @@ class AgentFramework(answers.WithAnswers):
         "media_type": None,
     }
     reasoning_fields = ("reasoning",)
-    request_passes = (*extensions_ai.PASSES, WITH_SPANS)
-    answer_passes = (*answers.MESSAGE_PASSES, WITH_SPANS)
+    request_steps = (*extensions_ai.STEPS, WITH_SPANS)
+    answer_steps = (*answers.MESSAGE_STEPS, WITH_SPANS)
     types_of_answers = TYPES_OF_ANSWERS
     of_answers = frozenset({"response_id", "model", "created_at", "finish_reason", "usage_details"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import message_pass
+from contentmodel.authoring import transcript_step
 from contentmodel.content.citations import Citation
 from contentmodel_adapters.common.citations import with_spans
 from contentmodel_adapters.frameworks.extensions_ai import answers
@@ -12,7 +12,7 @@ from contentmodel_adapters.frameworks.extensions_ai import contents as extension
 from contentmodel_adapters.frameworks.extensions_ai.meai.blocks import API, NAMES, REQUEST, RESPONSE, TABLE
 from contentmodel_adapters.frameworks.extensions_ai.meai.rules import RULES
 
-WITH_SPANS = message_pass(with_spans, needs=(Citation,), unit=NAMES.unit)
+WITH_SPANS = transcript_step(with_spans, needs=(Citation,), unit=NAMES.unit)
 
 
 class ExtensionsAI(answers.WithAnswers):
@@ -27,8 +27,8 @@ class ExtensionsAI(answers.WithAnswers):
     keeps_approvals = True
     records = frozenset({"message_id", "created"})
     reasoning_fields = ("reasoning",)
-    request_passes = (*extensions_ai.PASSES, WITH_SPANS)
-    answer_passes = (*answers.MESSAGE_PASSES, WITH_SPANS)
+    request_steps = (*extensions_ai.STEPS, WITH_SPANS)
+    answer_steps = (*answers.MESSAGE_STEPS, WITH_SPANS)
     of_answers = frozenset({"responseId", "modelId", "createdAt", "finishReason", "usage", "continuationToken"})
 
     def recognises_list(self, items: list[Any]) -> float:

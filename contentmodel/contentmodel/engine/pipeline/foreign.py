@@ -1,4 +1,4 @@
-"""Passes that adapt messages to the target, and apply the policies. Most change only messages of other APIs."""
+"""Steps that adapt messages to the target, and apply the policies. Most change only messages of other APIs."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ from contentmodel.engine.pipeline.steps import (
     content_step,
     each_output,
     is_alone,
-    message_pass,
     needs,
     needs_alone,
     recorded,
+    transcript_step,
     turn_step,
     walked,
 )
@@ -190,8 +190,8 @@ _OF_CLIENTS = HOSTED.union(APPROVALS, _CALLED)
 KNOWN_ROLES = frozenset(("user", "assistant", "tool", *INSTRUCTION_ROLES))
 NORMALIZE = (
     turn_step(with_citations_on_texts, needs=(Fact.CITED_ALONE,)),
-    message_pass(with_call_ids, needs=(Fact.NO_CALL_ID,)),
-    message_pass(with_denials_as_results, needs=APPROVALS, on=lambda context: not context.keeps_approvals),
+    transcript_step(with_call_ids, needs=(Fact.NO_CALL_ID,)),
+    transcript_step(with_denials_as_results, needs=APPROVALS, on=lambda context: not context.keeps_approvals),
     turn_step(with_known_role, plain=plain_types),
     content_step(lowered, plain=plain_types, makes=types_after_lowering),
     turn_step(not_empty, plain=plain_types),
