@@ -132,17 +132,26 @@ class Owners:
     """The owner of each part of model values. The parts of all owners are numbered together, level by level, on demand.
 
     Contents and what contains them are the levels. Other parts are searched for by their class, beside the contents. A
-    part that occurs twice has its first and shallowest owner. `root` is the path of every root.
+    part that occurs twice has its first and shallowest owner. `root` is the path of every root. A root may be a list.
     """
 
     def __init__(self, roots: Sequence[object], root: str = "$") -> None:
         self._roots = {id(value): index for index, value in enumerate(roots)}
-        self._levels: list[Sequence[object]] = [roots]
+        self._paths: dict[int, str] = {id(value): root for value in roots}
+        level: list[object] = []
+        for index, value in enumerate(roots):
+            if value.__class__ is not list:
+                level.append(value)
+                continue
+            for at, item in enumerate(value):
+                self._roots.setdefault(id(item), index)
+                self._paths.setdefault(id(item), f"{root}[{at}]")
+            level += value
+        self._levels: list[Sequence[object]] = [level]
         self._below: list[list[_Parts]] = []
         """The parts of each level that are the next one."""
         self._known: dict[type, list[_Parts]] = {}
         self._rest: dict[type, Iterator[_Parts]] = {}
-        self._paths: dict[int, str] = {id(value): root for value in roots}
 
     def of(self, part: Any) -> Owned | None:
         """Return the owner of a part; None if it has none."""

@@ -81,6 +81,8 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
 @needs(*OTHER_KINDS, makes=types_after_fitting)
 def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
     """Return a request whose tools, calls and results are of kinds that the target has."""
+    if not _has_other_kinds(request):
+        return request
     fitter = _Fitter(request, context, kinds)
     # Custom results become function results. If calls share an id, these do not show which call they answer.
     own = is_all_native(request, context)
@@ -98,6 +100,16 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
         context.maps = msgspec.structs.replace(context.maps or Renames(), tools=fitter.sources)
     fitted_request: ChatRequest = context.replaced(request, changed)
     return fitted_request
+
+
+def _has_other_kinds(request: ChatRequest) -> bool:
+    """Return whether one of `OTHER_KINDS` holds: without any, also repeated ids stay as they are."""
+    if any(("tool", tool.__class__) in OTHER_KINDS for tool in request.tools):
+        return True
+    contents: list[Any] = list(contents_of(request.messages))
+    if any(content.__class__ in OTHER_KINDS for content in contents):
+        return True
+    return any(content.__class__ is FunctionCallContent and content.namespace is not None for content in contents)
 
 
 class _Fitter:
