@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -13,7 +14,7 @@ from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.names import Renames
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.table.hints import minted_id, with_call_id
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import AnswerCallIds, DistinctIds, Place, TranscriptIndex, missing_ids, new_ids
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ def reason_of_new_id(call_id: str | None) -> Reason:
 
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of a request with ids on all calls and results, unless all are of the target's API."""
-    if all(is_native(message, context) for message in messages):
+    """Return the messages of a request with ids on all calls and results, if any has none in messages of other APIs."""
+    has_ids = all(map(getattr, contents_of(messages), repeat("call_id"), repeat("-")))
+    if has_ids or all(is_native(message, context) for message in messages):
         return messages
     return with_distinct_ids(messages, TranscriptIndex(messages), context)
 
