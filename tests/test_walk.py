@@ -304,6 +304,7 @@ STATE = Protected(issuer="singer", kind="signature", data="x")
         (Fact.MESSAGE_RECORD, ChatRequest(messages=[message("user", created=1)])),
         (Fact.AUTHOR, ChatRequest(messages=[message("user", author_name="ann")])),
         (Fact.STATE, ChatRequest(messages=[message("assistant", call(protected=STATE))])),
+        (Citation, ChatRequest(instructions=[text("a", annotations=[Citation(url="u")])])),
         (Citation, ChatRequest(messages=[message("assistant", text("a", annotations=[Citation(url="u")]))])),
         (Fact.CITED_ALONE, ChatRequest(messages=[message("assistant", text("", annotations=[Citation(url="u")]))])),
         (Fact.NO_CALL_ID, ChatRequest(messages=[message("assistant", call(None))])),

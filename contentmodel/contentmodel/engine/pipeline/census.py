@@ -6,6 +6,7 @@ of a tool in ("tool", type), a setting in ("option", name), or an API whose fiel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from itertools import chain, repeat
 from operator import attrgetter
@@ -85,14 +86,11 @@ _of_options = attrgetter(*ChatOptions.__struct_fields__)
 
 def census(request: ChatRequest, api: str) -> Facts:
     """Return the facts of a request for the target `api`."""
-    facts = facts_of(request.messages, api)
+    facts = facts_of(request.messages, api, request.instructions)
     if request.origin is None or request.origin.api != api:
         facts.add(Fact.FOREIGN)
     if request.instructions:
         facts.add(Fact.INSTRUCTIONS)
-        facts.update(map(type, request.instructions))
-        if not TYPES.issuperset(map(type, request.instructions)):
-            facts.add(Fact.OWN_CLASS)
     if request.branches:
         facts.add(Fact.BRANCHES)
     for tool in request.tools:
@@ -108,9 +106,9 @@ def census(request: ChatRequest, api: str) -> Facts:
     return frozenset(facts)
 
 
-def facts_of(messages: list[ChatMessage], api: str) -> set[Any]:
-    """Return the facts of a transcript."""
-    contents: list[Any] = list(chain.from_iterable(map(_contents, messages)))
+def facts_of(messages: list[ChatMessage], api: str, instructions: Sequence[AIContent] = ()) -> set[Any]:
+    """Return the facts of a transcript, and of instructions, which a step may make a message of."""
+    contents: list[Any] = [*instructions, *chain.from_iterable(map(_contents, messages))]
     facts: set[Any] = set(map(type, contents))
     _add_contents(facts, contents)
     _add_messages(facts, messages, api)
