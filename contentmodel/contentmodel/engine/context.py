@@ -252,6 +252,7 @@ class EncodeContext:
         "sends_argument_text",
         "status",
         "target",
+        "unfinished",
     )
 
     def __init__(
@@ -291,6 +292,8 @@ class EncodeContext:
         """The target's model and policies, by which plans are kept; None if unknown."""
         self.message: ChatMessage = _NO_MESSAGE
         """The message whose contents a step looks at."""
+        self.unfinished: tuple[ChatMessage, frozenset[int]] = _NO_MESSAGE, frozenset()
+        """The last message with hosted calls, and the positions of those without a result."""
         self.index = 0
         """The index of the content in this message."""
         # The fields of a PendingLoss. Tuples are cheaper, and most losses are never read.

@@ -66,12 +66,6 @@ def forgets_the_fields_of_items(original: Any, owner: Any, api: Any, item: Any) 
     yield from ()
 
 
-@change(encoded, "_repeats", ANTHROPIC, "accounting/crossing")
-def takes_fields_for_repeated(original: Any, loss: Any, signs: Any) -> bool:
-    """Omit losses of fields as if a text contained the values."""
-    return loss.code in ("no-field", "provider-field")
-
-
 @change(loss.PendingLoss, "at", CHAT, "accounting/crossing")
 def reports_no_exact_losses(
     original: Any, self: Any, path: str, target: str, subject: str, *, exact: bool = True

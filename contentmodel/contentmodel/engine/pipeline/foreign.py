@@ -462,13 +462,17 @@ def _error_as_text(output: AIContent, context: EncodeContext) -> AIContent:
     return TextContent(text=lowering.as_text(output))
 
 
-def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
+def _unfinished(message: ChatMessage, context: EncodeContext) -> frozenset[int]:
     """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
     if context.kind != "request" or context.keeps_state:
-        return set()
-    places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
-    # A call that stays hosted may have its result in a later message.
-    return {at for at in places if not context.is_own(message.contents[at])}
+        return frozenset()
+    known, found = context.unfinished
+    if known is not message:
+        places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+        # A call that stays hosted may have its result in a later message.
+        found = frozenset(at for at in places if not context.is_own(message.contents[at]))
+        context.unfinished = message, found
+    return found
 
 
 def is_one_text(result: Any) -> bool:
