@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.losses.provenance import WirePaths
 from contentmodel.engine.pipeline import guests as steps
 from contentmodel.engine.table import forms
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form
@@ -69,12 +68,6 @@ def traces_blocks_that_no_payload_has(original: Any, self: Any, form: Any, block
     """Report losses at the paths of blocks that are not in the payload."""
     *_, inner, context = arguments
     context.take_over(inner)
-
-
-@change(WirePaths, "_actual", PYDANTIC_AI, "accounting/guests")
-def reports_one_place_of_a_value(original: Any, self: Any, path: Any, place: Any) -> Any:
-    """Report the loss of a value that is in two parts in one of them."""
-    return original(self, path, place)[:1]
 
 
 @change(steps, "with_guests", PYDANTIC_AI, "identity/guests")
