@@ -181,7 +181,7 @@ class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
     payloads: ClassVar = {"request": [documents(), short(documents()), OLDER]}
     known: ClassVar = {
-        "accounting/guests": "files and telemetry lose an image of a guest, or its arguments with empty names, unreported"
+        "accounting/guests": "other formats lose images of guests, and arguments with empty names, without a report"
     }
 
 
