@@ -185,10 +185,8 @@ def _add_results(facts: set[Any], results: list[Any]) -> None:
             facts.add(Fact.NO_OUTPUTS)
         elif len(outputs) != 1 or outputs[0].__class__ is not TextContent:
             facts.add(Fact.RICH_RESULT)
-            _add_parts(facts, [outputs])
-        elif not outputs[0].text or outputs[0].text.isspace():
-            facts.add(Fact.BLANK_TEXT)
     facts.add(TextContent)
+    _add_parts(facts, [result.outputs for result in results if result.outputs])
     if any(map(_NO_RECORDS.__ne__, map(_of_result, results))):
         facts.add(Fact.RESULT_RECORD)
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.census import CALLS_AND_RESULTS
 from contentmodel.engine.pipeline.origins import is_all_native, is_native
 from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
@@ -382,9 +382,6 @@ class _StreamUndoing:
         return self._choices[choice].content(block, content)
 
 
-NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))
-
-
 class _Renamer:
     """Rename tools, calls and results for the target, and report each change."""
 
@@ -426,13 +423,13 @@ class _Renamer:
         if is_native(message, self._context):
             self._take(message)
             # A stored answer has the source's names. A tool of this request that was renamed is renamed here, too.
-            if not any(c.__class__ in NAMED and c.name in self._names.changed for c in message.contents):
+            if not any(c.__class__ in CALLS_AND_RESULTS and c.name in self._names.changed for c in message.contents):
                 return message
-            contents = [self._content(c) if c.__class__ in NAMED else c for c in message.contents]
+            contents = [self._content(c) if c.__class__ in CALLS_AND_RESULTS else c for c in message.contents]
             return self._context.with_contents(message, contents)
         same_ids, same_names = self._ids.same, self._names.same
         for content in message.contents:
-            if content.__class__ not in NAMED:
+            if content.__class__ not in CALLS_AND_RESULTS:
                 continue
             call_id, name = content.call_id, _name_of(content)
             if call_id not in same_ids and call_id is not None and not self._ids.keeps(call_id):
@@ -441,13 +438,13 @@ class _Renamer:
                 break
         else:
             return message
-        contents = [self._content(c) if c.__class__ in NAMED else c for c in message.contents]
+        contents = [self._content(c) if c.__class__ in CALLS_AND_RESULTS else c for c in message.contents]
         return self._context.with_contents(message, contents)
 
     def _take(self, message: ChatMessage) -> None:
         """Keep the ids and names of a message from the target's API."""
         for content in message.contents:
-            if content.__class__ in NAMED:
+            if content.__class__ in CALLS_AND_RESULTS:
                 if content.call_id is not None:
                     self._ids.take(content.call_id)
                 if content.name is not None and content.name not in self._names.changed:

@@ -32,7 +32,7 @@ from contentmodel.engine.pipeline.detached_media import is_announced
 from contentmodel.engine.pipeline.foreign import joined_messages, leave_empty
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
-from contentmodel.engine.pipeline.names import NAMED, validator, with_names
+from contentmodel.engine.pipeline.names import validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing
 from contentmodel.engine.pipeline.steps import needs
@@ -230,7 +230,7 @@ class _Fit:
                 pending[call_id] = content.name
                 if content.name not in self._names and not self._is_name(content.name):
                     return False
-            elif content.__class__ in NAMED:
+            elif content.__class__ in CALLS_AND_RESULTS:
                 return False
         return True
 

@@ -50,17 +50,23 @@ _NONE: frozenset[Any] = frozenset()
 _getter = cache(attrgetter)
 
 
-_DECLARED = "facts_of_step"
+_DECLARED = "fields_of_step"
+"""The attribute of a function with the fields of its step that are declared beside it."""
 
 
 def needs(*facts: Any, makes: Makes | None = None) -> Callable[[_F], _F]:
     """Declare the facts without which a step has no work, and those that it may make, beside its function."""
 
     def declare(run: _F) -> _F:
-        setattr(run, _DECLARED, (frozenset(facts), makes))
-        return run
+        return _declared(run, needs=frozenset(facts), makes=makes)
 
     return declare
+
+
+def _declared(run: _F, **fields: Any) -> _F:
+    """Keep the values of fields of a step beside its function, and return the function."""
+    setattr(run, _DECLARED, {**getattr(run, _DECLARED, {}), **fields})
+    return run
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -96,11 +102,6 @@ class Step(msgspec.Struct, frozen=True):
     emptied: Callable[[ChatMessage, EncodeContext], Turns] | None = None
     keys: frozenset[str] = _NONE
     alone: frozenset[type] | None = None
-
-    @property
-    def is_for_messages(self) -> bool:
-        """True if the step gets messages: those of a request, or of one choice of an answer."""
-        return self.shape != "value"
 
 
 class Plan:
@@ -214,8 +215,7 @@ def needs_alone(*kinds: type) -> Callable[[_F], _F]:
     """Declare that a function compares contents or messages: if a content is alone, it needs one of these types."""
 
     def declare(run: _F) -> _F:
-        run.alone = frozenset(kinds)  # type: ignore[attr-defined]
-        return run
+        return _declared(run, alone=frozenset(kinds))
 
     return declare
 
@@ -268,8 +268,7 @@ def request_step(
     **settings: object,
 ) -> Step:
     """Return a step for a function `(request, context, **settings)` that returns a request."""
-    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
-    return _pass(run, settings, native=native, aimed=aimed, **facts)
+    return _step(run, settings, native=native, aimed=aimed, needs=needs, makes=makes, on=on)
 
 
 def transcript_step(
@@ -287,8 +286,7 @@ def transcript_step(
     The messages are those of a request, or of one choice of an answer. An answer has no facts but content types: of
     these, `Citation` means that a content has annotations, and `Protected` that one has opaque state.
     """
-    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on, "alone": getattr(run, "alone", None)}
-    return _pass(run, settings, shape="messages", native=native, aimed=aimed, **facts)
+    return _step(run, settings, shape="messages", native=native, aimed=aimed, needs=needs, makes=makes, on=on)
 
 
 def content_step(
@@ -309,14 +307,9 @@ def content_step(
 
     It is called for each content of `types` (none: of all types) in the messages; `context.message` is its message.
     """
-    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
-    looks: dict[str, Any] = {
-        "types": frozenset(types),
-        "plain": plain,
-        "attribute": None if attribute is None else _getter(attribute),
-        "own": own or _own(native=native, aimed=aimed),
-    }
-    return _pass(run, settings, shape="content", native=native, aimed=aimed, emptied=emptied, **facts, **looks)
+    looks = _looks(types, plain, attribute, own, native=native, aimed=aimed)
+    facts: dict[str, Any] = {"needs": needs, "makes": makes, "on": on, "emptied": emptied}
+    return _step(run, settings, shape="content", native=native, aimed=aimed, **facts, **looks)
 
 
 def turn_step(
@@ -336,19 +329,14 @@ def turn_step(
 
     It is called for each message with contents of `types` (none: for all messages).
     """
-    facts: dict[str, Any] = {"needs": frozenset(needs), "makes": makes, "on": on}
-    looks: dict[str, Any] = {
-        "types": frozenset(types),
-        "plain": plain,
-        "attribute": None if attribute is None else _getter(attribute),
-        "own": own or _own(native=native, aimed=aimed),
-    }
-    return _pass(run, settings, shape="message", native=native, aimed=aimed, **facts, **looks)
+    looks = _looks(types, plain, attribute, own, native=native, aimed=aimed)
+    facts: dict[str, Any] = {"needs": needs, "makes": makes, "on": on}
+    return _step(run, settings, shape="message", native=native, aimed=aimed, **facts, **looks)
 
 
 def response_step(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Step:
     """Return a step for a function `(response, context, **settings)` that returns a response."""
-    return _pass(run, settings, native=native)
+    return _step(run, settings, native=native)
 
 
 def payload_step(
@@ -364,19 +352,28 @@ def payload_step(
 
     The source is the request or response that was encoded.
     """
-    return _pass(run, settings, native=native, aimed=aimed, keys=frozenset(keys), on=on)
+    return _step(run, settings, native=native, aimed=aimed, keys=frozenset(keys), on=on)
 
 
-def _own(*, native: bool, aimed: bool) -> Own:
-    return "always" if native else "aimed" if aimed else "never"
+def _looks(
+    types: tuple[type, ...], plain: Any, attribute: str | None, own: Own | None, *, native: bool, aimed: bool
+) -> dict[str, Any]:
+    """Return the fields of a step over contents or messages that say what it looks at."""
+    return {
+        "types": frozenset(types),
+        "plain": plain,
+        "attribute": None if attribute is None else _getter(attribute),
+        "own": own or ("always" if native else "aimed" if aimed else "never"),
+    }
 
 
-def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> Step:
-    name = run.__name__
-    facts, makes = getattr(run, _DECLARED, (_NONE, None))
-    options["needs"] = options.get("needs") or facts
-    options["makes"] = options.get("makes") or makes
-    return Step(name, partial(run, **settings) if settings else run, **options)
+def _step(run: Callable[..., object], settings: JsonObject, needs: Collection[Any] = (), **options: Any) -> Step:
+    """Return a step with the options that are given, and those that are declared beside its function."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if needs:
+        given["needs"] = frozenset(needs)
+    fields = {**getattr(run, _DECLARED, {}), **given}
+    return Step(run.__name__, partial(run, **settings) if settings else run, **fields)
 
 
 def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
