@@ -132,6 +132,8 @@ class Region(Codec[Span]):
 class Annotations(Blocks[Citation]):
     """A list of citations. If it has any other annotation, the whole list stays in the residue."""
 
+    holds_by_elements = True
+
     def holds(self, value: Any) -> bool:
         is_list = value.__class__ is list and bool(value)
         return is_list and all(item.__class__ is dict and self.union.knows(item) for item in value)

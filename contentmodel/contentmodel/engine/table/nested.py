@@ -138,6 +138,8 @@ class Blocks(Codec[list[S]]):
     classes: tuple[type, ...] = (list,)
     identity = False
     has_strays = True
+    holds_by_elements = False
+    """True if `holds` looks at each element of a list."""
 
     def __init__(self, union: Union) -> None:
         self.union = union

@@ -332,8 +332,8 @@ class Row:
         return {
             leaf.attribute: (leaf.codec, leaf.wire, wire_path("", leaf.wire))
             for leaf in leaves
-            if type(leaf.codec).places is Blocks.places and attributes.count(leaf.attribute) == 1
-            if "." not in leaf.wire
+            if type(leaf.codec).places is Blocks.places and not leaf.codec.holds_by_elements
+            if attributes.count(leaf.attribute) == 1 and "." not in leaf.wire
         }
 
     @cached_property

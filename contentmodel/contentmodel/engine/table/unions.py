@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from types import NoneType
 from typing import Any, TypeAlias
 
 import msgspec
@@ -278,7 +280,11 @@ class Union:
     def knows(self, wire: JsonObject) -> bool:
         """Return whether a row has the tag of this block."""
         tag = wire.get(self.tag)
-        return any(r.shape is None and r.constants.get(self.tag) == tag for r in self.rows)
+        return tag.__class__ in (str, NoneType) and tag in self._tags_of_rows
+
+    @cached_property
+    def _tags_of_rows(self) -> frozenset[str | None]:
+        return frozenset(r.constants.get(self.tag) for r in self.rows if r.shape is None)
 
     # -- compiling ---------------------------------------------------------------------------------------------
 
