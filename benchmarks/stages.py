@@ -14,7 +14,7 @@ from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline.steps import fitted, prepared
 
-STAGES = ("parse", "decode", "passes", "encode", "payload passes", "write", "losses")
+STAGES = ("parse", "decode", "steps", "encode", "payload steps", "write", "losses")
 
 _parse = msgspec.json.Decoder().decode
 
@@ -23,16 +23,16 @@ def stages(data: bytes, source: str, target: str) -> dict[str, Work]:
     """Return the work of each stage, or of several stages together, from which `durations` finds each one."""
     reader, writer = _table_adapter(source), _table_adapter(target)
     request = reader.decode_request(data)
-    ready, context = _passed(request, writer)
+    ready, context = _stepped(request, writer)
     rows = writer.request.encode(ready, context)
     encoded = writer.encode_request(request)
     convert = partial(contentmodel.convert, data, source=source, target=target, kind="request")
     return {
         "parse": partial(_parse, data),
         "parse and decode": partial(reader.decode_request, data),
-        "passes": partial(_passed, request, writer),
+        "steps": partial(_stepped, request, writer),
         "encode": lambda: writer.request.encode(ready, _context(request, writer)),
-        "payload passes": lambda: fitted(rows, writer._payload_plan, _context(request, writer), ready),
+        "payload steps": lambda: fitted(rows, writer._payload_plan, _context(request, writer), ready),
         "write": encoded.to_json,
         "convert": lambda: convert().to_json(),
         "convert and read losses": lambda: convert().losses,
@@ -58,6 +58,6 @@ def _context(request: Any, writer: TableAdapter) -> EncodeContext:
     return context
 
 
-def _passed(request: Any, writer: TableAdapter) -> tuple[Any, EncodeContext]:
+def _stepped(request: Any, writer: TableAdapter) -> tuple[Any, EncodeContext]:
     context = _context(request, writer)
     return prepared(request, writer._request_plan, context), context
