@@ -151,18 +151,12 @@ UNBROKEN = {
     # A test compares the generated code of rows with their plain code.
     "engine.table.code",
     "engine.table.tables",
-    # No law generates approvals of the application's calls: unit tests do.
-    "engine.pipeline.approvals",
     # No law checks the paths of losses in streams: unit tests do.
     "engine.streams.stream_losses",
     # No law checks the reports of malformed payloads: unit tests do.
     "engine.table.classes",
     # The kinds of errors: the mutants of adapters break them.
     "engine.table.error_types",
-    # No generated answer has messages of users: test_agreement has one.
-    "engine.pipeline.answer_roles",
-    # No generated answer has citations after their text: test_bedrock_converse and test_ai_sdk_results do.
-    "engine.pipeline.cited_before",
 }
 """Modules of the engine that no mutant changes."""
 

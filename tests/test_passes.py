@@ -17,12 +17,15 @@ from contentmodel import (
     TextContent,
 )
 from contentmodel.content import ToolApprovalRequestContent
-from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.blank_texts import WITHOUT_BLANK_TEXTS
-from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
-from contentmodel.engine.pipeline.foreign import normalize_foreign, with_a_turn, without_broken_status
-from contentmodel.engine.pipeline.origins import is_all_native, is_native
-from contentmodel.engine.pipeline.pairing import pair_calls, with_complete_calls, with_distinct_ids, with_names_of_calls
+from contentmodel.engine.context import EncodeContext, is_all_native, is_native
+from contentmodel.engine.pipeline.calls import pair_calls, with_complete_calls, with_names_of_calls
+from contentmodel.engine.pipeline.foreign import (
+    WITHOUT_BLANK_TEXTS,
+    normalize_foreign,
+    with_a_turn,
+    without_broken_status,
+)
+from contentmodel.engine.pipeline.names import with_answer_ids, with_call_ids, with_distinct_ids
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, NO_TURN
 from contentmodel.engine.pipeline.steps import Plan, walked
 from contentmodel.pairs import AnswerCallIds, TranscriptIndex

@@ -22,8 +22,7 @@ from contentmodel import (
 from contentmodel.authoring import Fact, content_step, each_output, needs, transcript_step, turn_step
 from contentmodel.content import Citation, DocumentContent, JsonContent, Protected
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.census import census
-from contentmodel.engine.pipeline.steps import Plan, Step, walked
+from contentmodel.engine.pipeline.steps import Plan, Step, census, walked
 from contentmodel.message import Origin
 from contentmodel.request import CustomTool, FunctionTool
 

@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from contentmodel.engine.pipeline import steps
-from contentmodel.engine.pipeline.census import EVERY, Fact, Facts
+from contentmodel.engine.pipeline.steps import EVERY, Fact, Facts
 from contentmodel_conformance import laws
 
 

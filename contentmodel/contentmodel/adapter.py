@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 from contentmodel.engine.json import JsonArray, kind_of, parse, plain
 from contentmodel.engine.lines import ParsedLines, parse_lines
-from contentmodel.errors import DecodeError, Fault, UnknownApiError
+from contentmodel.errors import DecodeError, EncodeError, Fault, UnknownApiError
 from contentmodel.literals import DocumentForm, PayloadKind
 
 if TYPE_CHECKING:
@@ -250,3 +250,36 @@ def adapters() -> dict[str, Adapter]:
         except Exception as error:
             warnings.warn(f"the adapter {name} cannot be loaded: {error}", RuntimeWarning, stacklevel=2)
     return loaded
+
+
+class RequestsOnly:
+    """A base class of adapters that have only requests. The other methods raise an error with a fix."""
+
+    api: str
+
+    def decode_response(self, payload: Payload) -> NoReturn:
+        """Raise DecodeError: the format has no responses."""
+        raise self._refused("responses")
+
+    def trace_response(self, payload: Payload) -> NoReturn:
+        """Raise DecodeError: the format has no responses."""
+        raise self._refused("responses")
+
+    def stream_decoder(self, *, deltas: bool = True) -> NoReturn:
+        """Raise DecodeError: the format has no streams."""
+        raise self._refused("streams")
+
+    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> NoReturn:
+        """Raise EncodeError: the format has no responses."""
+        raise EncodeError(
+            f"{self.api} has no responses, only conversations: convert the request with the messages of the response"
+        )
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> NoReturn:
+        """Raise EncodeError: the format has no streams."""
+        raise EncodeError(
+            f"{self.api} has no streams, only conversations: convert the request with the messages of the response"
+        )
+
+    def _refused(self, what: str) -> DecodeError:
+        return DecodeError(self.api, [Fault("$", f"{self.api} has no {what}, only conversations: decode a request")])

@@ -8,12 +8,12 @@ describes the migration. Names that are not listed may change at any time.
 from __future__ import annotations
 
 from contentmodel import makers
-from contentmodel.capabilities import Capabilities, CapabilityTable, ListedModel, Range, listing
+from contentmodel.adapter import RequestsOnly
+from contentmodel.capabilities import Capabilities, CapabilityTable, Host, ListedModel, Range, listing
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
-from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.free_text import free_text_row, is_free_text
-from contentmodel.engine.host import Host
+from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
+from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays
 from contentmodel.engine.json import (
     DUMPERS,
     camel_name,
@@ -21,11 +21,18 @@ from contentmodel.engine.json import (
     child_path,
     dotted_key,
     kind_of,
+    list_of,
+    object_at,
+    object_of,
     object_or_text,
+    objects_of,
     parse,
+    place_at,
+    runs,
     set_fields,
     snake_name,
     steps_of,
+    text_of,
     whole_number,
     write,
 )
@@ -37,33 +44,39 @@ from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
 from contentmodel.engine.losses.weight import may_hold_content, strings_in, texts_in, weighed
-from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, runs, text_of
 from contentmodel.engine.pipeline import foreign, media, settings
-from contentmodel.engine.pipeline.added_tools import AddedTools
-from contentmodel.engine.pipeline.answer_roles import without_user_messages
-from contentmodel.engine.pipeline.blank_texts import WITHOUT_BLANK_TEXTS, without_blank_instructions
-from contentmodel.engine.pipeline.call_ids import with_minted_ids
-from contentmodel.engine.pipeline.census import Fact
-from contentmodel.engine.pipeline.chat_messages import AnswerMessage, ChatMessages, ResultMessage
-from contentmodel.engine.pipeline.detached_media import BEHIND, with_detached_media, with_media_back
-from contentmodel.engine.pipeline.guests import with_guests, with_whole_guests, without_guest
-from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
-from contentmodel.engine.pipeline.json_schemas import with_json_schemas, with_named_types
-from contentmodel.engine.pipeline.lowering import check_choices, readable_reasoning
-from contentmodel.engine.pipeline.names import Renames, SchemaMap
-from contentmodel.engine.pipeline.normalizing import as_text_content, normalized_request
-from contentmodel.engine.pipeline.origins import is_native, stays
-from contentmodel.engine.pipeline.pairing import NEEDS_OF_CALLS, with_fitting_calls
-from contentmodel.engine.pipeline.same_fields import with_fields_of
+from contentmodel.engine.pipeline.answers import counted, counted_usage
+from contentmodel.engine.pipeline.calls import (
+    NEEDS_OF_CALLS,
+    with_fitting_calls,
+    with_guests,
+    with_whole_guests,
+    without_guest,
+)
+from contentmodel.engine.pipeline.foreign import (
+    WITHOUT_BLANK_TEXTS,
+    hoist_instructions,
+    instructions_as_text,
+    place_instructions,
+    without_blank_instructions,
+    without_user_messages,
+)
+from contentmodel.engine.pipeline.lowering import as_text_content, check_choices, normalized_request, readable_reasoning
+from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_minted_ids
 from contentmodel.engine.pipeline.sentinels import (
     BEGUN,
+    BEHIND,
     NO_RESULT,
     begun_before,
     needs_error_mark,
+    with_detached_media,
     with_error_mark,
     with_error_read,
+    with_media_back,
 )
+from contentmodel.engine.pipeline.settings import with_fields_of
 from contentmodel.engine.pipeline.steps import (
+    Fact,
     Made,
     Turns,
     content_step,
@@ -75,18 +88,19 @@ from contentmodel.engine.pipeline.steps import (
     transcript_step,
     turn_step,
 )
-from contentmodel.engine.pipeline.token_counts import counted, counted_usage
-from contentmodel.engine.pipeline.toolsets import (
+from contentmodel.engine.pipeline.tools import (
     FREE_TEXT_ROW,
     OTHER_KINDS,
+    AddedTools,
     Kinds,
     types_after_fitting,
     with_custom_calls,
     with_custom_results,
+    with_json_schemas,
     with_known_tools,
+    with_named_types,
     without_settings_of_tools,
 )
-from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.amending import AmendingEncoder, citations_of_piece
 from contentmodel.engine.streams.block_decoder import BlockDecoder, decode_call
 from contentmodel.engine.streams.block_encoder import BlockEncoder, BlockParts, NamedEvent

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
+
+if TYPE_CHECKING:
+    from contentmodel.engine.streams.formats import StreamFormat
+    from contentmodel.request import ReasoningOptions
 
 Range: TypeAlias = tuple[float, float]
 """The minimum and the maximum of a number. If both are equal, the model accepts only this value."""
@@ -283,3 +287,46 @@ def nearest_effort(wanted: str, efforts: tuple[str, ...]) -> str | None:
 def effort_of(budget: int) -> str:
     """Return the lowest effort whose budget is at least `budget` tokens; "max" if there is none."""
     return next((effort for effort in BUDGETS if BUDGETS[effort] >= budget), "max")
+
+
+def thinks(requested: ReasoningOptions | None, capabilities: Capabilities) -> bool:
+    """Return whether a model thinks: as requested, or by default."""
+    if capabilities.thinking == ():
+        return False
+    mode, effort = (requested.mode, requested.effort) if requested is not None else (None, None)
+    budget = None if requested is None else requested.budget_tokens
+    if mode in ("disabled", "between_tools") or budget == 0:
+        return False
+    if mode is not None or budget is not None:
+        return True
+    # A level of effort alone does not turn thinking on if it is off by default.
+    chosen = effort or capabilities.default_effort
+    return chosen is not None and chosen != "none" and "enabled" not in (capabilities.thinking or ())
+
+
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """The additions of the host of a model to an API.
+
+    - `issuers`: the issuers whose opaque state the host reads, besides the API's own.
+    - `state_field`: the field of a message that contains reasoning with this state. `state_residue` are other fields of
+      such reasoning.
+    - `fields`: the host's fields that the API does not have.
+    - `cache_points`: whether the host accepts cache points for all models.
+    - `policies`: the host's default policies.
+    - `stream_format`: the format of its streams; None if it is the API's own.
+    - `serves`: the makers whose models the host serves, for the rule `MODEL_RULE`; None if they are those of the API.
+    - `dialect`: the adapter's own description of the host.
+    """
+
+    issuers: frozenset[str] = frozenset()
+    state_field: str | None = None
+    state_residue: Mapping[str, Any] = {}
+    fields: frozenset[str] = frozenset()
+    cache_points: bool = False
+    policies: Mapping[str, str] = {}
+    stream_format: StreamFormat | None = None
+    serves: frozenset[str] | None = None
+    dialect: Any = None
+
+
+NO_HOST = Host()

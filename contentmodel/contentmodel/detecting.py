@@ -6,11 +6,19 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
-from contentmodel.adapter import Adapter, JsonText, Payload, RecognisesLists, adapter, adapters, as_json, form_of
-from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, parse
+from contentmodel.adapter import (
+    Adapter,
+    JsonText,
+    Payload,
+    RecognisesLists,
+    RequestsOnly,
+    adapter,
+    adapters,
+    as_json,
+    form_of,
+)
+from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, is_error_in_list, kind_of, parse
 from contentmodel.engine.lines import PROBED, probe_lines
-from contentmodel.engine.objects import is_error_in_list
-from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.engine.streams.formats import LINES, stream_format_of
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError, Fault

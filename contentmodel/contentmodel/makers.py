@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any
 
-from contentmodel.capabilities import canonical
-from contentmodel.engine.host import Host
+from contentmodel.capabilities import Host, canonical
 from contentmodel.engine.json import child_path
 from contentmodel.rules import Broken, Rules, Severity
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import Adapter, Payload, adapter, adapters, traced
+from contentmodel.adapter import Adapter, Payload, RequestsOnly, adapter, adapters, traced
 from contentmodel.detecting import identify
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.pipeline.lowering import check_policies
-from contentmodel.engine.requests_only import RequestsOnly
 from contentmodel.literals import PayloadKind, Policies
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest

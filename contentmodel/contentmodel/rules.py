@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from contentmodel.capabilities import UNLIMITED, Capabilities, CapabilityTable, Known
-from contentmodel.engine.host import NO_HOST, Host
+from contentmodel.capabilities import NO_HOST, UNLIMITED, Capabilities, CapabilityTable, Host, Known
 from contentmodel.engine.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
@@ -259,6 +259,19 @@ class IdentifierRule(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"^{self.pattern}$"
+
+
+@cache
+def tester(rule: IdentifierRule) -> Callable[[str], bool]:
+    """Return a function that tests whether a text matches the rule."""
+    matches = re.compile(rule.pattern, re.DOTALL).fullmatch
+    # Most ids are Python identifiers. Testing that is faster than matching a pattern.
+    longest = rule.longest if matches("a") and matches("Z_9") else 0
+
+    def accepts(text: str) -> bool:
+        return (len(text) <= longest and text.isascii() and text.isidentifier()) or matches(text) is not None
+
+    return accepts
 
 
 def objects(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:

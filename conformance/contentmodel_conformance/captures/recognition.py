@@ -10,8 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from starlette.routing import compile_path
 
-from contentmodel.adapter import adapter, adapters
-from contentmodel.engine.requests_only import RequestsOnly
+from contentmodel.adapter import RequestsOnly, adapter, adapters
 from contentmodel.http_api import HttpApi
 
 LIKELY = 0.9

@@ -6,7 +6,7 @@ from typing import Any
 
 from contentmodel.engine import context
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline import failed_answers
+from contentmodel.engine.pipeline import answers
 from contentmodel.engine.streams import endings
 from contentmodel.engine.table import finish_reasons
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
@@ -20,13 +20,13 @@ def ends_failures_as_usual(original: Any, self: Any, value: Any, context: Any, o
     return self.otherwise if raw is None else raw
 
 
-@change(failed_answers, "has_failed", RESPONSES, "honest-endings/ended", other=CHAT)
+@change(answers, "has_failed", RESPONSES, "honest-endings/ended", other=CHAT)
 def ends_streams_of_failures_without_an_error(original: Any, response: Any) -> bool:
     """Complete the stream of an answer that failed without an error."""
     return False
 
 
-@change(failed_answers, "end_for", BEDROCK, "honest-endings/ended")
+@change(answers, "end_for", BEDROCK, "honest-endings/ended")
 def leaves_a_missing_end(original: Any, finish: Any, *, has_calls: bool) -> Any:
     """Leave an answer without a finish reason as it is."""
     return finish

@@ -11,30 +11,46 @@ import msgspec
 from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
-from contentmodel.capabilities import UNLIMITED, Known
+from contentmodel.capabilities import NO_HOST, UNLIMITED, Host, Known
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.block_ports import BlockPorts
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.host import NO_HOST, Host
-from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, kind_of, name_of, steps_of, without_path
+from contentmodel.engine.json import (
+    Json,
+    JsonArray,
+    JsonObject,
+    child_path,
+    is_error_in_list,
+    kind_of,
+    name_of,
+    steps_of,
+    without_path,
+)
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
-from contentmodel.engine.objects import is_error_in_list
-from contentmodel.engine.pipeline.census import NOT_NORMAL, RECORDED, Fact
-from contentmodel.engine.pipeline.failed_answers import as_error_body, with_end, with_failure
-from contentmodel.engine.pipeline.foreign import APPROVALS, with_fitting_finish
-from contentmodel.engine.pipeline.names import SchemaMap
-from contentmodel.engine.pipeline.normalizing import (
+from contentmodel.engine.pipeline.answers import as_error_body, counted, with_end, with_failure, with_fitting_finish
+from contentmodel.engine.pipeline.lowering import (
+    APPROVALS,
     UNCHANGED,
     normalized_contents,
     normalized_request,
     normalized_response,
 )
-from contentmodel.engine.pipeline.prefill import refuses_continuation, with_continuation, without_continuation
-from contentmodel.engine.pipeline.steps import Plan, Step, fitted, fitted_answer, payload_step, prepared, request_step
-from contentmodel.engine.pipeline.token_counts import counted
+from contentmodel.engine.pipeline.names import SchemaMap
+from contentmodel.engine.pipeline.sentinels import refuses_continuation, with_continuation, without_continuation
+from contentmodel.engine.pipeline.steps import (
+    NOT_NORMAL,
+    RECORDED,
+    Fact,
+    Plan,
+    Step,
+    fitted,
+    fitted_answer,
+    payload_step,
+    prepared,
+    request_step,
+)
 from contentmodel.engine.streams.formats import SSE, StreamFormat
 from contentmodel.engine.table.classes import misfits
 from contentmodel.engine.table.codecs import AnyCodec
@@ -54,12 +70,13 @@ from contentmodel.rules import MODEL_RULE, Rules, Violation
 from contentmodel.serialize import require_valid, require_valid_parts
 
 if TYPE_CHECKING:
+    from contentmodel.engine.losses.provenance import RowFinder
     from contentmodel.engine.streams.decoder import StreamDecoder
     from contentmodel.engine.streams.encoder import StreamEncoder
     from contentmodel.engine.table.finish_reasons import FinishReasons
 
 
-class TableAdapter(BlockPorts):
+class TableAdapter:
     """An adapter made of tables: a row for the request, a row for the response, and the steps before encoding."""
 
     api: str
@@ -115,6 +132,9 @@ class TableAdapter(BlockPorts):
     """Steps that complete the payload of an answer from another API, in order. Native steps run for every answer."""
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
+
+    block_union = "content block"
+    """The union of the blocks of an answer. An API whose blocks are no union overrides the methods for blocks."""
 
     dialects: tuple[str, ...] = ()
     """The names of hosts that the policy `dialect` selects, if the API has several."""
@@ -490,6 +510,23 @@ class TableAdapter(BlockPorts):
             payload = [payload]
         again = partial(self.encode_answer, policies=policies, is_unfinished=is_unfinished)
         return Encoded(payload, response, context, again, self.form)
+
+    @property
+    def block_rows(self) -> RowFinder:
+        """The finder of the rows of the contents of blocks."""
+        return self.table.unions[self.block_union]
+
+    def decode_blocks(self, blocks: JsonArray, context: DecodeContext) -> list[AIContent]:
+        """Decode blocks of an answer that another format keeps."""
+        return self.table.unions[self.block_union].decode_list(blocks, context)
+
+    def encode_blocks(self, contents: list[AIContent], context: EncodeContext) -> JsonArray:
+        """Encode contents of this API as blocks of an answer, without the steps: the inverse of `decode_blocks`."""
+        return self.table.unions[self.block_union].encode_list(contents, context)
+
+    def block_groups(self, contents: list[AIContent]) -> list[list[AIContent]]:
+        """Return the contents in groups, each of which is one block: by default, each content alone."""
+        return [[content] for content in contents]
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events.

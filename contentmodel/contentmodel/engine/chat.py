@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.free_text import free_text_row, is_free_text
-from contentmodel.engine.pipeline.toolsets import FREE_TEXT_ROW
-from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Required
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline import foreign
+from contentmodel.engine.pipeline.sentinels import (
+    with_detached_media,
+    with_error_mark,
+    with_error_read,
+    with_media_back,
+)
+from contentmodel.engine.pipeline.tools import FREE_TEXT_ROW
+from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Place, Required
+from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.tables import (
     Column,
     Columns,
     Field,
+    Fields,
     Filled,
     Implied,
     Row,
@@ -28,6 +39,9 @@ from contentmodel.engine.table.tables import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat
 from contentmodel.rules import Broken, Rules, objects, objects_along
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
 
 FUNCTION: dict[str, Spec] = {
     "function.name": "name",
@@ -154,9 +168,6 @@ def plain_messages(table: Table, roles: Roles, fields: Mapping[str, Spec], *othe
     return table.record("message", ChatMessage, mapped, Silent("message_id"), Filled({"content": ""}), *others)
 
 
-# -- rules -------------------------------------------------------------------------------------------------------------
-
-
 def functions_of(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the functions of the tools, and those of the calls, each with its path."""
     yield from objects_along(request, "tools", "function")
@@ -187,3 +198,190 @@ def declare_results(rules: Rules, source: str) -> None:
             call_id = message.get("tool_call_id")
             if message.get("role") == "tool" and isinstance(call_id, str) and call_id not in called:
                 yield f"{path}.tool_call_id", f"no call {call_id!r:.60} before it"
+
+
+# -- free text as a function with one parameter ------------------------------------------------------------------------
+
+
+FREE_TEXT = {
+    "type": "object",
+    "properties.input.type": "string",
+    "required": ["input"],
+    "additionalProperties": False,
+    "description": "The input is free text.",
+}
+"""The schema of a tool that takes free text, by dotted path."""
+
+_GRAMMAR = re.compile(r"The input matches this (lark|regex) grammar:\n(.*)", re.DOTALL)
+
+
+class Grammar(Codec[dict[str, Any]]):
+    """The format of a free-text tool as a sentence in the description of its parameter `input`."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and _GRAMMAR.fullmatch(value) is not None
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        syntax, definition = _GRAMMAR.fullmatch(value).groups()  # type: ignore[union-attr]
+        return {"type": "grammar", "syntax": syntax, "definition": definition}
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
+        if value == {"type": "text"}:
+            return None
+        syntax, definition = value.get("syntax"), value.get("definition")
+        text = f"The input matches this {syntax} grammar:\n{definition}"
+        if value.keys() == {"type", "syntax", "definition"} and definition.__class__ is str and self.holds(text):
+            if not context.native:
+                context.report_loss(owner, "format$.type", reasons.GRAMMAR_AS_TEXT)
+            return text
+        context.report_loss(owner, "format", reasons.NO_TEXT_FORMAT)
+        return None
+
+
+def free_text_row(
+    name: str,
+    schema: str,
+    others: Mapping[str, Spec] = MappingProxyType({}),
+    *,
+    at: str = "",
+    silent: tuple[str, ...] = (),
+    tag: str | None = None,
+) -> Row:
+    """Return the row of a tool that takes free text.
+
+    `schema` is the field that holds the function's parameters; `others` are further fields of the tool, and `at` is the
+    path before the name and the description. `silent` are attributes that other code writes. `tag` is the type of a
+    function.
+    """
+    fields: dict[str, Spec] = {
+        f"{at}name": "name",
+        f"{at}description": "description",
+        f"{schema}.properties.input.description": ("format", Grammar()),
+        **others,
+    }
+    constants = {f"{schema}.{path}": value for path, value in FREE_TEXT.items()}
+    constants |= {} if tag is None else {"type": tag}
+    return Row(name, CustomTool, fields, Silent(*silent), constants=constants)
+
+
+def is_free_text(schema: Any) -> bool:
+    """Return whether a schema is that of a tool that takes free text."""
+    if schema.__class__ is not dict or schema.get("description") != FREE_TEXT["description"]:
+        return False
+    properties = schema.get("properties")
+    parameter = properties.get("input") if properties.__class__ is dict and len(properties) == 1 else None
+    if parameter.__class__ is not dict or parameter.keys() - {"type", "description"}:
+        return False
+    flattened = {**schema, "properties.input.type": parameter.get("type")}
+    del flattened["properties"]
+    return flattened == FREE_TEXT and Grammar().holds(
+        parameter.get("description", "The input matches this lark grammar:\n")
+    )
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+class ResultMessage(Fields):
+    """The fields of a message that is one content, such as a result. The content has the path of the message.
+
+    `results` decodes the content. `paths` are the fields of the message by attribute, such as its id.
+    """
+
+    def __init__(self, results: Union | Row, paths: Mapping[str, str] | None = None) -> None:
+        super().__init__(paths or {})
+        self._results, self._paths = results, dict(paths or {})
+
+    def decode(
+        self, wire: dict[str, Any], context: DecodeContext, *, role: str = "tool", left_out: Collection[str] = ()
+    ) -> ChatMessage:
+        """Return a message with the content of a wire object. Other code decodes the fields `left_out`."""
+        own = {attribute: wire[key] for attribute, key in self._paths.items() if wire.get(key).__class__ is str}
+        taken = {*left_out, *(self._paths[attribute] for attribute in own)}
+        rest = context.without(wire, taken) if taken else wire
+        return ChatMessage(role=role, contents=[self._results.decode(rest, context)], origin=context.origin, **own)
+
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        """Return a wire object for each content of a message, by a union. The first has the fields of the message."""
+        lost = tuple(name for name in ("author_name", "message_id") if name not in self._paths)
+        context.report_lost_attributes(message, lost)
+        context.leave_residue(message)
+        results: Any = self._results
+        wires: list[dict[str, Any]] = results.encode_list(message.contents, context)
+        for attribute, key in self._paths.items() if wires else ():
+            if getattr(message, attribute) is not None:
+                wires[0] = {**wires[0], key: getattr(message, attribute)}
+        return wires
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, self._results
+
+
+class ChatMessages(MessageList):
+    """The messages of a request. A message of the role `tool` is one result.
+
+    `assistant` is the row of messages of the role `assistant`, `plain` that of all other roles, and `results` decodes a
+    result. The format has no field for failed results: their texts begin with a mark. If `detached`, results have only
+    texts, and their media follow in a user message.
+    """
+
+    tag = "role"
+
+    def __init__(self, assistant: Row, plain: Row, results: Union, *, detached: bool = False) -> None:
+        super().__init__()
+        self.assistant, self.plain, self.results, self.detached = assistant, plain, results, detached
+        self._result_message = ResultMessage(results)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = []
+        for _, wire in self.objects(value, context):
+            if wire["role"] == "tool":
+                result = with_error_read(self.results.decode(wire, context))
+                messages.append(ChatMessage(role="tool", contents=[result], origin=context.origin))
+            else:
+                messages.append((self.assistant if wire["role"] == "assistant" else self.plain).decode(wire, context))
+        context.trace_messages(messages, value, self._row_of)
+        return with_media_back(messages, context) if self.detached else messages
+
+    def _row_of(self, message: ChatMessage) -> Row | Fields:
+        if message.role == "tool":
+            return self._result_message
+        return self.assistant if message.role == "assistant" else self.plain
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> list[dict[str, Any]]:
+        messages = with_detached_media(value, context.api) if self.detached else value
+        return [wire for message in messages for wire in self.encode_message(message, context)]
+
+    def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+        """Return the wire messages of one message: none, one, or one for each result."""
+        if not context.native and not message.contents:
+            # An empty message of another API is not written.
+            foreign.leave_empty(message, context)
+            return []
+        if message.role != "tool":
+            return [(self.assistant if message.role == "assistant" else self.plain).encode(message, context)]
+        if message.message_id or message.author_name or message.extra:
+            foreign.leave_empty(message, context)
+        return self.results.encode_list([with_error_mark(content, context) for content in message.contents], context)
+
+
+class AnswerMessage(Codec[list[ChatMessage]]):
+    """The one message of an answer. An answer of several messages becomes one."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, assistant: Row) -> None:
+        super().__init__()
+        self.assistant = assistant
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [self.assistant.decode(value, context)]
+        context.trace(self.assistant, messages, container, key, spread=False)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
+        return self.assistant.encode(foreign.joined_messages(value, context), context)

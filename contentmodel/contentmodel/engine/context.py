@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from contentmodel.capabilities import UNLIMITED
+from contentmodel.capabilities import NO_HOST, UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.engine.host import NO_HOST
 from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
@@ -526,3 +525,18 @@ def _plain_default(default: object) -> object:
 
 def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
     return len(new) == len(old) and all(map(is_, new, old))
+
+
+def is_native(message: ChatMessage, context: EncodeContext) -> bool:
+    """Return whether the message came from the target's API."""
+    return message.origin is not None and message.origin.api == context.api
+
+
+def stays(message: ChatMessage, context: EncodeContext) -> bool:
+    """Return whether a message came from the target's API and goes back to its model and host."""
+    return is_native(message, context) and not context.is_aimed
+
+
+def is_all_native(request: ChatRequest, context: EncodeContext) -> bool:
+    """Return whether the whole request came from the target's API: then it is encoded unchanged."""
+    return context.native and all(is_native(message, context) for message in request.messages)

@@ -6,9 +6,10 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any, NoReturn, TypeAlias
+from itertools import groupby
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import msgspec
 
@@ -354,3 +355,63 @@ def put_at(wire: JsonObject, path: str, value: object) -> None:
     if "." in path:
         wire, path = container_of(wire, path)
     wire[path] = value
+
+
+# -- fields of wire objects by their JSON class ------------------------------------------------------------------------
+
+
+_T = TypeVar("_T")
+
+
+def runs(items: Iterable[_T], is_single: Callable[[_T], bool]) -> Iterator[tuple[list[_T], bool]]:
+    """Yield each single item in a list of its own, with True, and each run of other items, with False."""
+    for are_single, run in groupby(items, key=is_single):
+        if are_single:
+            yield from (([item], True) for item in run)
+        else:
+            yield list(run), False
+
+
+def text_of(wire: Mapping[str, object], key: str) -> str:
+    """Return the string at `key`; the empty string if there is none."""
+    value = wire.get(key)
+    return value if value.__class__ is str else ""
+
+
+def list_of(wire: Mapping[str, object], key: str) -> JsonArray:
+    """Return the array at `key`; an empty one if there is none."""
+    value = wire.get(key)
+    return value if value.__class__ is list else []
+
+
+def object_of(wire: Mapping[str, object], key: str) -> JsonObject:
+    """Return the object at `key`; an empty one if there is none."""
+    value = wire.get(key)
+    return value if value.__class__ is dict else {}
+
+
+def objects_of(wire: Mapping[str, object], key: str) -> list[JsonObject]:
+    """Return the objects in the array at `key`."""
+    value = wire.get(key)
+    return [item for item in value if item.__class__ is dict] if value.__class__ is list else []
+
+
+def is_error_in_list(wire: object) -> bool:
+    """Return whether a value is a list of one object with an error, as Google sends it to clients of streams."""
+    return wire.__class__ is list and len(wire) == 1 and wire[0].__class__ is dict and bool(object_of(wire[0], "error"))
+
+
+def object_at(wire: Mapping[str, object], key: str, api: str) -> JsonObject:
+    """Return the object at `key`. Raise DecodeError if there is none."""
+    value = wire.get(key)
+    if value.__class__ is not dict:
+        raise DecodeError(api, [Fault(f"$.{key}", f"expected an object, got {kind_of(value)}")])
+    return value
+
+
+def place_at(wire: Mapping[str, object], key: str, api: str) -> int:
+    """Return the integer at `key`, the index of a block. Raise DecodeError if there is none."""
+    value = wire.get(key)
+    if value.__class__ is not int:
+        raise DecodeError(api, [Fault(f"$.{key}", f"expected an integer, got {kind_of(value)}")])
+    return value

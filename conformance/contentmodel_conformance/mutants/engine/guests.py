@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline import guests as steps
+from contentmodel.engine.pipeline import calls as steps
 from contentmodel.engine.table import forms
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form
 from contentmodel.engine.table.guests import TEXTS, Guest, guest_api

@@ -8,7 +8,7 @@ import msgspec
 
 from contentmodel import pairs
 from contentmodel.engine.losses import provenance
-from contentmodel.engine.pipeline import names, pairing
+from contentmodel.engine.pipeline import calls, names
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import change
 
@@ -46,13 +46,13 @@ def pairs_by_ids_alone(original: Any, self: Any, result: Any) -> Any:
     return self._take_by_id(result) if result.call_id else original(self, result)
 
 
-@change(pairing._Pairing, "finish", CHAT, "answered-calls/foreign")
+@change(calls._Pairing, "finish", CHAT, "answered-calls/foreign")
 def leaves_half_answered_turns(original: Any, self: Any) -> Any:
     """Send a turn at the end in which only some calls have results."""
     self._end_run()
 
 
-@change(pairing._Pairing, "add", CHAT, "answered-calls/foreign")
+@change(calls._Pairing, "add", CHAT, "answered-calls/foreign")
 def lets_instructions_end_turns(original: Any, self: Any, number: Any, message: Any) -> Any:
     """Send a placeholder for a result that follows instructions."""
     if message.role in ("system", "developer"):

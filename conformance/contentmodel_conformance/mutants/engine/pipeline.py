@@ -8,30 +8,20 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.text import TextContent
+from contentmodel.engine import chat, context
 from contentmodel.engine.pipeline import (
-    blank_texts,
-    call_ids,
-    census,
-    chat_messages,
-    detached_media,
+    answers,
+    calls,
     foreign,
-    instructions,
-    json_schemas,
     lowering,
     media,
     names,
-    normalizing,
-    origins,
-    pairing,
-    prefill,
-    same_fields,
     sentinels,
     settings,
     steps,
-    token_counts,
-    toolsets,
+    tools,
 )
-from contentmodel.engine.pipeline.added_tools import AddedTools
+from contentmodel.engine.pipeline.tools import AddedTools
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import MISTRAL, RESPONSES, change
 
@@ -40,7 +30,7 @@ replace = msgspec.structs.replace
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-@change(normalizing, "as_text_content", CHAT, "section/stored")
+@change(lowering, "as_text_content", CHAT, "section/stored")
 def writes_no_json(original: Any, content: Any, context: Any) -> Any:
     """Send an empty text instead of a JSON value."""
     return replace(original(content, context), text="")
@@ -49,7 +39,7 @@ def writes_no_json(original: Any, content: Any, context: Any) -> Any:
 # -- fields ------------------------------------------------------------------------------------------------------------
 
 
-@change(same_fields, "with_fields_of", MISTRAL, "accounting/sdk")
+@change(settings, "with_fields_of", MISTRAL, "accounting/sdk")
 def drops_fields_that_both_apis_have(original: Any, request: Any, context: Any, other: str, names: Any) -> Any:
     """Drop the provider-specific fields that the target has, too, without a report."""
     made = original(request, context, other, names)
@@ -95,16 +85,16 @@ def completes_native_payloads(original: Any, self: Any, steps: Any) -> None:
     original(self, [replace(step, native=True) if is_of_payloads else step for step in steps])
 
 
-@change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
+@change(context, "is_native", CHAT, "rules/crossing", other=RESPONSES)
 def treats_issuer_as_api(original: Any, message: Any, context: Any) -> Any:
     """Treat messages of other APIs of the same issuer as native."""
     return message.origin is not None and message.origin.issuer == context.issuer
 
 
-@change(census, "census", ANTHROPIC, "identity/sdk-places")
+@change(steps, "census", ANTHROPIC, "identity/sdk-places")
 def adapts_native_requests(original: Any, request: Any, api: Any) -> Any:
     """Run all steps on a native request."""
-    return original(request, api) | {census.Fact.FOREIGN}
+    return original(request, api) | {steps.Fact.FOREIGN}
 
 
 # -- contents ----------------------------------------------------------------------------------------------------------
@@ -117,7 +107,7 @@ def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any
     return known if known is message else replace(known, role="system")
 
 
-@change(blank_texts, "_is_blank", ANTHROPIC, "rules/crossing")
+@change(foreign, "_is_blank", ANTHROPIC, "rules/crossing")
 def takes_blanks_for_texts(original: Any, content: Any) -> bool:
     """Send texts of other APIs that only have blanks."""
     return bool(original(content) and not content.text)
@@ -129,7 +119,7 @@ def joins_the_last_message_only(original: Any, run: Any, context: Any) -> Any:
     return original([run[0], run[-1]], context)
 
 
-@change(instructions, "_fits", ANTHROPIC, "rules/crossing")
+@change(foreign, "_fits", ANTHROPIC, "rules/crossing")
 def leaves_instructions_anywhere(original: Any, run: Any, before: Any, after: Any) -> Any:
     """Keep instructions anywhere in a conversation."""
     return True
@@ -159,7 +149,7 @@ def reads_no_failures(original: Any, result: Any) -> Any:
     return result
 
 
-@change(detached_media, "with_detached_media", CHAT, "stability/foreign")
+@change(sentinels, "with_detached_media", CHAT, "stability/foreign")
 def leaves_media_in_results(original: Any, messages: Any, api: Any) -> Any:
     """Leave detached media in their own message when a payload is decoded."""
     return messages
@@ -201,25 +191,25 @@ def restores_names_at_the_end(original: Any, self: Any, event: Any) -> Any:
     return [event] if event.__class__.__name__ == "BlockStart" else original(self, event)
 
 
-@change(call_ids, "_id_of_result", CHAT, "answered-calls/foreign", other=ANTHROPIC)
+@change(names, "_id_of_result", CHAT, "answered-calls/foreign", other=ANTHROPIC)
 def keeps_ids_of_results(original: Any, messages: Any, place: Any, call_place: Any, given: Any) -> Any:
     """Keep the id of a result whose call gets another id."""
     return {}
 
 
-@change(pairing._Pairing, "_answer_waiting", ANTHROPIC, "rules/foreign")
+@change(calls._Pairing, "_answer_waiting", ANTHROPIC, "rules/foreign")
 def adds_no_placeholder_results(original: Any, self: Any) -> Any:
     """Add no results to unanswered calls."""
     self._waiting = {}
 
 
-@change(pairing._Pairing, "_as_user_text", ANTHROPIC, "accounting/crossing")
+@change(calls._Pairing, "_as_user_text", ANTHROPIC, "accounting/crossing")
 def drops_late_results_silently(original: Any, self: Any, result: Any) -> Any:
     """Drop results that come too late, and report no loss."""
     return []
 
 
-@change(pairing._Fit, "_is_name", CHAT, "rules/crossing", other=RESPONSES)
+@change(calls._Fit, "_is_name", CHAT, "rules/crossing", other=RESPONSES)
 def accepts_any_name(original: Any, self: Any, name: Any) -> Any:
     """Accept any name when deciding whether a request can be sent unchanged."""
     self._names.add(name)
@@ -232,13 +222,13 @@ def writes_added_tools_twice(original: Any, self: Any, request: Any) -> Any:
     return request
 
 
-@change(toolsets._Fitter, "_has_added", ANTHROPIC, "accounting/sdk-members")
+@change(tools._Fitter, "_has_added", ANTHROPIC, "accounting/sdk-members")
 def takes_references_for_added_tools(original: Any, self: Any, change: Any, message: Any) -> bool:
     """Treat a reference to a set of tools as tools in the list of the request."""
     return bool(change.action == "add" and self._kinds.listed and not self._kinds.changes)
 
 
-@change(toolsets._Fitter, "_without_namespace", CHAT, "maps/crossing", other=RESPONSES)
+@change(tools._Fitter, "_without_namespace", CHAT, "maps/crossing", other=RESPONSES)
 def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
     """Drop the namespace of a call, also if another tool has the remaining name."""
     return original(self, call) if self._kinds.namespaces else replace(call, namespace=None)
@@ -247,7 +237,7 @@ def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
 # -- models and hosts --------------------------------------------------------------------------------------------------
 
 
-@change(prefill, "with_continuation", ANTHROPIC, "obedience/conversations")
+@change(sentinels, "with_continuation", ANTHROPIC, "obedience/conversations")
 def ends_requests_with_answers(original: Any, request: Any, context: Any) -> Any:
     """Add no message after an answer at the end that the model refuses to continue."""
     return request
@@ -262,13 +252,13 @@ def sends_hosted_calls_to_every_host(original: Any, self: Any, steps: Any) -> No
 # -- messages and settings of several APIs -----------------------------------------------------------------------------
 
 
-@change(chat_messages.ChatMessages, "encode_message", MISTRAL, "accounting/crossing", other=ANTHROPIC)
+@change(chat.ChatMessages, "encode_message", MISTRAL, "accounting/crossing", other=ANTHROPIC)
 def sends_one_result_of_a_message(original: Any, self: Any, message: Any, context: Any) -> Any:
     """Write only the first of several results."""
     return original(self, message, context)[:1]
 
 
-@change(json_schemas, "with_json_schemas", MISTRAL, "accounting/crossing", other=GOOGLE)
+@change(tools, "with_json_schemas", MISTRAL, "accounting/crossing", other=GOOGLE)
 def forgets_schemas_of_other_spelling(original: Any, request: Any, context: Any) -> Any:
     """Drop the schemas whose types are in upper case."""
     changed = original(request, context)
@@ -282,7 +272,7 @@ def sends_settings_as_they_are(original: Any, request: Any, context: Any, form: 
     return request
 
 
-@change(token_counts, "counted", CHAT, "agreement/crossing")
+@change(answers, "counted", CHAT, "agreement/crossing")
 def counts_tokens_as_the_source(original: Any, response: Any, context: Any, **counting: Any) -> Any:
     """Leave the counters of tokens as the source counts them."""
     return response

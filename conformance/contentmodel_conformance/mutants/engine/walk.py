@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.adapting import TableAdapter
-from contentmodel.engine.pipeline import census, steps
-from contentmodel.engine.pipeline.census import Fact
+from contentmodel.engine.pipeline import steps
+from contentmodel.engine.pipeline.steps import Fact
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import BEDROCK, change
 
@@ -17,25 +17,25 @@ replace = msgspec.structs.replace
 # -- the census --------------------------------------------------------------------------------------------------------
 
 
-@change(census, "_add_messages", CHAT, "planning/crossing")
+@change(steps, "_add_messages", CHAT, "planning/crossing")
 def counts_no_messages(original: Any, facts: Any, messages: Any, api: Any) -> None:
     """Take no facts of messages but that they are of another API."""
     facts.add(Fact.FOREIGN)
 
 
-@change(census, "census", BEDROCK, "planning/crossing", other=CHAT)
+@change(steps, "census", BEDROCK, "planning/crossing", other=CHAT)
 def counts_no_instructions(original: Any, request: Any, api: Any) -> Any:
     """Forget that a request has instructions."""
     return original(request, api) - {Fact.INSTRUCTIONS, "system", "developer"}
 
 
-@change(census, "census", ANTHROPIC, "rules/settings")
+@change(steps, "census", ANTHROPIC, "rules/settings")
 def counts_no_settings(original: Any, request: Any, api: Any) -> Any:
     """Forget the settings of a request."""
     return frozenset(fact for fact in original(request, api) if not (isinstance(fact, tuple) and fact[0] == "option"))
 
 
-@change(census, "census", GOOGLE, "planning/crossing")
+@change(steps, "census", GOOGLE, "planning/crossing")
 def counts_no_tools(original: Any, request: Any, api: Any) -> Any:
     """Forget the tools of a request."""
     return frozenset(fact for fact in original(request, api) if not (isinstance(fact, tuple) and fact[0] == "tool"))

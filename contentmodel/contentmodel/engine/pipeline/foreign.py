@@ -1,25 +1,20 @@
-"""Steps that adapt messages to the target, and apply the policies. Most change only messages of other APIs."""
+"""Steps that adapt messages of other APIs: their roles, results, instructions, approvals, texts and citations.
+
+Most change only messages of other APIs. `normalize_answer` does the same for answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, UriContent
-from contentmodel.content.outcomes import (
-    CompactionContent,
-    ConfigurationContent,
-    ErrorContent,
-    ReferenceContent,
-    ToolChangeContent,
-    UnknownContent,
-)
-from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
@@ -31,20 +26,16 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.context import EncodeContext, is_native, stays
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline import lowering
-from contentmodel.engine.pipeline.approvals import own_approvals, without_own_approvals
-from contentmodel.engine.pipeline.call_ids import with_answer_ids, with_call_ids
-from contentmodel.engine.pipeline.census import HOSTED, Fact
-from contentmodel.engine.pipeline.cited_before import (
-    leaves_out_citations,
-    with_citations_of_texts,
-    with_citations_on_texts,
-)
-from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES, is_only_of_models
-from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
+from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.pipeline.lowering import APPROVALS, is_only_of_models, lowered
+from contentmodel.engine.pipeline.names import with_answer_ids, with_call_ids
+from contentmodel.engine.pipeline.sentinels import DENIED, LEFT_OUT, NO_TURN
 from contentmodel.engine.pipeline.steps import (
+    HOSTED,
+    Fact,
+    Made,
     Plan,
     content_step,
     each_output,
@@ -57,23 +48,268 @@ from contentmodel.engine.pipeline.steps import (
     walked,
 )
 from contentmodel.message import ChatMessage, contents_of
-from contentmodel.pairs import TranscriptIndex, is_clients
+from contentmodel.pairs import Place, TranscriptIndex, is_clients
+from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
-    from contentmodel.content.base import AIContent
-    from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.json import JsonObject
-    from contentmodel.engine.pipeline.census import Facts
-    from contentmodel.engine.pipeline.steps import Made, Turns
-    from contentmodel.message import FinishReason
-    from contentmodel.request import ChatRequest
-    from contentmodel.response import ChatChoice
+    from contentmodel.engine.pipeline.steps import Facts, Turns
 
     Source = tuple[str | None, str | None]
     """The address and the title of a page."""
 
 
-APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+# -- instructions ------------------------------------------------------------------------------------------------------
+
+
+INSTRUCTION_ROLES = ("system", "developer")
+
+
+@needs(Fact.INSTRUCTIONS, makes=lambda facts: ("system",))
+def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Put instructions into a first message of role system, for APIs without another field for them."""
+    if not request.instructions:
+        return request
+    first = ChatMessage(role="system", contents=request.instructions, origin=request.origin)
+    return msgspec.structs.replace(request, instructions=[], messages=[first, *request.messages])
+
+
+@needs(*INSTRUCTION_ROLES, makes=lambda facts: (Fact.INSTRUCTIONS,))
+def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved."""
+    hoisted: list[ChatMessage] = []
+    for message in request.messages:
+        if message.role not in INSTRUCTION_ROLES or is_native(message, context):
+            break
+        hoisted.append(message)
+    if not hoisted:
+        return request
+    for message in hoisted:
+        context.report_loss(message, "role", reasons.SEPARATE_INSTRUCTIONS)
+        context.report_lost_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message, own=True)
+    contents = [content for message in hoisted for content in _without_calls(message, context)]
+    instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
+    changed: ChatRequest = context.replace(request, instructions=instructions, messages=rest)
+    return changed
+
+
+def _without_calls(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
+    """Return the contents of instructions that are not a model's."""
+    kept = []
+    for content in message.contents:
+        if is_only_of_models(content):
+            context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
+        else:
+            kept.append(content)
+    return kept
+
+
+@needs(*INSTRUCTION_ROLES, makes=lambda facts: ("user",))
+def instructions_as_text(
+    messages: list[ChatMessage], context: EncodeContext, *, after_user: bool = False
+) -> list[ChatMessage]:
+    """Convert later system and developer messages of other APIs or models to user messages, if the target refuses them.
+
+    With `after_user`, the target accepts one such message if it follows a user message or tool results, and precedes an
+    assistant message or the end. Successive ones are joined.
+    """
+    if not any(message.role in INSTRUCTION_ROLES for message in messages):
+        return messages
+    placed: list[ChatMessage] = []
+    # An empty message of another API is not a turn. It stays in the list for the losses of its fields.
+    empty = [message for message in messages if not message.contents and not stays(message, context)]
+    runs = _runs([message for message in messages if message.contents or stays(message, context)], context)
+    for run, after in zip(runs, [*runs, None][1:], strict=True):
+        if run[0].role not in INSTRUCTION_ROLES or stays(run[0], context):
+            placed += run
+        elif after_user and _fits(run, placed, after):
+            placed.append(_joined(run, context))
+        else:
+            placed += [_as_user(message, context) for message in run]
+    return placed + empty
+
+
+def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[ChatMessage]]:
+    """Return runs of messages: successive instructions of other APIs are one run, any other message is its own."""
+    runs: list[list[ChatMessage]] = []
+    for message in messages:
+        is_more = message.role in INSTRUCTION_ROLES and not stays(message, context)
+        if is_more and runs and runs[-1][0].role in INSTRUCTION_ROLES and not stays(runs[-1][0], context):
+            runs[-1].append(message)
+        else:
+            runs.append([message])
+    return runs
+
+
+def _fits(run: list[ChatMessage], before: list[ChatMessage], after: list[ChatMessage] | None) -> bool:
+    """Return whether instructions are texts, after the user or results, and before the assistant or the end."""
+    if not before or before[-1].role not in ("user", "tool") or (after is not None and after[0].role != "assistant"):
+        return False
+    return all(content.__class__ is TextContent for message in run for content in message.contents)
+
+
+def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
+    contents: list[AIContent] = list(contents_of(run))
+    for message in run[1:]:
+        context.report_lost_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message, own=True)
+    return context.with_contents(run[0], contents)
+
+
+def _as_user(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    context.report_loss(message, "role", reasons.INSTRUCTIONS_AS_USER)
+    changed: ChatMessage = context.replace(message, role="user")
+    return changed
+
+
+# -- approvals of the application's own calls --------------------------------------------------------------------------
+
+
+OwnApprovals = Mapping[Place, tuple[Reason, ToolResultContent | None]]
+"""The places of approvals, each with the reason of its loss, and the result that replaces a denial."""
+_APPROVALS: frozenset[type] = frozenset({ToolApprovalRequestContent, ToolApprovalResponseContent})
+
+
+def own_approvals(messages: Sequence[ChatMessage], *, has_results: bool = True) -> OwnApprovals:
+    """Return the approvals of calls that the application runs: no API asked for them.
+
+    If `has_results`, the denial of a call without a result becomes its result.
+    """
+    if _APPROVALS.isdisjoint(map(type, contents_of(messages))):
+        return {}
+    return dict(_own_approvals(messages, has_results))
+
+
+def _own_approvals(
+    messages: Sequence[ChatMessage], has_results: bool
+) -> Iterator[tuple[Place, tuple[Reason, ToolResultContent | None]]]:
+    index = TranscriptIndex(messages)
+    for call, places in index.approvals_of.items():
+        if not is_clients(messages, call):
+            continue
+        result = index.result_of.get(call)
+        sent = None if result is None else _at(messages, result)
+        for place in places:
+            approval = _at(messages, place)
+            if isinstance(approval, ToolApprovalRequestContent):
+                is_pending = sent is None and place not in index.response_of
+                yield place, (reasons.PENDING_APPROVAL if is_pending else reasons.OWN_APPROVAL, None)
+            elif has_results and sent is None and not approval.approved:
+                sent = _denied(_at(messages, call), approval)
+                yield place, (reasons.DENIAL_AS_RESULT, sent)
+            else:
+                yield place, (_reason_for(approval, sent), None)
+
+
+def _at(messages: Sequence[ChatMessage], place: Place) -> Any:
+    return messages[place[0]].contents[place[1]]
+
+
+def _denied(call: ToolCallContent, answer: ToolApprovalResponseContent) -> ToolResultContent:
+    model = CustomToolResultContent if isinstance(call, CustomToolCallContent) else FunctionResultContent
+    outputs: list[AIContent] = [TextContent(text=answer.reason or DENIED)]
+    return model(call_id=call.call_id, name=call.name, outputs=outputs, is_error=True, outcome="denied")
+
+
+def _reason_for(answer: ToolApprovalResponseContent, sent: ToolResultContent | None) -> Reason:
+    """Return the reason why an answer is lost. The result of a denied call shows the denial, maybe with its reason."""
+    is_shown = answer.approved or sent is not None
+    has_reason = not answer.reason or (sent is not None and answer.reason in sent.text)
+    return reasons.OWN_APPROVAL if is_shown and has_reason else reasons.APPROVAL_ANSWER
+
+
+def without_own_approvals(
+    message: ChatMessage, number: int, found: OwnApprovals, context: EncodeContext
+) -> ChatMessage:
+    """Return message `number` without the approvals that were found. A denial is replaced by its result."""
+    contents: list[Any] = []
+    for at, content in enumerate(message.contents):
+        reason, result = found.get((number, at), (None, None))
+        if reason is None:
+            contents.append(content)
+        elif result is None:
+            context.report_loss(content, None, reason)
+        else:
+            context.degrade(content, reason, "approved", "reason")
+            contents.append(context.replaced(content, result))
+    return message if contents == message.contents else context.with_contents(message, contents)
+
+
+# -- texts and citations -----------------------------------------------------------------------------------------------
+
+
+def with_citations_of_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages of other APIs with each citation on the text that it belongs to."""
+    return [m if is_native(m, context) else with_citations_on_texts(m, context) for m in messages]
+
+
+def with_citations_on_texts(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API with each citation on the text that it belongs to."""
+    if not any(map(_is_citation_alone, message.contents)):
+        return message
+    contents: list[AIContent] = []
+    for content in message.contents:
+        last = contents[-1] if contents else None
+        if isinstance(last, TextContent) and last.text and _is_citation_alone(content):
+            context.report_lost_attributes(content, ("protected", "cache_point"))
+            context.leave_residue(content, own=True)
+            cited = [*(last.annotations or ()), *(content.annotations or ())]
+            contents[-1] = context.replace(last, annotations=cited)
+        else:
+            contents.append(content)
+    return context.with_contents(message, contents)
+
+
+def _is_citation_alone(content: AIContent) -> bool:
+    if not content.annotations or not isinstance(content, TextContent) or content.text:
+        return False
+    return all(citation.span is None for citation in content.annotations)
+
+
+def without_blank_text(content: AIContent, context: EncodeContext) -> Made:
+    """Return nothing for a blank text, and a result without its blank texts, for APIs that refuse them.
+
+    A text that has just started, in a stream, may grow.
+    """
+    if context.is_open:
+        return content
+    if isinstance(content, FunctionResultContent | CustomToolResultContent):
+        return each_output(content, without_blank_text, context)
+    return () if _drop_blank(content, context) else content
+
+
+WITHOUT_BLANK_TEXTS = content_step(
+    without_blank_text, TextContent, FunctionResultContent, CustomToolResultContent, needs=(Fact.BLANK_TEXT,)
+)
+
+
+@needs(Fact.INSTRUCTIONS)
+def without_blank_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of another API without blank instructions, for APIs that refuse them."""
+    if not any(map(_is_blank, request.instructions)):
+        return request
+    instructions = [content for content in request.instructions if not _drop_blank(content, context)]
+    return msgspec.structs.replace(request, instructions=instructions)
+
+
+def _is_blank(content: AIContent) -> bool:
+    return content.__class__ is TextContent and (not content.text or content.text.isspace())
+
+
+def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
+    if not isinstance(content, TextContent) or not _is_blank(content):
+        return False
+    if content.text or content.extra is not None or content.annotations is not None:
+        context.report_loss(content, None, reasons.BLANK_TEXT)
+    for citation in content.annotations or ():
+        # Citations have their own paths: some APIs keep them beside the texts.
+        context.report_loss(citation, None, reasons.BLANK_TEXT)
+    context.report_lost_attributes(content, ("cache_point",))
+    return True
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
 
 
 def with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -82,37 +318,6 @@ def with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage
         return message
     context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
     return msgspec.structs.replace(message, role="user")
-
-
-def lowered(content: Any, context: EncodeContext, cited: frozenset[Source] = frozenset()) -> Made:
-    """Return what the target has for a content of another API, without provider-specific values.
-
-    Hosted calls and their results become function calls and results (policy "hosted_tools"). Reasoning is dropped
-    (policy "reasoning"). Values that the target's issuer can read are kept. `cited` has the sources that the citations
-    of an answer refer to.
-    """
-    message, kind = context.message, content.__class__
-    if message.role != "assistant" and is_only_of_models(content):
-        context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
-        return ()
-    if kind is FunctionCallContent:
-        return content  # type: ignore[no-any-return]
-    if kind is TextContent:
-        return () if leaves_out_citations(content, context) else content
-    if kind is ReasoningContent:
-        return lowering.readable_reasoning(content, context, is_last=content is message.contents[-1])
-    if kind is FunctionResultContent or kind is CustomToolResultContent:
-        return content if is_one_text(content) else _with_texts_of_errors(_without_state(content, context), context)
-    if _is_elsewhere(content, _STORED, message, context):
-        context.report_loss(content, None, reasons.STORED_ELSEWHERE)
-        return ()
-    if kind is ErrorContent and message.role != "assistant" and context.issuer and lowering.as_text(content):
-        # Providers have errors in answers only: refusals.
-        return lowering.as_texts(content, context)
-    if isinstance(content, ToolCallContent) and context.index in _unfinished(message, context):
-        context.report_loss(content, None, reasons.PENDING_HOSTED_CALL)
-        return ()
-    return _normalized_content(content, context, cited)
 
 
 def not_empty(message: ChatMessage, context: EncodeContext) -> Turns:
@@ -283,7 +488,6 @@ def _uncited(content: AIContent, context: EncodeContext) -> AIContent:
 WITHOUT_CITATIONS = content_step(_uncited, attribute="annotations", needs=(Citation,))
 """The step that leaves the citations of other APIs out of requests, for APIs that accept none."""
 
-
 NORMALIZED = frozenset(CONTENT_TYPES) - {TextContent, FunctionCallContent, CustomToolCallContent}
 """The types of contents that `normalize_answer` may change even if there is only one content."""
 CALLS = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent))
@@ -349,49 +553,6 @@ def _cited_sources(message: ChatMessage) -> frozenset[Source]:
     return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)
 
 
-def finish_for_calls(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
-    """Replace a finish reason that only its own API defines by "tool_calls", if the answer has complete calls.
-
-    With any other finish reason, clients do not run the calls.
-    """
-    if finish is None or finish.reason != "other" or not calls or any(call.status == "incomplete" for call in calls):
-        return finish
-    return msgspec.structs.replace(finish, reason="tool_calls")
-
-
-def finish_for_refusal(finish: FinishReason | None, *, is_refused: bool) -> FinishReason | None:
-    """Replace a usual finish reason of an answer that refuses by "refusal", for APIs that have this reason.
-
-    OpenAI's answers end with "stop", and their content shows the refusal, which is a text elsewhere.
-    """
-    if finish is None or finish.reason != "stop" or not is_refused:
-        return finish
-    return msgspec.structs.replace(finish, reason="refusal")
-
-
-def is_refusal(content: object) -> bool:
-    """Return whether a content is a refusal of the model."""
-    return isinstance(content, ErrorContent) and content.code == "refusal"
-
-
-def with_fitting_finish(choice: ChatChoice, context: EncodeContext, *, shows_refusals: bool) -> ChatChoice:
-    """Return a choice. If it is of another API, clients run its calls, and take no refusal for a usual answer.
-
-    `shows_refusals`: whether the target has a finish reason for refusals.
-    """
-    finish = choice.finish_reason
-    if context.native or finish is None or finish.reason not in ("other", "stop"):
-        return choice
-    normalized = finish_for_calls(finish, [call for message in choice.messages for call in message.tool_calls])
-    if shows_refusals:
-        normalized = finish_for_refusal(normalized, is_refused=any(map(is_refusal, contents_of(choice.messages))))
-    if normalized is finish:
-        return choice
-    context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=finish.raw or finish.reason)
-    changed: ChatChoice = context.replace(choice, finish_reason=normalized)
-    return changed
-
-
 @needs("tool")
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Join successive messages of tool results, because parallel results belong in one turn."""
@@ -447,131 +608,6 @@ def normalized_message(
     return context.with_contents(message, contents)
 
 
-def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
-    """Return a result with its errors as texts and the error flag set. No API has another field for them."""
-    if not any(isinstance(output, ErrorContent) for output in result.output_list):
-        return result
-    changed = each_output(result, _error_as_text, context)
-    return msgspec.structs.replace(changed, is_error=True if result.is_error is None else result.is_error)
-
-
-def _error_as_text(output: AIContent, context: EncodeContext) -> AIContent:
-    if not isinstance(output, ErrorContent):
-        return output
-    context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
-    return TextContent(text=lowering.as_text(output))
-
-
-def _unfinished(message: ChatMessage, context: EncodeContext) -> frozenset[int]:
-    """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
-    if context.kind != "request" or context.keeps_state:
-        return frozenset()
-    known, found = context.unfinished
-    if known is not message:
-        places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
-        # A call that stays hosted may have its result in a later message.
-        found = frozenset(at for at in places if not context.is_own(message.contents[at]))
-        context.unfinished = message, found
-    return found
-
-
-def is_one_text(result: Any) -> bool:
-    """Return whether a result is one text."""
-    outputs = result.outputs
-    return len(outputs) == 1 and outputs[0].__class__ is TextContent
-
-
-_STORED = (HostedFileContent, HostedVectorStoreContent)
-
-
-def _is_elsewhere(content: AIContent, kinds: tuple[type, ...], message: ChatMessage, context: EncodeContext) -> bool:
-    """Return whether a content of these kinds refers to something that only another issuer's APIs have."""
-    if context.keeps_state or not isinstance(content, kinds):
-        return False
-    return message.origin is not None and message.origin.issuer != context.issuer
-
-
-def _without_state(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
-    """Return a result of another API without settings, stored files and references, which only that API has."""
-    return each_output(result, _without_stored, context)
-
-
-def _without_stored(output: AIContent, context: EncodeContext) -> Made:
-    if output.__class__ is ConfigurationContent:
-        context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
-        return ()
-    if _is_elsewhere(output, _STORED, context.message, context):
-        context.report_loss(output, None, reasons.STORED_ELSEWHERE)
-        return ()
-    if _is_elsewhere(output, (ReferenceContent,), context.message, context):
-        # The name of a tool that the application found: Claude Code searches its tools by a function.
-        return lowering.as_texts(output, context)
-    return output
-
-
-_CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
-_SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
-
-
-def _normalized_content(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
-    if isinstance(content, _CLIENT):
-        return content
-    if isinstance(content, ToolCallContent | ToolResultContent):
-        return _hosted(content, context, cited)
-    if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
-        made = lowering.compaction_as_text(content, context)
-        if not made:
-            context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
-        return made
-    if _is_unsupported(content, context):
-        context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
-        return ()
-    return content
-
-
-def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
-    if isinstance(content, UnknownContent):
-        return content.api != context.api
-    if isinstance(content, _SERVER_ONLY):
-        return not context.is_own(content)
-    return context.lacks_approvals and isinstance(content, APPROVALS)
-
-
-def _readable(content: AIContent, context: EncodeContext) -> bool:
-    return content.protected is not None and content.protected.issuer == context.issuer
-
-
-def _hosted(content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
-    policy = context.policies.get("hosted_tools", "function")
-    is_kept = (context.keeps_state and content.executor == "provider") or context.is_own(content)
-    if is_kept and policy == "function":
-        return content
-    if policy == "function" and lowering.crosses_as_function(content, context):
-        if isinstance(content, ToolCallContent):
-            return lowering.as_function_call(content, context)
-        return lowering.as_function_result(content, context)
-    if policy == "text" and isinstance(content, ToolResultContent):
-        text = "\n".join(lowering.as_text(output) for output in content.output_list)
-        if text:
-            context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
-            return TextContent(text=text)
-    outputs = content.output_list if isinstance(content, ToolResultContent) else []
-    if not cited or not any(_source_of(output) in cited for output in outputs):
-        context.report_loss(content, None, reasons.FOREIGN_HOSTED_TOOL)
-        return ()
-    context.leave_residue(content, own=True)
-    for output in outputs:
-        if _source_of(output) in cited:
-            context.degrade(output, reasons.CITED_SOURCE, "uri", "title")
-        else:
-            context.report_loss(output, None, reasons.FOREIGN_HOSTED_TOOL)
-    return ()
-
-
-def _source_of(output: AIContent) -> Source | None:
-    return (output.uri, output.title) if isinstance(output, UriContent) else None
-
-
 def _is_result(content: AIContent, context: EncodeContext) -> bool:
     """Return whether the application sends a content for a call: a result, or the user's answer to a question.
 
@@ -611,3 +647,22 @@ def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[AICon
 
 def _part(message: ChatMessage, role: str, contents: Sequence[AIContent]) -> ChatMessage:
     return ChatMessage(role=role, contents=contents, origin=message.origin)
+
+
+@needs_alone()
+def without_user_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without those of users, and report them as lost.
+
+    A compacted conversation of OpenAI contains such messages. In another API's answer they would become the model's
+    text.
+    """
+    if context.native or not any(message.role in _OTHERS for message in messages):
+        return messages
+    for message in messages:
+        if message.role in _OTHERS:
+            for lost in (message, *message.contents):
+                context.report_loss(lost, None, reasons.NO_ROLE_IN_ANSWER, role=message.role)
+    return [message for message in messages if message.role not in _OTHERS]
+
+
+_OTHERS = frozenset({"user", "system", "developer"})

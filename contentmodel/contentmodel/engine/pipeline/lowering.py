@@ -1,40 +1,208 @@
-"""Replace content that the target has no block for by a less specific content, or report it as lost.
+"""Lower contents to what the target has: types of the model, texts and functions, by the policies of the caller.
 
-Each function takes one content and returns its replacements. Policies select between alternatives.
+Normalizing comes first, so that steps see types of the model, lists of outputs, and JSON where it fits: a content of an
+application's own class is encoded as its nearest type, a result without outputs (None) as one with an empty list, and a
+JSON value as compact JSON text, for APIs without a place for JSON. Then a content of another API, or one that the
+target has no block for, is replaced by a less specific content, or reported as lost. These functions take one content
+and return its replacements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from contentmodel.capabilities import check_choice
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ErrorContent, ReferenceContent
+from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, UriContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+)
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
     ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.engine.json import whole_number, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
+from contentmodel.engine.pipeline.steps import (
+    each_output,
+)
 from contentmodel.engine.table.hints import COLUMN, FAILURE
 from contentmodel.literals import OnLoss, Policies
+from contentmodel.message import ChatMessage, contents_of
+from contentmodel.pairs import TranscriptIndex, is_clients
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.pipeline.steps import Made
     from contentmodel.engine.table.tables import Union
+    from contentmodel.message import Branch
+    from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatResponse
+
+    Source = tuple[str | None, str | None]
+    """The address and the title of a page."""
+
+
+# -- normalizing -------------------------------------------------------------------------------------------------------
+
+
+_RESULTS = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolResultContent))
+_PLAIN = frozenset(CONTENT_TYPES) - _RESULTS - {DocumentContent}
+"""The types of the model that hold no contents."""
+UNCHANGED = _PLAIN - {JsonContent}
+"""The types of the model that normalizing never changes."""
+_NEAREST: dict[type, type[AIContent]] = {
+    **{kind: kind for kind in CONTENT_TYPES},
+    ToolCallContent: HostedToolCallContent,
+    ToolResultContent: HostedToolResultContent,
+}
+"""The type of the model for each class that an application can derive from."""
+
+
+def normalized_request(request: ChatRequest, context: EncodeContext, *, takes_json: bool = False) -> ChatRequest:
+    """Return a request with normalized contents. If `takes_json`, results keep JSON values."""
+    messages = normalized(request.messages, context, takes_json=takes_json)
+    instructions = normalized_contents(request.instructions, context, takes_json=takes_json)
+    if messages is not request.messages or instructions is not request.instructions:
+        request = context.replace(request, messages=messages, instructions=instructions)
+    branches = [_normalized_branch(branch, context) for branch in request.branches]
+    is_same = all(new is old for new, old in zip(branches, request.branches, strict=True))
+    return request if is_same else context.replace(request, branches=branches)
+
+
+def normalized_response(response: ChatResponse, context: EncodeContext, *, takes_json: bool = False) -> ChatResponse:
+    """Return an answer with normalized contents. If `takes_json`, results keep JSON values."""
+    choices = []
+    for choice in response.choices:
+        if not UNCHANGED.issuperset(map(type, contents_of(choice.messages))):
+            messages = normalized(choice.messages, context, takes_json=takes_json)
+            choice = choice if messages is choice.messages else context.replace(choice, messages=messages)
+        choices.append(choice)
+    return response if all(map(is_, choices, response.choices)) else context.replace(response, choices=choices)
+
+
+def _normalized_branch(branch: Branch, context: EncodeContext) -> Branch:
+    messages = normalized(branch.messages, context, takes_json=True)
+    return branch if messages is branch.messages else context.replace(branch, messages=messages)
+
+
+def normalized(messages: list[ChatMessage], context: EncodeContext, *, takes_json: bool = False) -> list[ChatMessage]:
+    """Return messages with normalized contents. If `takes_json`, results keep JSON values."""
+    if not need_changes(contents_of(messages)):
+        return messages
+    return [
+        context.with_contents(message, normalized_contents(message.contents, context, takes_json=takes_json))
+        for message in messages
+    ]
+
+
+def normalized_contents(
+    contents: list[AIContent], context: EncodeContext, *, takes_json: bool = False
+) -> list[AIContent]:
+    """Return normalized contents. If `takes_json`, results keep JSON values."""
+    if not need_changes(contents):
+        return contents
+    return [_with_json_as_text(with_known_types(content, context), context, takes_json) for content in contents]
+
+
+def need_changes(contents: Iterable[Any]) -> bool:
+    """Return whether contents may have to change. Every encoding runs this loop."""
+    for content in contents:
+        kind = content.__class__
+        if kind in _RESULTS:
+            if content.outputs is None or any(map(_may_change, content.outputs)):
+                return True
+        elif kind not in UNCHANGED and _may_change(content):
+            return True
+    return False
+
+
+def _may_change(content: Any) -> bool:
+    kind = content.__class__
+    return kind not in UNCHANGED and (kind is not DocumentContent or _are_odd(content.parts))
+
+
+def _are_odd(contents: Iterable[Any]) -> bool:
+    return any(content.__class__ not in _PLAIN for content in contents)
+
+
+def with_known_types(content: Any, context: EncodeContext) -> AIContent:
+    """Return a content as its nearest type of the model, with a list of outputs. The same holds for contents inside.
+
+    Report the fields that the type of the model does not have as lost. A content without a nearest type is returned
+    unchanged.
+    """
+    kind = content.__class__
+    if kind in _PLAIN:
+        return content  # type: ignore[no-any-return]
+    nearest = next((_NEAREST[base] for base in kind.__mro__ if base in _NEAREST), kind)
+    if nearest is not kind:
+        fields = nearest.__struct_fields__
+        made = nearest(**{name: getattr(content, name) for name in fields})
+        context.report_lost_attributes(content, tuple(name for name in content.__struct_fields__ if name not in fields))
+        content = context.replaced(content, made)
+    if nearest in _RESULTS:
+        if content.outputs is None:
+            return context.replace(content, outputs=[])  # type: ignore[no-any-return]
+        return _with_contents(content, "outputs", context)
+    return _with_contents(content, "parts", context) if nearest is DocumentContent else content
+
+
+def _with_contents(content: Any, field: str, context: EncodeContext) -> AIContent:
+    inner = getattr(content, field)
+    if not _are_odd(inner):
+        return content  # type: ignore[no-any-return]
+    changed = [with_known_types(item, context) for item in inner]
+    is_same = all(new is old for new, old in zip(changed, inner, strict=True))
+    return content if is_same else context.replace(content, **{field: changed})  # type: ignore[no-any-return]
+
+
+def _with_json_as_text(content: Any, context: EncodeContext, takes_json: bool) -> AIContent:
+    kind = content.__class__
+    if kind is JsonContent:
+        return as_text_content(content, context)
+    if takes_json or kind not in _RESULTS or not any(output.__class__ is JsonContent for output in content.outputs):
+        return content  # type: ignore[no-any-return]
+    outputs: Sequence[AIContent] = [
+        as_text_content(output, context) if output.__class__ is JsonContent else output for output in content.outputs
+    ]
+    changed: AIContent = context.replace(content, outputs=outputs)
+    return changed
+
+
+def as_text_content(content: JsonContent, context: EncodeContext) -> TextContent:
+    """Return a JSON value as its compact text, with the other attributes of the content."""
+    attributes = {name: getattr(content, name) for name in content.__struct_fields__ if name != "value"}
+    return context.replaced(content, TextContent(text=content.text, **attributes))
+
+
+# -- less specific contents --------------------------------------------------------------------------------------------
+
 
 POLICIES = {
     "reasoning": ("drop", "text", "reasoning_content", "reasoning", "reasoning_details"),
@@ -295,3 +463,186 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
 )
 
 FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+
+
+def is_only_of_models(content: AIContent) -> bool:
+    """Return whether only a model, or a tool that the provider runs, can produce such a content."""
+    if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
+        return True
+    return isinstance(content, ToolResultContent) and content.executor != "client"
+
+
+def leaves_out_citations(text: TextContent, context: EncodeContext) -> bool:
+    """Report the citations of an empty text that has nothing else, and return True; False for other texts.
+
+    UI messages of the AI SDK have sources beside tools. Requests to providers have no citations of other APIs.
+    """
+    if text.text or not text.annotations or context.keeps_state or context.kind != "request":
+        return False
+    if text.protected is not None or text.cache_point is not None:
+        return False
+    for citation in text.annotations:
+        context.report_loss(citation, None, reasons.NO_FIELD)
+    return True
+
+
+# -- contents of other APIs --------------------------------------------------------------------------------------------
+
+
+APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+
+
+def lowered(content: Any, context: EncodeContext, cited: frozenset[Source] = frozenset()) -> Made:
+    """Return what the target has for a content of another API, without provider-specific values.
+
+    Hosted calls and their results become function calls and results (policy "hosted_tools"). Reasoning is dropped
+    (policy "reasoning"). Values that the target's issuer can read are kept. `cited` has the sources that the citations
+    of an answer refer to.
+    """
+    message, kind = context.message, content.__class__
+    if message.role != "assistant" and is_only_of_models(content):
+        context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
+        return ()
+    if kind is FunctionCallContent:
+        return content  # type: ignore[no-any-return]
+    if kind is TextContent:
+        return () if leaves_out_citations(content, context) else content
+    if kind is ReasoningContent:
+        return readable_reasoning(content, context, is_last=content is message.contents[-1])
+    if kind is FunctionResultContent or kind is CustomToolResultContent:
+        return content if is_one_text(content) else _with_texts_of_errors(_without_state(content, context), context)
+    if _is_elsewhere(content, _STORED, message, context):
+        context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+        return ()
+    if kind is ErrorContent and message.role != "assistant" and context.issuer and as_text(content):
+        # Providers have errors in answers only: refusals.
+        return as_texts(content, context)
+    if isinstance(content, ToolCallContent) and context.index in _unfinished(message, context):
+        context.report_loss(content, None, reasons.PENDING_HOSTED_CALL)
+        return ()
+    return _normalized_content(content, context, cited)
+
+
+def _with_texts_of_errors(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+    """Return a result with its errors as texts and the error flag set. No API has another field for them."""
+    if not any(isinstance(output, ErrorContent) for output in result.output_list):
+        return result
+    changed = each_output(result, _error_as_text, context)
+    return msgspec.structs.replace(changed, is_error=True if result.is_error is None else result.is_error)
+
+
+def _error_as_text(output: AIContent, context: EncodeContext) -> AIContent:
+    if not isinstance(output, ErrorContent):
+        return output
+    context.degrade(output, reasons.ERROR_AS_TEXT, *spelled(output))
+    return TextContent(text=as_text(output))
+
+
+def _unfinished(message: ChatMessage, context: EncodeContext) -> frozenset[int]:
+    """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
+    if context.kind != "request" or context.keeps_state:
+        return frozenset()
+    known, found = context.unfinished
+    if known is not message:
+        places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+        # A call that stays hosted may have its result in a later message.
+        found = frozenset(at for at in places if not context.is_own(message.contents[at]))
+        context.unfinished = message, found
+    return found
+
+
+def is_one_text(result: Any) -> bool:
+    """Return whether a result is one text."""
+    outputs = result.outputs
+    return len(outputs) == 1 and outputs[0].__class__ is TextContent
+
+
+_STORED = (HostedFileContent, HostedVectorStoreContent)
+
+
+def _is_elsewhere(content: AIContent, kinds: tuple[type, ...], message: ChatMessage, context: EncodeContext) -> bool:
+    """Return whether a content of these kinds refers to something that only another issuer's APIs have."""
+    if context.keeps_state or not isinstance(content, kinds):
+        return False
+    return message.origin is not None and message.origin.issuer != context.issuer
+
+
+def _without_state(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+    """Return a result of another API without settings, stored files and references, which only that API has."""
+    return each_output(result, _without_stored, context)
+
+
+def _without_stored(output: AIContent, context: EncodeContext) -> Made:
+    if output.__class__ is ConfigurationContent:
+        context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
+        return ()
+    if _is_elsewhere(output, _STORED, context.message, context):
+        context.report_loss(output, None, reasons.STORED_ELSEWHERE)
+        return ()
+    if _is_elsewhere(output, (ReferenceContent,), context.message, context):
+        # The name of a tool that the application found: Claude Code searches its tools by a function.
+        return as_texts(output, context)
+    return output
+
+
+_CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+_SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
+
+
+def _normalized_content(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
+    if isinstance(content, _CLIENT):
+        return content
+    if isinstance(content, ToolCallContent | ToolResultContent):
+        return _hosted(content, context, cited)
+    if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
+        made = compaction_as_text(content, context)
+        if not made:
+            context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
+        return made
+    if _is_unsupported(content, context):
+        context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
+        return ()
+    return content
+
+
+def _is_unsupported(content: AIContent, context: EncodeContext) -> bool:
+    if isinstance(content, UnknownContent):
+        return content.api != context.api
+    if isinstance(content, _SERVER_ONLY):
+        return not context.is_own(content)
+    return context.lacks_approvals and isinstance(content, APPROVALS)
+
+
+def _readable(content: AIContent, context: EncodeContext) -> bool:
+    return content.protected is not None and content.protected.issuer == context.issuer
+
+
+def _hosted(content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]) -> Made:
+    policy = context.policies.get("hosted_tools", "function")
+    is_kept = (context.keeps_state and content.executor == "provider") or context.is_own(content)
+    if is_kept and policy == "function":
+        return content
+    if policy == "function" and crosses_as_function(content, context):
+        if isinstance(content, ToolCallContent):
+            return as_function_call(content, context)
+        return as_function_result(content, context)
+    if policy == "text" and isinstance(content, ToolResultContent):
+        text = "\n".join(as_text(output) for output in content.output_list)
+        if text:
+            context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
+            return TextContent(text=text)
+    outputs = content.output_list if isinstance(content, ToolResultContent) else []
+    if not cited or not any(_source_of(output) in cited for output in outputs):
+        context.report_loss(content, None, reasons.FOREIGN_HOSTED_TOOL)
+        return ()
+    context.leave_residue(content, own=True)
+    for output in outputs:
+        if _source_of(output) in cited:
+            context.degrade(output, reasons.CITED_SOURCE, "uri", "title")
+        else:
+            context.report_loss(output, None, reasons.FOREIGN_HOSTED_TOOL)
+    return ()
+
+
+def _source_of(output: AIContent) -> Source | None:
+    return (output.uri, output.title) if isinstance(output, UriContent) else None

@@ -34,10 +34,10 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
-from contentmodel.engine.pipeline.census import Fact
-from contentmodel.engine.pipeline.foreign import is_one_text, left_out
+from contentmodel.engine.pipeline.foreign import left_out
+from contentmodel.engine.pipeline.lowering import is_one_text
 from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
-from contentmodel.engine.pipeline.steps import content_step, each_output
+from contentmodel.engine.pipeline.steps import Fact, content_step, each_output
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:

@@ -9,22 +9,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
+from contentmodel.content.media import MediaContent
 from contentmodel.content.media_types import ending_of
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.engine.context import is_native
 from contentmodel.engine.json import Json, parse, write
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.normalizing import normalized_contents
+from contentmodel.engine.losses.inner import token_of
+from contentmodel.engine.pipeline.lowering import normalized_contents
+from contentmodel.engine.pipeline.steps import CONTINUE
+from contentmodel.engine.table.hints import Hint
 from contentmodel.errors import DecodeError, ToolArgumentsError
+from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.media import DataContent
-    from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.request import ChatRequest
+
 
 _V = TypeVar("_V")
 
@@ -78,7 +87,6 @@ NO_TURN = "[the conversation has no message yet]"
 _BEGINS = "[is_error: "
 _FAILED = re.compile(rf"{re.escape(_BEGINS)}(true|false) #([0-9a-f]{{16}})\](\n|\Z)")
 BEGUN = "[the conversation began before this"
-CONTINUE = "[continue this answer"
 _MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9})?")
 _ANNOUNCES = "[media of this result follow:"
 _ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]")
@@ -247,3 +255,200 @@ def unmarked(text: str) -> str:
     failed = _FAILED.match(text)
     outputs, _ = announced(ToolResultContent(outputs=[TextContent(text=text[failed.end() :] if failed else text)]))
     return outputs[0].text if outputs and isinstance(outputs[0], TextContent) else ""
+
+
+# -- media of results in the message after them ------------------------------------------------------------------------
+
+
+BEHIND = Hint[Literal[True]](None, "apart", "a medium of a result was in the message after it")
+
+
+def with_media_back(messages: list[ChatMessage], context: DecodeContext) -> list[ChatMessage]:
+    """Return the messages with announced media moved from the next message back into the results."""
+    if not any(_labels_media(message) for message in messages):
+        return messages
+    back: list[ChatMessage] = []
+    results: list[ChatMessage] = []
+    for message in messages:
+        if message.role == "tool":
+            results.append(message)
+        elif results and _labels_media(message) and _take_media(results, message, context):
+            # One message holds the media of all results before it.
+            results = []
+            continue
+        else:
+            results = []
+        back.append(message)
+    return back
+
+
+def _labels_media(message: ChatMessage) -> bool:
+    if message.role != "user" or message.extra is not None or message.author_name is not None:
+        return False
+    return len(message.contents) > 1 and _labelled_call(message.contents[0]) is not None
+
+
+def _labelled_call(content: AIContent) -> str | None:
+    return APART.read(content.text) if content.__class__ is TextContent and content.extra is None else None
+
+
+def _media_by_call(message: ChatMessage) -> dict[str, list[AIContent]] | None:
+    """Return the media under each label; None if the message contains anything else."""
+    media: dict[str, list[AIContent]] = {}
+    for content in message.contents:
+        call_id = _labelled_call(content)
+        if call_id is not None:
+            if call_id in media:
+                return None
+            media[call_id] = []
+        elif isinstance(content, MediaContent) and media:
+            media[next(reversed(media))].append(content)
+        else:
+            return None
+    return media
+
+
+def _take_media(results: list[ChatMessage], message: ChatMessage, context: DecodeContext) -> bool:
+    """Move the media of `message` into the results that announce them. If any do not match, return False."""
+    media = _media_by_call(message)
+    if media is None:
+        return False
+    places = [
+        (result, index, content)
+        for result in results
+        for index, content in enumerate(result.contents)
+        if isinstance(content, ToolResultContent) and content.call_id in media
+    ]
+    if [content.call_id for _, _, content in places] != list(media):
+        return False
+    taken = [_with_media(content, media[content.call_id or ""], context) for _, _, content in places]
+    whole = [content for content in taken if content is not None]
+    if len(whole) < len(taken):
+        return False
+    for (result, index, _), content in zip(places, whole, strict=True):
+        # In place, because the origin of the message is recorded already.
+        result.contents[index] = content
+    context.taken(message, [medium for media_of_call in media.values() for medium in media_of_call])
+    return True
+
+
+def _with_media(result: ToolResultContent, media: list[AIContent], context: DecodeContext) -> ToolResultContent | None:
+    """Return the result with `media` as outputs; None unless it announces each of them, in this order."""
+    outputs, seals = announced(result)
+    rest = iter(seals)
+    if not media or not all(media_seal(result.call_id, medium) in rest for medium in media):
+        return None
+    moved = [BEHIND.on(medium, context.api, True) for medium in media]
+    for old, new in zip(media, moved, strict=True):
+        context.replaced(old, new)
+    return msgspec.structs.replace(result, outputs=[*outputs, *moved])
+
+
+def with_detached_media(messages: list[ChatMessage], api: str) -> list[ChatMessage]:
+    """Return the messages with such media moved after their results again: the inverse of `with_media_back`."""
+    if not _has_detached_media(messages, api):
+        return messages
+    moved: list[ChatMessage] = []
+    later: list[AIContent] = []
+    for message in messages:
+        if message.role == "tool":
+            contents = []
+            for content in message.contents:
+                content, behind = _divided(content, api)
+                contents.append(content)
+                later += behind
+            message = msgspec.structs.replace(message, contents=contents)
+        elif later:
+            moved.append(ChatMessage(role="user", contents=later, origin=message.origin))
+            later = []
+        moved.append(message)
+    return [*moved, ChatMessage(role="user", contents=later, origin=messages[-1].origin)] if later else moved
+
+
+def _has_detached_media(messages: list[ChatMessage], api: str) -> bool:
+    for message in messages:
+        for content in message.contents if message.role == "tool" else ():
+            outputs = getattr(content, "output_list", ())
+            if any(map(_EXTRA, outputs)) and any(_is_detached(output, api) for output in outputs):
+                return True
+    return False
+
+
+_EXTRA = attrgetter("extra")
+
+
+def _is_detached(output: AIContent, api: str) -> bool:
+    return output.extra is not None and BEHIND.of(output, api) is not None
+
+
+def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
+    """Return a result without its detached media, and these media after their label."""
+    if not isinstance(content, ToolResultContent):
+        return content, []
+    media = [output for output in content.output_list if _is_detached(output, api)]
+    if not media:
+        return content, []
+    others = [output for output in content.output_list if not _is_detached(output, api)]
+    if is_announced(media, api):
+        _, others = announcing(others, content.call_id, media)
+    label = TextContent(text=APART.write(content.call_id or ""))
+    return msgspec.structs.replace(content, outputs=others), [label, *media]
+
+
+def is_announced(media: Sequence[AIContent], api: str) -> bool:
+    """Return whether a result announces its media. The messages of a container stay apart when it is decoded."""
+    return all(token_of(medium.extra, api) is None for medium in media)
+
+
+# -- the end of a conversation -----------------------------------------------------------------------------------------
+
+
+_NAMED = ("listed", "newest", "chosen")
+
+
+def refuses_continuation(context: EncodeContext) -> bool:
+    """Return whether the target refuses to continue an answer, and the conversation must not end with one."""
+    if context.known.capabilities.prefill or context.known.status not in _NAMED:
+        return False
+    return (context.is_aimed or not context.native) and context.policies.get("prefill") != "keep"
+
+
+def with_continuation(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request that ends with a message of the user if the named model refuses to continue an answer.
+
+    The policy `prefill` selects: "continue" adds the message, "keep" leaves the answer at the end. A request of the
+    target's API for the same model is unchanged. An answer that ends with a call waits for its result.
+    """
+    last = next((message for message in reversed(request.messages) if message.contents), None)
+    if last is None or last.role != "assistant":
+        return request
+    if isinstance(last.contents[-1], ToolCallContent | ToolResultContent):
+        return request
+    context.report_loss(last, None, reasons.CONTINUED)
+    text = TextContent(text=_text_after(last))
+    added = ChatMessage(role="user", contents=[text], origin=request.origin)
+    changed: ChatRequest = context.replace(request, messages=[*request.messages, added])
+    return changed
+
+
+def without_continuation(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request of another API without the last message, if `with_continuation` added it."""
+    messages = request.messages
+    if len(messages) < 2 or is_native(messages[-1], context):
+        return request
+    text = _only_text(messages[-1])
+    if text is None or not text.startswith(CONTINUE) or text != _text_after(messages[-2]):
+        return request
+    context.report_loss(messages[-1], None, reasons.CONTINUED_BEFORE)
+    changed: ChatRequest = context.replace(request, messages=messages[:-1])
+    return changed
+
+
+def _only_text(message: ChatMessage) -> str | None:
+    content: AIContent | None = message.contents[0] if len(message.contents) == 1 else None
+    return content.text if content.__class__ is TextContent and message.role == "user" else None
+
+
+def _text_after(answer: ChatMessage) -> str:
+    """Return the text of the added message: it has the seal of the answer before it."""
+    return f"{CONTINUE} #{first_seal(answer.contents[-1] if answer.contents else None)}]"

@@ -5,16 +5,16 @@ The model's capabilities are `context.known`: a row of the adapter's capabilitie
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from contentmodel.capabilities import BUDGETS, Capabilities, Known, effort_of, nearest_effort
+from contentmodel.capabilities import thinks as thinks
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.census import Fact
-from contentmodel.engine.pipeline.steps import needs
+from contentmodel.engine.pipeline.steps import Fact, needs
 from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
 
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
@@ -79,7 +79,6 @@ GOOGLE = Form(
     efforts_as_budgets=True,
     shown=Shown("include", yes=True, no=False),
 )
-
 
 _FITTED = (*SAMPLING, "reasoning", "stop_sequences", "parallel_tool_calls", "response_format")
 NEEDS = (Fact.STRICT_TOOL, *(("option", name) for name in _FITTED))
@@ -356,21 +355,6 @@ def _effort(effort: str, known: Known, form: Form) -> _Fitted:
 # -- sampling ----------------------------------------------------------------------------------------------------------
 
 
-def thinks(requested: ReasoningOptions | None, capabilities: Capabilities) -> bool:
-    """Return whether a model thinks: as requested, or by default."""
-    if capabilities.thinking == ():
-        return False
-    mode, effort = (requested.mode, requested.effort) if requested is not None else (None, None)
-    budget = None if requested is None else requested.budget_tokens
-    if mode in ("disabled", "between_tools") or budget == 0:
-        return False
-    if mode is not None or budget is not None:
-        return True
-    # A level of effort alone does not turn thinking on if it is off by default.
-    chosen = effort or capabilities.default_effort
-    return chosen is not None and chosen != "none" and "enabled" not in (capabilities.thinking or ())
-
-
 def _fit_sampling(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
     capabilities = context.known.capabilities
     ranges = capabilities.sampled(thinks=thinks(options.reasoning, capabilities))
@@ -468,3 +452,24 @@ def _loose(tool: Any, context: EncodeContext) -> Any:
         why=context.known.why("does not support strict tools", "strict_tools"),
     )
     return context.replace(tool, strict=None)
+
+
+# -- fields that two APIs have -----------------------------------------------------------------------------------------
+
+
+def with_fields_of(request: ChatRequest, context: EncodeContext, other: str, names: Collection[str]) -> ChatRequest:
+    """Return a request with fields of the API `other` that this API has, too, with the same names and values.
+
+    If a host limits the fields of the target, they stay lost.
+    """
+    extra = request.extra or {}
+    fields = extra.get(other)
+    if not fields:
+        return request
+    same = {name: fields[name] for name in names if name in fields}
+    if not same or context.host.dialect is not None:
+        return request
+    left = {name: value for name, value in fields.items() if name not in same}
+    own: dict[str, Any] = {**same, **extra.get(context.api, {})}
+    changed: ChatRequest = context.replace(request, extra={**extra, other: left, context.api: own})
+    return changed

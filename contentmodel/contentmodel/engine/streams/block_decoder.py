@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import JsonObject, object_or_text
-from contentmodel.engine.objects import list_of
+from contentmodel.engine.json import JsonObject, list_of, object_or_text
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.merging import owner_at
 from contentmodel.errors import DecodeError, Fault

@@ -22,10 +22,10 @@ from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded, EncodedContents
-from contentmodel.engine.pipeline.call_ids import reason_of_new_id
-from contentmodel.engine.pipeline.failed_answers import failure_of, has_failed
+from contentmodel.engine.pipeline.answers import failure_of, has_failed
 from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
-from contentmodel.engine.pipeline.normalizing import UNCHANGED, need_changes, with_known_types
+from contentmodel.engine.pipeline.lowering import UNCHANGED, need_changes, with_known_types
+from contentmodel.engine.pipeline.names import reason_of_new_id
 from contentmodel.engine.streams.endings import with_ends, without_ends
 from contentmodel.engine.streams.formats import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call

@@ -9,8 +9,7 @@ import msgspec
 
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, loss_of
-from contentmodel.engine.pipeline.failed_answers import end_for
-from contentmodel.engine.pipeline.foreign import finish_for_calls, finish_for_refusal
+from contentmodel.engine.pipeline.answers import end_for, finish_for_calls, finish_for_refusal
 from contentmodel.message import FinishReason
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.host import NO_HOST, Host
+from contentmodel.capabilities import NO_HOST, Host
 from contentmodel.engine.streams.event_stream import split_event_stream, write_event_stream, write_invoke_stream
 from contentmodel.engine.streams.framing import AnyFraming, Framing, LineParser, begins_like_sse, write_line, write_sse
 

@@ -14,7 +14,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline import foreign
-from contentmodel.engine.pipeline.cited_before import with_citations_of_texts
+from contentmodel.engine.pipeline.foreign import with_citations_of_texts
 from contentmodel.engine.pipeline.steps import is_alone, needs_alone
 from contentmodel.engine.streams.amending import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written

@@ -11,7 +11,7 @@ from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
 from contentmodel.engine.json import JsonObject, object_or_text, write
-from contentmodel.engine.pipeline.foreign import is_refusal
+from contentmodel.engine.pipeline.answers import is_refusal
 from contentmodel.engine.streams.formats import StreamFormat
 from contentmodel.engine.table.codecs import INVALID_JSON
 from contentmodel.events import GROWING_FIELDS, ArgumentsDelta, grown

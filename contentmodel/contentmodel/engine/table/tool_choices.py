@@ -9,9 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import put_at, wire_at
+from contentmodel.engine.json import object_of, objects_of, put_at, wire_at
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.objects import object_of, objects_of
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.hints import Hint
 from contentmodel.request import CustomTool, HostedTool, ToolChoice

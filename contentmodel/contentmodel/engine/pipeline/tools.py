@@ -9,8 +9,8 @@ The tools of a request include those that its messages add.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 
@@ -21,27 +21,25 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
 )
-from contentmodel.engine.json import write
+from contentmodel.engine.context import DecodeContext, EncodeContext, is_all_native, is_native
+from contentmodel.engine.json import JsonObject, child_path, write
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.added_tools import is_added
-from contentmodel.engine.pipeline.call_ids import with_distinct_ids
-from contentmodel.engine.pipeline.census import Fact
-from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
-from contentmodel.engine.pipeline.origins import is_all_native, is_native
-from contentmodel.engine.pipeline.steps import needs
-from contentmodel.engine.table.hints import ROW
-from contentmodel.message import contents_of
+from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone, with_distinct_ids
+from contentmodel.engine.pipeline.steps import Fact, needs
+from contentmodel.engine.table.hints import ROW, Hint
+from contentmodel.message import Origin, contents_of
 from contentmodel.pairs import Place, TranscriptIndex
-from contentmodel.request import CustomTool, FunctionTool, ToolGroup
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolGroup
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
-    from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.json import Json, JsonObject
-    from contentmodel.engine.pipeline.census import Facts
+    from contentmodel.engine.json import Json
+    from contentmodel.engine.pipeline.steps import Facts
+    from contentmodel.engine.table.unions import Union
     from contentmodel.message import ChatMessage
-    from contentmodel.request import ChatRequest, Tool, ToolChoice
+    from contentmodel.request import Tool, ToolChoice
+
 
 Call: TypeAlias = FunctionCallContent | CustomToolCallContent
 _M = TypeVar("_M", bound="AIContent")
@@ -387,3 +385,123 @@ def without_settings_of_tools(payload: JsonObject, request: ChatRequest, context
         if key in payload:
             context.report_loss(request, f"options.{key}", reason)
     return {key: value for key, value in payload.items() if key not in _OF_TOOLS}
+
+
+# -- tools that a message adds -----------------------------------------------------------------------------------------
+
+
+ADDED = Hint[Literal[True]](None, "added", "a tool is a copy of one that a message adds")
+
+
+def is_added(tool: Tool) -> bool:
+    """Return whether a tool of a request is a copy of one that a message adds."""
+    return any(ADDED.is_in(own) for own in (tool.extra or {}).values())
+
+
+class AddedTools:
+    """Add and remove the copies of added tools for one API.
+
+    `definition_of` returns the definition in an element of `ToolChangeContent.tools`; None if the element is only a
+    reference.
+    """
+
+    def __init__(self, union: Union, definition_of: Callable[[JsonObject], JsonObject | None]) -> None:
+        self._union = union
+        self._definition_of = definition_of
+
+    def read(self, request: ChatRequest, context: DecodeContext) -> ChatRequest:
+        """Return the request with copies of the added tools in its tools."""
+        added = list(self._tools(request, context))
+        return msgspec.structs.replace(request, tools=[*request.tools, *added]) if added else request
+
+    def leave_out(self, request: ChatRequest) -> ChatRequest:
+        """Return the request without copies of tools that its messages add unchanged: the inverse of `read`."""
+        api = self._union.api
+        if not any(ADDED.of(tool, api) for tool in request.tools):
+            return request
+        added: dict[str | None, list[Tool]] = {}
+        for tool in self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))):
+            added.setdefault(tool.name, []).append(tool)
+        kept = [tool for tool in request.tools if not ADDED.of(tool, api) or tool not in added.get(tool.name, ())]
+        return msgspec.structs.replace(request, tools=kept)
+
+    def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Tool]:
+        for definition in self._definitions(request):
+            for tool in self._union.decode_list([definition], context):
+                made = ADDED.on(tool, self._union.api, True)
+                context.trace(self._union, [made], definition, None, spread=False)
+                yield made
+
+    def _definitions(self, request: ChatRequest) -> Iterator[JsonObject]:
+        if ToolChangeContent not in map(type, contents_of(request.messages)):
+            return
+        for content in contents_of(request.messages):
+            if not isinstance(content, ToolChangeContent) or content.action != "add":
+                continue
+            for tool in content.tools:
+                definition = self._definition_of(tool) if tool.__class__ is dict else None
+                if definition.__class__ is dict:
+                    yield definition
+
+
+# -- the names of types in schemas -------------------------------------------------------------------------------------
+
+
+NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+"""The types of OpenAPI by their numbers in Gemini's API (google-genai sends its enumerations as integers)."""
+
+
+@needs(("tool", FunctionTool), ("tool", ToolGroup))
+def with_json_schemas(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request whose schemas have the types of JSON Schema: Gemini has them in upper case."""
+    tools = [_with_json_schema(tool, context) for tool in request.tools]
+    is_same = all(new is old for new, old in zip(tools, request.tools, strict=True))
+    changed: ChatRequest = request if is_same else context.replace(request, tools=tools)
+    return changed
+
+
+def _with_json_schema(tool: Any, context: EncodeContext) -> Any:
+    schema = with_named_types(tool.parameters) if isinstance(tool, FunctionTool) else None
+    if not isinstance(schema, dict) or schema.get("type") != "OBJECT":
+        return tool
+    for path in _numbers(tool.parameters, "parameters"):
+        context.report_loss(tool, path, reasons.SCHEMA_CONVERTED, keyword="type", why="types have names")
+    return context.replace(tool, parameters=_lowered(schema))
+
+
+def _numbers(schema: object, path: str) -> Iterator[str]:
+    """Yield the paths of types that are numbers."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            yield from _numbers(item, f"{path}[{index}]")
+    elif isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "type" and value.__class__ is int:
+                yield child_path(path, key)
+            yield from _numbers(value, child_path(path, key))
+
+
+def with_named_types(schema: Any) -> Any:
+    """Return a schema with the names of its types if they are numbers."""
+    return _with_names(schema) if isinstance(schema, dict) and schema.get("type").__class__ is int else schema
+
+
+def _with_names(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_names(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result = {key: _with_names(item) for key, item in value.items()}
+    kind = result.get("type")
+    if kind.__class__ is int and 0 <= kind < len(NAMES):
+        result["type"] = NAMES[kind]
+    return result
+
+
+def _lowered(schema: Any) -> Any:
+    """Return a schema with its types in lower case."""
+    if isinstance(schema, list):
+        return [_lowered(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {k: v.lower() if k == "type" and isinstance(v, str) else _lowered(v) for k, v in schema.items()}
