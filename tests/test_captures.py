@@ -28,7 +28,7 @@ from capture_writers import FORMATS, JSON_HEADERS, cassette, exchange, flows, ha
 from conftest import FEW
 from contentmodel import adapter
 from contentmodel.engine.json import parse
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel_conformance import check_adapter
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Exchange, Message
 from contentmodel_conformance.captures.reading import read_capture

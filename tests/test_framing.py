@@ -11,8 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel.engine.streams.formats import LINES, SSE
-from contentmodel.engine.streams.framing import AnyFraming, Frame, JsonParser, LineParser, SseParser, write_sse
+from contentmodel.engine.streams.framing import (
+    LINES,
+    SSE,
+    AnyFraming,
+    Frame,
+    JsonParser,
+    LineParser,
+    SseParser,
+    write_sse,
+)
 
 BOM = b"\xef\xbb\xbf"
 

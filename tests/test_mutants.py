@@ -20,7 +20,7 @@ from contentmodel.engine import adapting
 from contentmodel.engine.losses import encoded
 from contentmodel.engine.pipeline import steps
 from contentmodel.engine.streams.framing import JsonParser
-from contentmodel.engine.table import classes
+from contentmodel.engine.table import tables
 from contentmodel_conformance import check_adapter
 from contentmodel_conformance.cli import app
 from contentmodel_conformance.mutants import MUTANTS, AdapterMutant, Broken, Mutant
@@ -146,17 +146,10 @@ PARTS = ["engine.adapting", "engine.context", "engine.losses", "engine.pipeline"
 UNBROKEN = {
     # Data, types and documentation.
     "engine.losses.reasons",
-    "engine.streams.formats",
     "engine.table.introspect",
-    # A test compares the generated code of rows with their plain code.
-    "engine.table.code",
     "engine.table.tables",
     # No law checks the paths of losses in streams: unit tests do.
     "engine.streams.stream_losses",
-    # No law checks the reports of malformed payloads: unit tests do.
-    "engine.table.classes",
-    # The kinds of errors: the mutants of adapters break them.
-    "engine.table.error_types",
 }
 """Modules of the engine that no mutant changes."""
 
@@ -221,7 +214,7 @@ IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
         lambda: test_pairs.test_results_with_equal_ids_pair_with_calls_by_name("openai-chat"),
     ),
     "classes": (
-        classes,
+        tables,
         "misfits",
         finds_no_misfits,
         test_capabilities.test_check_reports_wrong_json_types_for_unlisted_model,

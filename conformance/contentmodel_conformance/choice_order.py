@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import fold
 from contentmodel_conformance import streams
 

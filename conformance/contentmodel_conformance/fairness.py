@@ -26,7 +26,7 @@ from contentmodel.auditing import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.json import canonical, parse, write
 from contentmodel.engine.lines import write_lines
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.differences import ABSENT

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from contentmodel.adapter import adapters
-from contentmodel.engine.streams.formats import StreamFormat, stream_format_of
+from contentmodel.engine.streams.framing import StreamFormat, stream_format_of
 from contentmodel.errors import ContentModelError
 from contentmodel_conformance.streams import frames_of
 

@@ -18,8 +18,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.display import count_of
 from contentmodel.engine.json import parse, steps_of, write
-from contentmodel.engine.streams.formats import SSE, StreamFormat, stream_format_of
-from contentmodel.engine.streams.framing import DONE
+from contentmodel.engine.streams.framing import DONE, SSE, StreamFormat, stream_format_of
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold

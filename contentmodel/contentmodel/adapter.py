@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.pipeline.names import SchemaMap
     from contentmodel.engine.streams.decoder import StreamDecoder
     from contentmodel.engine.streams.encoder import StreamEncoder
-    from contentmodel.engine.streams.formats import StreamFormat
+    from contentmodel.engine.streams.framing import StreamFormat
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.rules import Violation

@@ -101,19 +101,30 @@ from contentmodel.engine.pipeline.tools import (
     with_named_types,
     without_settings_of_tools,
 )
-from contentmodel.engine.streams.amending import AmendingEncoder, citations_of_piece
 from contentmodel.engine.streams.block_decoder import BlockDecoder, decode_call
-from contentmodel.engine.streams.block_encoder import BlockEncoder, BlockParts, NamedEvent
-from contentmodel.engine.streams.choices import ChoiceOrder
+from contentmodel.engine.streams.block_encoder import (
+    AmendingEncoder,
+    BlockEncoder,
+    BlockParts,
+    NamedEvent,
+    citations_of_piece,
+)
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
     layout_of,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.formats import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
+from contentmodel.engine.streams.framing import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
-from contentmodel.engine.streams.merging import append_text, extended, extended_list, join_base64, merge_into
+from contentmodel.engine.streams.merging import (
+    ChoiceOrder,
+    append_text,
+    extended,
+    extended_list,
+    join_base64,
+    merge_into,
+)
 from contentmodel.engine.streams.outgoing import (
     TEXT_HERE,
     OutgoingBlock,
@@ -124,7 +135,17 @@ from contentmodel.engine.streams.outgoing import (
 )
 from contentmodel.engine.streams.stream_losses import Place as BlockPlace
 from contentmodel.engine.table import forms, guests, hints, tool_choices
-from contentmodel.engine.table.as_sent import AsSent
+from contentmodel.engine.table.answers import (
+    ErrorBody,
+    ErrorFields,
+    ErrorTypes,
+    FinishReasons,
+    date_of,
+    finished_by_calls,
+    seconds_of,
+    whole_seconds,
+    with_date,
+)
 from contentmodel.engine.table.codecs import (
     LIST,
     ArgumentsObject,
@@ -145,20 +166,19 @@ from contentmodel.engine.table.codecs import (
     is_data_uri,
     spread,
 )
-from contentmodel.engine.table.error_types import ErrorBody, ErrorFields, ErrorTypes
-from contentmodel.engine.table.finish_reasons import FinishReasons, finished_by_calls
 from contentmodel.engine.table.forms import Form
 from contentmodel.engine.table.guests import Guest, GuestBlocks
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
-from contentmodel.engine.table.message_lists import MessageList
 from contentmodel.engine.table.nested import (
     Blocks,
     BlocksOrOne,
     CachePoints,
     EachBlock,
+    MessageList,
     NonEmptyText,
     NonEmptyTextOrBlocks,
+    ObjectList,
     One,
     OneOf,
     Outputs,
@@ -167,13 +187,20 @@ from contentmodel.engine.table.nested import (
     TextOrBlocks,
     TextParts,
 )
-from contentmodel.engine.table.object_lists import ObjectList
 from contentmodel.engine.table.respelling import KEYS as SPELLINGS
-from contentmodel.engine.table.respelling import number_of
-from contentmodel.engine.table.roles import Roles
+from contentmodel.engine.table.respelling import AsSent, number_of
 from contentmodel.engine.table.rows import Pieces
 from contentmodel.engine.table.signs import has_explicit_error
-from contentmodel.engine.table.spellings import Affixed, FixedName, NonEmpty, OnlyItem, TextOrJson, TextOrTexts, Words
+from contentmodel.engine.table.spellings import (
+    Affixed,
+    FixedName,
+    NonEmpty,
+    OnlyItem,
+    Roles,
+    TextOrJson,
+    TextOrTexts,
+    Words,
+)
 from contentmodel.engine.table.tables import (
     Aliases,
     Column,
@@ -203,7 +230,6 @@ from contentmodel.engine.table.tables import (
 )
 from contentmodel.engine.table.tool_choices import Choice, ToolOrMode, custom_names
 from contentmodel.engine.table.unions import first_fitting
-from contentmodel.engine.times import date_of, seconds_of, whole_seconds, with_date
 from contentmodel.events import (
     ArgumentsDelta,
     CitationDelta,

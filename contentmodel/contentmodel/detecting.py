@@ -19,8 +19,7 @@ from contentmodel.adapter import (
 )
 from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, is_error_in_list, kind_of, parse
 from contentmodel.engine.lines import PROBED, probe_lines
-from contentmodel.engine.streams.formats import LINES, stream_format_of
-from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
+from contentmodel.engine.streams.framing import LINES, AnyFraming, begins_like_sse, stream_format_of
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import PayloadKind
 from contentmodel.reading import first_faulty, reads

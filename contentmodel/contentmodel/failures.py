@@ -1,6 +1,6 @@
 """The normalized kinds of errors, and their HTTP statuses.
 
-An adapter translates between these kinds and the error codes of its API (`engine/table/error_types.py`).
+An adapter translates between these kinds and the error codes of its API (`engine/table/answers.py`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Set
 from typing import Any, NamedTuple
 
 from contentmodel.engine.json import child_path
-from contentmodel.engine.table.finish_reasons import SHOWN_BY_CONTENT, FinishReasons
+from contentmodel.engine.table.answers import SHOWN_BY_CONTENT, FinishReasons
 from contentmodel.vocabularies import Vocabulary
 
 

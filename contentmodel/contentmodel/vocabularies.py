@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.json import path_keys, snake_name
-from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel.engine.table.answers import FinishReasons
 
 
 class Vocabulary(msgspec.Struct, frozen=True):

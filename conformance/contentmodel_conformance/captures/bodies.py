@@ -9,8 +9,7 @@ from typing import Any
 
 from contentmodel.compression import CutOffError, TooLargeError, UndecodedError, deflate, gzip, zstandard
 from contentmodel.engine.json import parse
-from contentmodel.engine.streams.formats import EVENT_STREAM, LINES, SSE, StreamFormat
-from contentmodel.engine.streams.framing import AnyFraming
+from contentmodel.engine.streams.framing import EVENT_STREAM, LINES, SSE, AnyFraming, StreamFormat
 from contentmodel.errors import DecodeError
 from contentmodel.extras import needs_extra
 from contentmodel_conformance.captures.entries import Message

@@ -7,7 +7,7 @@ import msgspec
 from contentmodel.adapter import adapter
 from contentmodel.compression import CutOffError, TooLargeError, UndecodedError
 from contentmodel.engine.json import Json, JsonObject, parse
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import TurnError
 from contentmodel.http_api import HttpApi

@@ -19,7 +19,7 @@ from contentmodel import (
     Origin,
     TextContent,
 )
-from contentmodel.engine.table.finish_reasons import FinishReasons
+from contentmodel.engine.table.answers import FinishReasons
 from contentmodel_conformance import laws
 from contentmodel_conformance.checks.crossing import accounted, each_way, fans, law_of_payloads
 from contentmodel_conformance.checks.registry import check

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from contentmodel import ChatMessage
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import write
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams

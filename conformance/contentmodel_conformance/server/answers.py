@@ -16,7 +16,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss, significant
-from contentmodel.engine.streams.formats import StreamFormat, stream_format_of
+from contentmodel.engine.streams.framing import StreamFormat, stream_format_of
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.response import ChatChoice, ChatResponse

@@ -18,7 +18,7 @@ from contentmodel.engine.json import JsonObject, kind_of, write
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss, LossError
 from contentmodel.engine.pipeline.names import Renames
-from contentmodel.engine.times import date_of, seconds_of
+from contentmodel.engine.table.answers import date_of, seconds_of
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.extras import needs_extra
 from contentmodel.literals import PayloadKind

@@ -51,13 +51,12 @@ from contentmodel.engine.pipeline.steps import (
     prepared,
     request_step,
 )
-from contentmodel.engine.streams.formats import SSE, StreamFormat
-from contentmodel.engine.table.classes import misfits
+from contentmodel.engine.streams.framing import SSE, StreamFormat
+from contentmodel.engine.table.answers import ErrorTypes
 from contentmodel.engine.table.codecs import AnyCodec
-from contentmodel.engine.table.error_types import ErrorTypes
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
-from contentmodel.engine.table.tables import Row, Table
+from contentmodel.engine.table.tables import Row, Table, misfits
 from contentmodel.engine.table.tree import Nested
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.http_api import HttpApi
@@ -73,7 +72,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.losses.provenance import RowFinder
     from contentmodel.engine.streams.decoder import StreamDecoder
     from contentmodel.engine.streams.encoder import StreamEncoder
-    from contentmodel.engine.table.finish_reasons import FinishReasons
+    from contentmodel.engine.table.answers import FinishReasons
 
 
 class TableAdapter:

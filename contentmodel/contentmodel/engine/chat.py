@@ -20,8 +20,8 @@ from contentmodel.engine.pipeline.sentinels import (
 )
 from contentmodel.engine.pipeline.tools import FREE_TEXT_ROW
 from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Place, Required
-from contentmodel.engine.table.message_lists import MessageList
-from contentmodel.engine.table.roles import Roles
+from contentmodel.engine.table.nested import MessageList
+from contentmodel.engine.table.spellings import Roles
 from contentmodel.engine.table.tables import (
     Column,
     Columns,

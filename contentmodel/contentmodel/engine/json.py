@@ -1,4 +1,7 @@
-"""Read and write JSON without loss. msgspec does most of it; the standard library reads what msgspec refuses."""
+"""Read and write JSON without loss, and read the fields of wire objects by their class.
+
+msgspec does most of it; the standard library reads what msgspec refuses.
+"""
 
 from __future__ import annotations
 
@@ -357,9 +360,6 @@ def put_at(wire: JsonObject, path: str, value: object) -> None:
     wire[path] = value
 
 
-# -- fields of wire objects by their JSON class ------------------------------------------------------------------------
-
-
 _T = TypeVar("_T")
 
 
@@ -370,6 +370,9 @@ def runs(items: Iterable[_T], is_single: Callable[[_T], bool]) -> Iterator[tuple
             yield from (([item], True) for item in run)
         else:
             yield list(run), False
+
+
+# -- fields of wire objects by their JSON class ------------------------------------------------------------------------
 
 
 def text_of(wire: Mapping[str, object], key: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from contentmodel.adapter import Adapter, adapter, as_json
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import JsonObject, parse, write
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.config import host_policies
 from contentmodel.http_api import HttpApi

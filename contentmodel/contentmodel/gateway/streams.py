@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 import httpx2
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.streams.formats import StreamFormat
+from contentmodel.engine.streams.framing import StreamFormat
 from contentmodel.events import TurnError
 from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.front import Front

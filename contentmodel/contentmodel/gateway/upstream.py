@@ -12,7 +12,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.json import parse
-from contentmodel.engine.streams.formats import stream_format_of
+from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status

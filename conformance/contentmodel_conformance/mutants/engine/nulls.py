@@ -6,7 +6,7 @@ from typing import Any
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.losses import encoded
-from contentmodel.engine.table.inlined import Inlined
+from contentmodel.engine.table.rows import Inlined
 from contentmodel.engine.table.unions import Union
 from contentmodel_conformance.mutants.broken import CHAT
 from contentmodel_conformance.mutants.engine.changes import OLLAMA, RESPONSES, change

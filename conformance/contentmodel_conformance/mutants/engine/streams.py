@@ -8,10 +8,8 @@ import msgspec
 
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.streams import (
-    amending,
     block_decoder,
     block_encoder,
-    choices,
     decoder,
     framing,
     joined_texts,
@@ -65,7 +63,7 @@ def stops_the_block_before(original: Any, self: Any, block: Any, content: Any, *
         self.events[-1] = replace(last, index=last.index - 1)
 
 
-@change(choices.ChoiceOrder, "take", CHAT, "stream-choices/written")
+@change(merging.ChoiceOrder, "take", CHAT, "stream-choices/written")
 def numbers_choices_by_arrival(original: Any, self: Any, number: Any, wire: Any) -> Any:
     """Read each chunk at once, so that a choice has the position of its first chunk."""
     return [wire]
@@ -135,13 +133,13 @@ def forgets_what_it_wrote(original: Any, self: Any, block: Any, text: str) -> No
     block.pieces.clear()
 
 
-@change(amending, "citations_of_piece", RESPONSES, "stream-late-texts/foreign")
+@change(block_encoder, "citations_of_piece", RESPONSES, "stream-late-texts/foreign")
 def leaves_citations_of_late_text_in_place(original: Any, content: Any, *piece: Any) -> Any:
     """Do not move the citations of a text that goes on in another block."""
     return [(old, new and replace(new, span=old.span)) for old, new in original(content, *piece)]
 
 
-@change(amending.AmendingEncoder, "cite_late", ANTHROPIC, "stream-late-texts/foreign")
+@change(block_encoder.AmendingEncoder, "cite_late", ANTHROPIC, "stream-late-texts/foreign")
 def drops_late_citations(original: Any, self: Any, place: Any, content: Any, written: Any) -> None:
     """Neither write nor report citations that follow the end of their block."""
 

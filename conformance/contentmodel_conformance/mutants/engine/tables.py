@@ -8,18 +8,13 @@ import msgspec
 
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import fields, hints, respelling, tree
-from contentmodel.engine.table.as_sent import AsSent
+from contentmodel.engine.table.answers import FinishReasons
 from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
-from contentmodel.engine.table.finish_reasons import FinishReasons
-from contentmodel.engine.table.inlined import Inlined
-from contentmodel.engine.table.message_lists import MessageList
-from contentmodel.engine.table.nested import CachePoints, Outputs, TextOrBlocks
-from contentmodel.engine.table.object_lists import ObjectList
-from contentmodel.engine.table.roles import Roles
-from contentmodel.engine.table.rows import PairRow, Row
-from contentmodel.engine.table.shapes import Shape
-from contentmodel.engine.table.signs import Failure
-from contentmodel.engine.table.spellings import Affixed
+from contentmodel.engine.table.nested import CachePoints, MessageList, ObjectList, Outputs, TextOrBlocks
+from contentmodel.engine.table.respelling import AsSent
+from contentmodel.engine.table.rows import Inlined, PairRow, Row
+from contentmodel.engine.table.signs import Failure, Shape
+from contentmodel.engine.table.spellings import Affixed, Roles
 from contentmodel.engine.table.tool_choices import Choice
 from contentmodel.engine.table.unions import Union
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE

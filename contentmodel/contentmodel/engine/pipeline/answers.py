@@ -18,7 +18,7 @@ from contentmodel.engine.pipeline.foreign import (
     is_empty_text,
     leave_empty_text,
 )
-from contentmodel.engine.table.finish_reasons import UNSUCCESSFUL, source_of
+from contentmodel.engine.table.answers import UNSUCCESSFUL, source_of
 from contentmodel.message import FinishReason, contents_of
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage

@@ -26,9 +26,8 @@ from contentmodel.engine.pipeline.answers import failure_of, has_failed
 from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
 from contentmodel.engine.pipeline.lowering import UNCHANGED, need_changes, with_known_types
 from contentmodel.engine.pipeline.names import reason_of_new_id
-from contentmodel.engine.streams.endings import with_ends, without_ends
-from contentmodel.engine.streams.formats import stream_format_of
-from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call
+from contentmodel.engine.streams.framing import stream_format_of
+from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call, with_ends, without_ends
 from contentmodel.engine.streams.stream_losses import Place, StreamLosses
 from contentmodel.errors import StreamError
 from contentmodel.events import (

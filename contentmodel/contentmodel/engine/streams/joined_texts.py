@@ -16,7 +16,7 @@ from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.foreign import with_citations_of_texts
 from contentmodel.engine.pipeline.steps import is_alone, needs_alone
-from contentmodel.engine.streams.amending import AmendingEncoder
+from contentmodel.engine.streams.block_encoder import AmendingEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.engine.streams.stream_losses import Place
 from contentmodel.engine.table.tables import Union

@@ -18,7 +18,6 @@ from contentmodel.content.text import TextContent
 from contentmodel.engine.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import as_texts
-from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
 from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import attribute_of
@@ -27,6 +26,7 @@ from contentmodel.engine.table.tree import CONTENTS, Column
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.table.compile import Code
     from contentmodel.engine.table.rows import Row
 
 FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")

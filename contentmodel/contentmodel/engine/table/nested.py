@@ -1,11 +1,11 @@
-"""Codecs of nested objects and of lists of blocks."""
+"""Codecs of nested objects, and of lists of blocks, messages and other objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -17,12 +17,16 @@ from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
 from contentmodel.engine.json import Json, JsonArray, JsonObject
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.provenance import RowFinder
+from contentmodel.engine.pipeline.foreign import leave_empty
 from contentmodel.engine.table.codecs import Bind, Codec, Place, spread
 from contentmodel.engine.table.hints import FORM
+from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
     from contentmodel.engine.table.unions import Union
+
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -443,3 +447,72 @@ class NonEmptyText(TextField):
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value != ""
+
+
+class MessageList(Codec[list[ChatMessage]]):
+    """A codec of a list that is not empty. Subclasses decode and encode the messages.
+
+    - `item`: what an item of the list is.
+    - `tag`: the field that each item must have, a string. If it is empty, there is no such field.
+    - `meaning`: what `tag` is for.
+    """
+
+    classes: tuple[type, ...] = (list,)
+    identity = False
+    item = "message"
+    tag = ""
+    meaning = "role"
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def kept(self, messages: list[ChatMessage], context: EncodeContext) -> Iterator[ChatMessage]:
+        """Yield the messages to encode. An empty message of another API is not written, and its fields are lost."""
+        for message in messages:
+            if message.contents or context.native:
+                yield message
+            else:
+                leave_empty(message, context)
+
+    def objects(self, value: list[Any], context: DecodeContext) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the items that are objects with the tag, with their indexes. Report a fault for each of the others."""
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, f"an object: a {self.item}", wire)
+            elif self.tag and wire.get(self.tag).__class__ is not str:
+                context.fault(wire, self.tag, f"missing string: the {self.meaning} of this {self.item}")
+            else:
+                yield index, wire
+
+
+T = TypeVar("T")
+
+
+class ObjectList(Codec[list[T]]):
+    """A list of objects, each decoded by itself. An entry of another class stays in the residue, at its place.
+
+    Subclasses decode the `objects` of a list, and encode them.
+    """
+
+    classes = (list,)
+    identity = False
+
+    def __init__(self, row: RowFinder) -> None:
+        super().__init__()
+        self.row = row
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is list and any(item.__class__ is dict for item in value)
+
+    def objects(self, wire: JsonArray) -> list[JsonObject]:
+        """Return the entries that are objects."""
+        return [item for item in wire if item.__class__ is dict]
+
+    def left(self, wire: Json) -> JsonArray | None:
+        if all(item.__class__ is dict for item in wire):
+            return None
+        return [{} if item.__class__ is dict else item for item in wire]
+
+    def places(self, value: list[T], wire: Json, path: str) -> Iterable[Place]:
+        places = [(f"{path}[{index}]", item) for index, item in enumerate(wire) if item.__class__ is dict]
+        return [(one, place, item, self.row) for one, (place, item) in zip(value, places, strict=False)]

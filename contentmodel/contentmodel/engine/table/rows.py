@@ -17,10 +17,10 @@ from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at, wire_path
+from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.records import RECORDS
-from contentmodel.engine.table.code import Decode, Encode, Functions
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
-from contentmodel.engine.table.compile import generated, plain
+from contentmodel.engine.table.compile import Decode, Encode, Functions, generated, plain
 from contentmodel.engine.table.fields import (
     Aliases,
     Columns,
@@ -41,9 +41,10 @@ from contentmodel.engine.table.tree import Column, Nested, Plain
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolCallContent, ToolResultContent
-    from contentmodel.engine.table.as_sent import AsSent
-    from contentmodel.engine.table.shapes import Shape
-    from contentmodel.engine.table.signs import Failure
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.table.respelling import AsSent
+    from contentmodel.engine.table.signs import Failure, Shape
+
 
 Spec = str | tuple[str | tuple[str, ...], AnyCodec]
 
@@ -332,7 +333,8 @@ class Row:
         return {
             leaf.attribute: (leaf.codec, leaf.wire, wire_path("", leaf.wire))
             for leaf in leaves
-            if type(leaf.codec).places is Blocks.places and not leaf.codec.holds_by_elements
+            if isinstance(leaf.codec, Blocks) and type(leaf.codec).places is Blocks.places
+            if not leaf.codec.holds_by_elements
             if attributes.count(leaf.attribute) == 1 and "." not in leaf.wire
         }
 
@@ -581,3 +583,36 @@ def _beside(alias: str, name: str) -> str:
     """Return the dotted path of the field `name` beside the field `alias`."""
     parent, dot, _ = alias.rpartition(".")
     return f"{parent}{dot}{name}"
+
+
+class Inlined(Group):
+    """One attribute with its own row, whose fields are in the outer wire object.
+
+    If `one_of_list`, the attribute is a list of one value, such as the only choice of an answer.
+    """
+
+    def __init__(self, attribute: str, row: Row, *, one_of_list: bool = False) -> None:
+        self.attribute, self._row, self._one_of_list = attribute, row, one_of_list
+        self.keys = tuple(row.known_keys())
+        fields = {field["attribute"]: path for path, field in row.describe()["fields"].items()}
+        self.parts = {path: f"{attribute}.{name}" for name, path in fields.items()}
+        self._pieces = Pieces(fields)
+
+    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+        return [key for key in self.keys if wire.get(key) is not None]
+
+    def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
+        part = {key: wire[key] for key in self.taken(wire)}
+        if not part:
+            return [] if self._one_of_list else None
+        context.copied(part, wire)
+        value = self._row.decode(part, context)
+        context.trace(self._pieces, [value], wire, None, spread=False)
+        return [value] if self._one_of_list else value
+
+    def encode(self, value: Any, wire: JsonObject, context: EncodeContext, owner: Any) -> None:
+        values = value if self._one_of_list else [] if value is None else [value]
+        for other in values[1:]:
+            context.report_loss(other, None, reasons.ONE_CHOICE)
+        for first in values[:1]:
+            wire.update(self._row.encode(first, context))

@@ -1,7 +1,11 @@
-"""Failure signs: fields beside the outputs of a tool that report its failure, such as a status, an exit code or a flag.
+"""Facts of wire objects beside their fields: the signs of failed tools, and the shapes of unknown blocks.
 
-A row declares its signs as data. Decoding adds an `ErrorContent` to the outputs of a failed tool. So `result.error` is
-right for every API, and an API without such a sign gets the error as text.
+A failure sign is a field beside the outputs of a tool that reports its failure: a status, an exit code or a flag. A row
+declares its signs as data. Decoding adds an `ErrorContent` to the outputs of a failed tool. So `result.error` is right
+for every API, and an API without such a sign gets the error as text.
+
+Providers often add hosted tools, and name their blocks alike: `<tool>_tool_result` with the id of its call. A row with
+a shape decodes every block of that form whose tag has no row of its own.
 """
 
 from __future__ import annotations
@@ -15,15 +19,17 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
+from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonObject, container_of, wire_at, wire_path
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.hints import FAILURE
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.table.code import Decode, Encode, Functions
     from contentmodel.engine.table.codecs import Place
+    from contentmodel.engine.table.compile import Decode, Encode, Functions
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -187,3 +193,48 @@ def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
 def _of_any_content(content: AIContent) -> dict[str, Any]:
     """Return the fields that contents of every type have."""
     return {name: getattr(content, name) for name in AIContent.__struct_fields__}
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A form of wire objects: a tag with one of the `endings`, and `fields` with a JSON class each.
+
+    `tag` names the tag field. In a wire object of this form, the fields `without` are missing or null.
+    """
+
+    endings: tuple[str, ...]
+    fields: Mapping[str, type] = {}
+    without: tuple[str, ...] = ()
+    tag: str = "type"
+
+    def fits(self, wire: Mapping[str, object]) -> bool:
+        """Return whether a wire object has this form."""
+        tag = wire.get(self.tag)
+        if tag.__class__ is not str or not tag or not tag.endswith(self.endings) or tag in self.endings:
+            return False
+        has_fields = all(wire.get(name).__class__ is kind for name, kind in self.fields.items())
+        return has_fields and all(wire.get(name) is None for name in self.without)
+
+    def describe(self) -> JsonObject:
+        """Return the shape as data, which generators need to make such an object."""
+        fields = {name: kind.__name__ for name, kind in self.fields.items()}
+        return {"tag": self.tag, "endings": list(self.endings), "fields": fields, "without": list(self.without)}
+
+
+class Named(Codec[str]):
+    """A tag that consists of a tool name and an ending: `quantum_tool_result` is the tool `quantum`."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, ending: str) -> None:
+        super().__init__()
+        self.ending = ending
+
+    def holds(self, value: object) -> bool:
+        return value.__class__ is str and value.endswith(self.ending)
+
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return value.removesuffix(self.ending)
+
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
+        return f"{value}{self.ending}"

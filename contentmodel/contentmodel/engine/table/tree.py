@@ -13,7 +13,6 @@ from operator import eq
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.engine.json import JsonArray, JsonObject, path_keys
-from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import AnyCodec, Codec
 from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import get_attribute
@@ -21,6 +20,7 @@ from contentmodel.engine.table.introspect import get_attribute
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.table.compile import Code
 
 
 class Plain:

@@ -15,7 +15,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, path_keys
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
-from contentmodel.engine.table.code import Decode, Encode
+from contentmodel.engine.table.compile import Decode, Encode
 from contentmodel.engine.table.hints import ROW, HasExtra, without_tag
 from contentmodel.engine.table.rows import Row
 
