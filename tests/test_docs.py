@@ -20,8 +20,8 @@ from contentmodel.cli.app import app
 from contentmodel.content import AIContent, Protected
 from contentmodel.events import BlockDelta, StreamEvent
 from contentmodel.interop import Model
-from contentmodel_adapters.common.auto_fixes import AUTO_FIXES
 from contentmodel_conformance import pages
+from contentmodel_conformance.auto_fixes import AUTO_FIXES
 from contentmodel_conformance.matrix import Matrix
 from contentmodel_conformance.model_page import content_page, event_page, meaning_of
 

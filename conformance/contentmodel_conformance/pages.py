@@ -13,7 +13,7 @@ import contentmodel
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.losses.reasons import REASONS
 from contentmodel.engine.table.hints import Hint
-from contentmodel_adapters.common.auto_fixes import AUTO_FIXES
+from contentmodel_conformance.auto_fixes import AUTO_FIXES
 from contentmodel_conformance.capability_page import capabilities_page
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix

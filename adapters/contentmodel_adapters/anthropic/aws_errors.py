@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.authoring import Aliases, DecodeContext, ErrorBody, ErrorTypes, Field, ProtobufJson
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel_adapters.common.errors_at_top import decode_with_error
+from contentmodel_adapters.common.answer import decode_with_error
 
 
 def type_of(name: str) -> str:

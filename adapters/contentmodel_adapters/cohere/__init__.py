@@ -25,7 +25,7 @@ from contentmodel_adapters.cohere.fit import (
 from contentmodel_adapters.cohere.rules import RULES
 from contentmodel_adapters.cohere.stream import READERS, Decoder, Encoder
 from contentmodel_adapters.cohere.table import ANSWER, API, ERRORS, FINISH, REQUEST, RESPONSE, TABLE, expanded
-from contentmodel_adapters.common.input_fields import fields_of
+from contentmodel_adapters.common.objects import fields_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
 HTTP = HttpApi(

@@ -24,8 +24,14 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.cohere.table import API
-from contentmodel_adapters.common.chat_rules import declare_pairs, declare_roles
-from contentmodel_adapters.common.rule_helpers import declares, declares_by_model, out_of_range, unsampled
+from contentmodel_adapters.common.rules import (
+    declare_pairs,
+    declare_roles,
+    declares,
+    declares_by_model,
+    out_of_range,
+    unsampled,
+)
 
 # -- models ------------------------------------------------------------------------------------------------------------
 

@@ -53,8 +53,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, ReasoningOptions, ResponseFormat
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
-from contentmodel_adapters.common.answer import OnlyAnswer
-from contentmodel_adapters.common.logprobs import TokenLogprobs
+from contentmodel_adapters.common.answer import OnlyAnswer, TokenLogprobs
 
 API = "ollama-chat"
 TABLE = Table(API)

@@ -18,7 +18,7 @@ import msgspec
 from contentmodel.authoring import DecodeContext, Hint
 from contentmodel.request import ChatRequest, ToolChoice
 from contentmodel_adapters.anthropic.bedrock_converse.table import API, CLAUDE, OF_MODEL, maker_of
-from contentmodel_adapters.common.paths import at, is_free, put, without
+from contentmodel_adapters.common.objects import at, is_free, put, without
 
 EFFORT, THINKING, TOP_K = "outputConfig.effort", f"{OF_MODEL}.thinking", f"{OF_MODEL}.top_k"
 TOP_K_OF_NOVA = f"{OF_MODEL}.inferenceConfig.topK"

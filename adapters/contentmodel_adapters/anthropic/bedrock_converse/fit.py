@@ -75,7 +75,7 @@ from contentmodel_adapters.anthropic.bedrock_converse.table import (
 from contentmodel_adapters.anthropic.kin import WITH_CITED_DOCUMENTS, with_cache_writes_of_kin, with_citations_of_kin
 from contentmodel_adapters.common.first_turn import with_begun
 from contentmodel_adapters.common.hosted import with_sendable_tools
-from contentmodel_adapters.common.paths import at, put, without
+from contentmodel_adapters.common.objects import at, put, without
 from contentmodel_adapters.common.schema_adaptation import ANTHROPIC, with_fitting_schemas
 
 # -- settings -------------------------------------------------------------------------------------------------------

@@ -28,8 +28,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.anthropic import aws_errors
 from contentmodel_adapters.anthropic.aws_errors import ERRORS, TYPE
 from contentmodel_adapters.anthropic.bedrock_converse.table import API, BLOCKS, TABLE
-from contentmodel_adapters.common.answer import OnlyAnswer, SpelledAnswer, SpelledRole
-from contentmodel_adapters.common.finish_reasons import MALFORMED, PairedFinishReasons
+from contentmodel_adapters.common.answer import MALFORMED, OnlyAnswer, PairedFinishReasons, SpelledAnswer, SpelledRole
 
 FINISH = PairedFinishReasons(
     {

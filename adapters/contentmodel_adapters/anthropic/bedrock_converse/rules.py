@@ -33,7 +33,7 @@ from contentmodel.authoring import (
 from contentmodel_adapters.anthropic import models
 from contentmodel_adapters.anthropic.bedrock_converse.table import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
-from contentmodel_adapters.common.rule_helpers import bad_base64, table, unsampled
+from contentmodel_adapters.common.rules import bad_base64, table, unsampled
 
 _SEEN = "2026-11-23"
 _GUIDE = "docs.aws.amazon.com/bedrock/latest/userguide"

@@ -29,7 +29,7 @@ from contentmodel_adapters.anthropic import models
 from contentmodel_adapters.anthropic.messages.dialects import declare_rules
 from contentmodel_adapters.anthropic.messages.table import API
 from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
-from contentmodel_adapters.common.rule_helpers import bad_base64, subschemas, unsampled
+from contentmodel_adapters.common.rules import bad_base64, subschemas, unsampled
 
 CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["anthropic"])
 

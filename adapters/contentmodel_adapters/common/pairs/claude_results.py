@@ -14,6 +14,7 @@ from contentmodel.content.tools import Caller, ToolCallContent, ToolResultConten
 from contentmodel.interop.front_ends import arguments_of
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, HostedTool
+from contentmodel_adapters.common.objects import in_snake_case
 from contentmodel_adapters.common.pairs.ai_sdk_results import OF_PROGRAM, completed_form
 from contentmodel_adapters.common.pairs.kept_results import (
     ANTHROPIC,
@@ -26,7 +27,6 @@ from contentmodel_adapters.common.pairs.kept_results import (
     sdk_pair,
     with_own_contents,
 )
-from contentmodel_adapters.common.spelling import in_snake_case
 
 
 class ClaudeCaller(Record[Caller]):

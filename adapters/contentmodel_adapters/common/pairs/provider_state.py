@@ -16,8 +16,8 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
+from contentmodel_adapters.common.objects import at, without
 from contentmodel_adapters.common.pairs.kept_results import MODEL_MESSAGES, PYDANTIC_AI, UI_MESSAGES
-from contentmodel_adapters.common.paths import at, without
 
 RESPONSES = "openai-responses"
 ITEM = Hint[dict[str, Any]](

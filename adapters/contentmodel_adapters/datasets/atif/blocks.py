@@ -42,9 +42,9 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.usage import Usage
+from contentmodel_adapters.common.answer import UsageRecord
 from contentmodel_adapters.common.chat_rows import REASONING, report_citations
 from contentmodel_adapters.common.documents import DateText
-from contentmodel_adapters.common.usage import UsageRecord
 
 API = "atif"
 TABLE = Table(API)

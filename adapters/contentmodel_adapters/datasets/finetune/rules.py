@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import Broken, Rules, objects
-from contentmodel_adapters.common import chat_rules
+from contentmodel_adapters.common import rules
 from contentmodel_adapters.datasets.finetune.blocks import API
 
 RULES = Rules(API)
 SOURCE = "cookbook.openai.com/examples/chat_finetuning_data_prep"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-chat_rules.declare(RULES, ROLES, SOURCE)
+rules.declare(RULES, ROLES, SOURCE)
 
 
 @RULES.rule("refused", fix="add an answer of the assistant", source=SOURCE)

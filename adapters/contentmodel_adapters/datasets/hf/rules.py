@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import Broken, Rules, objects
-from contentmodel_adapters.common import chat_rules
+from contentmodel_adapters.common import rules
 from contentmodel_adapters.datasets.hf.blocks import CALL, RESULT
 from contentmodel_adapters.datasets.hf.padding import API, LITERALS, nulls_in
 
 RULES = Rules(API)
 SOURCE = "huggingface.co/docs/transformers/chat_templating; docs/trl/dataset_formats"
-chat_rules.declare(RULES, ("system", "developer", "user", "assistant", "tool", CALL, RESULT), SOURCE)
+rules.declare(RULES, ("system", "developer", "user", "assistant", "tool", CALL, RESULT), SOURCE)
 
 
 @RULES.rule("harmful", fix="write an object", source=f"{SOURCE}, tool calling")

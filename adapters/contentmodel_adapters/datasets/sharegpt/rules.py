@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from contentmodel.authoring import Broken, Rules, list_of, objects, objects_of
-from contentmodel_adapters.common import chat_rules
+from contentmodel_adapters.common import rules
 from contentmodel_adapters.datasets.calls_text import calls_of
 from contentmodel_adapters.datasets.sharegpt.blocks import API, CALL, ROLES, first_uneven
 from contentmodel_adapters.datasets.sharegpt.placeholders import LISTS, counts_of
@@ -18,7 +18,7 @@ from contentmodel_adapters.datasets.tools_text import objects_of_text
 
 RULES = Rules(API)
 SOURCE = "hiyouga/LLaMA-Factory"
-chat_rules.declare_roles(RULES, ROLES, f"{SOURCE}, data/README.md", messages="conversations", key="from")
+rules.declare_roles(RULES, ROLES, f"{SOURCE}, data/README.md", messages="conversations", key="from")
 
 
 @RULES.rule("refused", fix="write a JSON object with `name` and `arguments`", source=f"{SOURCE}, data/formatter.py")

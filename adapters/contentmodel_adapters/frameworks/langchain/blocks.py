@@ -48,7 +48,7 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.literals import ProtectedKind
 from contentmodel.usage import Usage
 from contentmodel_adapters.common import hosted_tools
-from contentmodel_adapters.common.finish_reasons import OF_PROVIDERS
+from contentmodel_adapters.common.answer import OF_PROVIDERS
 from contentmodel_adapters.common.hosted import output_columns
 
 API = "langchain-messages"

@@ -20,7 +20,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.paths import at, put, without
+from contentmodel_adapters.common.objects import at, put, without
 from contentmodel_adapters.frameworks.langchain.blocks import API
 from contentmodel_adapters.frameworks.langchain.calls import PLAN
 from contentmodel_adapters.frameworks.langchain.dialects import COHERE

@@ -33,7 +33,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
-from contentmodel_adapters.common.usage import UsageRecord
+from contentmodel_adapters.common.answer import UsageRecord
 from contentmodel_adapters.frameworks.langchain.blocks import (
     API,
     CALLS,

@@ -11,7 +11,7 @@ from typing import Any
 
 from contentmodel.authoring import CachePoints, DecodeContext, EncodeContext, Hint
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel_adapters.common.paths import at, without
+from contentmodel_adapters.common.objects import at, without
 from contentmodel_adapters.frameworks.langchain.blocks import API, CACHE_POINT, KINDS
 
 SET = Hint[dict[str, str]](API, "set", "the path of each setting in a media block that is not in its usual place")

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from contentmodel.authoring import DecodeContext, EncodeContext, Hint, object_of
 from contentmodel.content.base import AIContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.common.source_lists import SourceLists, source_union
+from contentmodel_adapters.common.citations import SourceLists, source_union
 from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE
 from contentmodel_adapters.frameworks.langchain.calls import links_of
 

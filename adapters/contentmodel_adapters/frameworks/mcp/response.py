@@ -23,8 +23,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.failures import STATUSES
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.common.answer import OnlyChoice, misfits
-from contentmodel_adapters.common.errors_at_top import decode_with_error
+from contentmodel_adapters.common.answer import OnlyChoice, decode_with_error, misfits
 from contentmodel_adapters.frameworks.mcp.blocks import API, CONTENT, TABLE, OneOrBlocks
 
 _OTHER_REASONS = ("refusal", "content_filter", "pause", "error", "compaction", "cancelled")

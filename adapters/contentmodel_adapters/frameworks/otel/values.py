@@ -26,7 +26,7 @@ from contentmodel.content.media_types import kind_of_media
 from contentmodel.content.text import JsonContent
 from contentmodel.message import FinishReason
 from contentmodel.request import ResponseFormat
-from contentmodel_adapters.common.finish_reasons import MORE_THAN_THEIR_REASON, OF_GEMINI, OF_PROVIDERS
+from contentmodel_adapters.common.answer import MORE_THAN_THEIR_REASON, OF_GEMINI, OF_PROVIDERS
 
 API = "otel-gen-ai"
 ROLE = Hint[str](API, "role", "on a message: the role of a provider that it had")

@@ -44,7 +44,7 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.errors import ContentModelError
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
-from contentmodel_adapters.common.usage import UsageRecord
+from contentmodel_adapters.common.answer import UsageRecord
 from contentmodel_adapters.frameworks.pydantic_ai import guests, hosted
 from contentmodel_adapters.frameworks.pydantic_ai.hosted import part
 from contentmodel_adapters.frameworks.pydantic_ai.values import (

@@ -36,7 +36,7 @@ from contentmodel.content.outcomes import CompactionContent, UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.makers import maker_of
+from contentmodel_adapters.common.reasoning import maker_of
 from contentmodel_adapters.frameworks.pydantic_ai.blocks import (
     OLDER_RESPONSE,
     REQUEST_PARTS,

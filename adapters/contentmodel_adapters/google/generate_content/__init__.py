@@ -22,7 +22,7 @@ from contentmodel.authoring import (
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common.google import ISSUER, SKIP
+from contentmodel_adapters.common.reasoning import ISSUER, SKIP
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.google.generate_content.dialects import DIALECTS, INVOCATIONS, host_of
 from contentmodel_adapters.google.generate_content.fit import (

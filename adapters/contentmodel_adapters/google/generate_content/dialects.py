@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import Broken, Host, Rules, makers, objects
-from contentmodel_adapters.common.rule_helpers import last_name, spelled_object, spelled_path, spelled_value
+from contentmodel_adapters.common.rules import last_name, spelled_object, spelled_path, spelled_value
 from contentmodel_adapters.google.generate_content.tools import DECLARATIONS
 
 INVOCATIONS = "includeServerSideToolInvocations"

@@ -43,10 +43,10 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.first_turn import with_begun
-from contentmodel_adapters.common.google import KEEP_SIGNATURES, is_signed, with_signed_call
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.pairs.gemini_results import with_hosted_of_gemini
 from contentmodel_adapters.common.pairs.kept_results import TYPES
+from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, is_signed, with_signed_call
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
 from contentmodel_adapters.google.generate_content.dialects import DIALECTS, HOSTED, INVOCATIONS, Dialect
 from contentmodel_adapters.google.generate_content.response import is_feedback

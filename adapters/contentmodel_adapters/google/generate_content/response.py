@@ -47,8 +47,8 @@ from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.common.finish_reasons import MALFORMED, PairedFinishReasons
-from contentmodel_adapters.common.spelling import in_snake_case
+from contentmodel_adapters.common.answer import MALFORMED, PairedFinishReasons
+from contentmodel_adapters.common.objects import in_snake_case
 from contentmodel_adapters.google.generate_content.table import (
     API,
     CHUNKS,

@@ -24,7 +24,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.authoring import objects as _objects
 from contentmodel.content.media_types import is_media_type
-from contentmodel_adapters.common.rule_helpers import (
+from contentmodel_adapters.common.rules import (
     declares,
     declares_by_model,
     last_name,

@@ -85,7 +85,7 @@ from contentmodel.pairs import TranscriptIndex, new_ids
 from contentmodel.usage import Usage
 from contentmodel_adapters.common.answer import SpelledRole, misfits, restore_role, role_of
 from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
-from contentmodel_adapters.common.google import Signature, Unread
+from contentmodel_adapters.common.reasoning import Signature, Unread
 
 API = "google-generate-content"
 TABLE = Table(API)

@@ -30,7 +30,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
-from contentmodel_adapters.common.modalities import Modalities
+from contentmodel_adapters.common.media import Modalities
 from contentmodel_adapters.google.generate_content.table import API, TABLE, Contents, Instructions
 from contentmodel_adapters.google.kin import are_strict
 

@@ -17,8 +17,8 @@ from contentmodel.authoring import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.google import ISSUER
-from contentmodel_adapters.common.input_fields import fields_of, may_be_request
+from contentmodel_adapters.common.objects import fields_of, may_be_request
+from contentmodel_adapters.common.reasoning import ISSUER
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.google.interactions.fit import (
     ANSWER_STEPS,

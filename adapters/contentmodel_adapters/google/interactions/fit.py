@@ -32,8 +32,8 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common.google import KEEP_SIGNATURES, PLACEHOLDER, is_signed
 from contentmodel_adapters.common.hosted import with_sendable_tools
+from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, PLACEHOLDER, is_signed
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
 from contentmodel_adapters.google.interactions.rules import CALL_IDS, TOOL_NAMES
 from contentmodel_adapters.google.interactions.table import _COUNTED, CURRENT

@@ -8,7 +8,7 @@ from typing import Any
 
 from contentmodel.authoring import Broken, Capabilities, CapabilityTable, IdentifierRule, Rules, makers, objects
 from contentmodel.content.media import standard_base64
-from contentmodel_adapters.common.rule_helpers import declares, declares_by_model, table
+from contentmodel_adapters.common.rules import declares, declares_by_model, table
 from contentmodel_adapters.google import models
 from contentmodel_adapters.google.interactions.table import API, KINDS
 

@@ -45,7 +45,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import TurnComplete, TurnError, WireEvent
-from contentmodel_adapters.common.google import is_signed
+from contentmodel_adapters.common.reasoning import is_signed
 from contentmodel_adapters.google.interactions.table import (
     API,
     CITATIONS,

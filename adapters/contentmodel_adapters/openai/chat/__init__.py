@@ -22,7 +22,7 @@ from contentmodel.authoring import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common.google import SKIP
+from contentmodel_adapters.common.reasoning import SKIP
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.openai.chat.fit import (
     ANSWER_STEPS,

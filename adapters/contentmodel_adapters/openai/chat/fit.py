@@ -48,9 +48,9 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common import google
-from contentmodel_adapters.common.google import with_signed_call
+from contentmodel_adapters.common import reasoning
 from contentmodel_adapters.common.media import GOOGLE_FILES
+from contentmodel_adapters.common.reasoning import with_signed_call
 from contentmodel_adapters.common.schema_adaptation import OPENAI, with_fitting_schemas
 from contentmodel_adapters.openai.chat.hosts import (
     API,
@@ -169,11 +169,11 @@ def with_state_of_host(content: AIContent, context: EncodeContext) -> Made:
     state = content.protected
     if state is None or state.issuer not in context.issuers:
         return content
-    if content.__class__ is FunctionCallContent and dialect.call_row is not None and google.is_signed(content):
+    if content.__class__ is FunctionCallContent and dialect.call_row is not None and is_signed(content):
         return hints.ROW.on(content, context.api, dialect.call_row)
     if content.__class__ is not TextContent:
         return content
-    field = dialect.text_field if dialect.text_field and google.is_signed(content) else dialect.state_field
+    field = dialect.text_field if dialect.text_field and is_signed(content) else dialect.state_field
     signature = ReasoningContent(text="", protected=state, extra=hints.COLUMN.extra(context.api, field or ""))
     return [signature, msgspec.structs.replace(content, protected=None)]
 

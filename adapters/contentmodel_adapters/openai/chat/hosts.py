@@ -15,7 +15,7 @@ import msgspec
 
 from contentmodel.authoring import EncodeContext, Host, Severity, makers, object_of
 from contentmodel.authoring import settings as forms
-from contentmodel_adapters.common.makers import MAKERS, maker_of
+from contentmodel_adapters.common.reasoning import MAKERS, maker_of
 
 API = "openai-chat"
 SEEN = "2026-11-29"

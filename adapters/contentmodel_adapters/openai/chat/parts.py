@@ -75,11 +75,10 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
-from contentmodel_adapters.common.google import SKIP
-from contentmodel_adapters.common.makers import maker_of
+from contentmodel_adapters.common.answer import ReasoningInside
+from contentmodel_adapters.common.citations import SourceLists, source_union
 from contentmodel_adapters.common.media import AUDIO
-from contentmodel_adapters.common.source_lists import SourceLists, source_union
-from contentmodel_adapters.common.usage import ReasoningInside
+from contentmodel_adapters.common.reasoning import SKIP, maker_of
 from contentmodel_adapters.openai.chat.hosts import API, SIGNED_CALL
 
 # -- parts -------------------------------------------------------------------------------------------------------------

@@ -25,14 +25,16 @@ from contentmodel.authoring import (
     settings,
 )
 from contentmodel.request import ReasoningOptions
-from contentmodel_adapters.common.chat_rules import call_ids, declare_pairs, result_id
-from contentmodel_adapters.common.rule_helpers import (
+from contentmodel_adapters.common.rules import (
     bad_base64,
+    call_ids,
+    declare_pairs,
     declares,
     declares_by_model,
     is_object,
     is_object_text,
     out_of_range,
+    result_id,
     subschemas,
     table,
     unsampled,

@@ -63,7 +63,7 @@ from contentmodel.literals import LossFamily
 from contentmodel.message import Origin, contents_of
 from contentmodel.response import ChatChoice
 from contentmodel_adapters.common.citations import placed
-from contentmodel_adapters.common.google import is_signed
+from contentmodel_adapters.common.reasoning import is_signed
 from contentmodel_adapters.openai.chat.choices import (
     Choice,
     Key,

@@ -52,10 +52,9 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import FinishReason
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.common.errors_at_top import decode_with_error
-from contentmodel_adapters.common.logprobs import TokenLogprobs
-from contentmodel_adapters.common.makers import maker_of
-from contentmodel_adapters.common.modalities import Modalities
+from contentmodel_adapters.common.answer import TokenLogprobs, decode_with_error
+from contentmodel_adapters.common.media import Modalities
+from contentmodel_adapters.common.reasoning import maker_of
 from contentmodel_adapters.openai.chat.hosts import API, Dialect, is_of_another_maker, value_at
 from contentmodel_adapters.openai.chat.messages import Message, Messages, encode_answer
 from contentmodel_adapters.openai.chat.parts import CACHE_CONTROL, ERROR, TABLE, USAGE, CacheControlOfTool

@@ -18,8 +18,8 @@ from contentmodel.authoring import (
 from contentmodel.content.base import AIContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.input_fields import fields_of, may_be_request
-from contentmodel_adapters.common.makers import sealer_of
+from contentmodel_adapters.common.objects import fields_of, may_be_request
+from contentmodel_adapters.common.reasoning import sealer_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 from contentmodel_adapters.openai.errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.openai.responses.fit import ANSWER_STEPS, REQUEST_STEPS, RESPONSE_PAYLOAD_STEPS

@@ -38,7 +38,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.hosted import with_sendable_tools
-from contentmodel_adapters.common.makers import sealer_of
 from contentmodel_adapters.common.media import GOOGLE_FILES
 from contentmodel_adapters.common.pairs.kept_results import TYPES
 from contentmodel_adapters.common.pairs.openai_approvals import with_approvals_of_openai
@@ -51,6 +50,7 @@ from contentmodel_adapters.common.pairs.provider_state import (
     with_state_of_items,
     with_stored_reasoning,
 )
+from contentmodel_adapters.common.reasoning import sealer_of
 from contentmodel_adapters.common.schema_adaptation import OPENAI, with_fitting_schemas
 from contentmodel_adapters.openai.errors import ERRORS
 from contentmodel_adapters.openai.responses.ids import ItemIds

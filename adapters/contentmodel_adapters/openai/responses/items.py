@@ -96,11 +96,11 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
+from contentmodel_adapters.common.answer import ReasoningInside
 from contentmodel_adapters.common.command_outputs import CommandOutputs
 from contentmodel_adapters.common.hosted import output_columns
-from contentmodel_adapters.common.makers import sealer_of
 from contentmodel_adapters.common.media import AUDIO
-from contentmodel_adapters.common.usage import ReasoningInside
+from contentmodel_adapters.common.reasoning import sealer_of
 
 API, ISSUER = "openai-responses", "openai"
 TABLE = Table(API)

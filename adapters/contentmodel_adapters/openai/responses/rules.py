@@ -23,7 +23,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
-from contentmodel_adapters.common.rule_helpers import (
+from contentmodel_adapters.common.rules import (
     bad_base64,
     declares,
     declares_by_model,

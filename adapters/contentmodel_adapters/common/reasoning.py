@@ -1,4 +1,4 @@
-"""Signatures of the thoughts of Gemini, in its own APIs and those of other hosts, and pages that could not be read.
+"""Reasoning: the makers whose opaque state hosts pass on, the signatures of Gemini, and the parts of thoughts.
 
 In generateContent, any part may have a signature, usually the first call or text after a thought. In Interactions, the
 thought has it.
@@ -6,15 +6,42 @@ thought has it.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, reasons
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, Union, hints, makers, reasons
 from contentmodel.content.base import Protected
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, HostedToolCallContent, HostedToolResultContent
 from contentmodel.message import ChatMessage
+
+_BEFORE = "(?:^|[/.@:]|^databricks-)"
+MAKERS = {maker: rf"{_BEFORE}(?:{makers.NAMES[maker]})" for maker in ("anthropic", "google")}
+"""The makers of models whose opaque state proxies pass on, with the pattern of the names of their models."""
+OF_SEALED = {**MAKERS, "xai": rf"(?:^|[/.@:])(?:{makers.NAMES['xai']})"}
+"""The makers, besides OpenAI, of models whose encrypted reasoning hosts of the Responses API send."""
+
+
+def maker_of(model: str | None) -> str | None:
+    """Return the maker of a model if proxies pass on its opaque state; else None."""
+    return _maker_in(MAKERS, model)
+
+
+def sealer_of(model: str | None) -> str | None:
+    """Return the maker of a model if its encrypted reasoning is not OpenAI's; None if it is, or is unknown."""
+    return _maker_in(OF_SEALED, model)
+
+
+def _maker_in(patterns: Mapping[str, str], model: str | None) -> str | None:
+    return next((maker for maker, names in patterns.items() if model and re.search(names, model)), None)
+
+
+# -- signatures of Gemini ----------------------------------------------------------------------------------------------
+
 
 ISSUER = "google"
 SKIP = "skip_thought_signature_validator"
@@ -75,3 +102,32 @@ def with_signed_call(message: ChatMessage, context: EncodeContext) -> ChatMessag
     context.report_loss(contents[at], "protected", reasons.PLACEHOLDER_SIGNATURE)
     contents[at] = msgspec.structs.replace(contents[at], protected=PLACEHOLDER)
     return msgspec.structs.replace(message, contents=contents)
+
+
+# -- parts of thoughts -------------------------------------------------------------------------------------------------
+
+
+def decode_parts(
+    wires: list[Any], field: str, union: Union, is_known: Callable[[Any], bool], context: DecodeContext
+) -> list[Any]:
+    """Decode each part in `field` of a thought by itself. One that is not known becomes an unknown content."""
+    return [
+        union.decode(wire, context)
+        if is_known(wire)
+        else hints.COLUMN.on(UnknownContent(api=context.api, block=wire), context.api, field)
+        for wire in wires
+    ]
+
+
+def with_last_thought(parts: list[Any], owner: Any, field: str, context: DecodeContext) -> list[Any]:
+    """Return parts whose last one can have the state of the thought. An empty one is added if the last is unknown."""
+    if parts and isinstance(parts[-1], ReasoningContent):
+        return parts
+    last = ReasoningContent()
+    context.trace(None, [last], owner, field, spread=False)
+    return [*parts, last]
+
+
+def unknown_part_of(content: Any, api: str) -> str | None:
+    """Return the field of a thought that an unknown content is a part of; None if it is no such content."""
+    return hints.COLUMN.of(content, api) if content.__class__ is UnknownContent else None
