@@ -39,7 +39,7 @@ from contentmodel.engine.json import (
 from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.inner import TOKEN, InnerPayload, InnerTrace, translated
+from contentmodel.engine.losses.inner import TOKEN, Inner, InnerPayload, InnerTrace, translated
 from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
@@ -324,6 +324,7 @@ __all__ = [
     "IdentifierRule",
     "Implied",
     "Inlined",
+    "Inner",
     "InnerPayload",
     "InnerTrace",
     "JoinedTexts",

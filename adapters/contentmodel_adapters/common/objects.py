@@ -58,8 +58,8 @@ def fields_of(request: Row, table: Table) -> frozenset[str]:
 def may_be_request(payload: Mapping[str, Any], fields: Set[str]) -> bool:
     """Return whether an object with `input` may be a request: most of its fields are of requests, or it names a model.
 
-    Rows of data sets have `input` beside others: those of Alpaca have `instruction`, `input` and `output` (data/README.md
-    of hiyouga/LLaMA-Factory, seen 2026-11-27).
+    Rows of data sets have `input`, too: those of Alpaca have `instruction`, `input` and `output` (data/README.md of
+    hiyouga/LLaMA-Factory, seen 2026-11-27).
     """
     known = len(payload.keys() & fields)
     return "output" not in payload and ("model" in payload or 2 * known >= len(payload))

@@ -9,12 +9,12 @@ from contentmodel.authoring import DecodeContext, EncodeContext
 from contentmodel.content.base import Protected
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.common.reasoning import is_signed
+from contentmodel_adapters.common import reasoning
 
 
 def is_signed(content: Any) -> bool:
     """Return whether a content is a call with an id and a signature of Google."""
-    return isinstance(content, ToolCallContent) and bool(content.call_id) and is_signed(content)
+    return isinstance(content, ToolCallContent) and bool(content.call_id) and reasoning.is_signed(content)
 
 
 def sign(

@@ -1,9 +1,9 @@
 """Sessions of coding agents: files of JSON Lines that contain messages in the format of an API.
 
-The adapter of a session file finds the wire objects of messages in the lines (`read`). The adapter of the API, the
-inner adapter, decodes them: it is loaded by its id. Before decoding, each wire object gets a number in a field that no
-API has (`TOKEN`), so that the decoded value has it in its residue. After decoding, the fields of the line replace the
-number. Encoding does the same in the opposite direction, and `write` builds the lines.
+The adapter of a session file finds the wire objects of messages in the lines (`read`). The adapter of the API (`Inner`)
+decodes them. Before decoding, each wire object gets a number in a field that no API has (`TOKEN`), so that the decoded
+value has it in its residue. After decoding, the fields of the line replace the number. Encoding does the same in the
+opposite direction, and `write` builds the lines.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
-from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import (
     EncodeContext,
     Encoded,
+    Inner,
     InnerPayload,
     InnerTrace,
     Reason,
@@ -48,7 +48,6 @@ from contentmodel_adapters.sessions.reading import (
     Place,
     Reader,
     Session,
-    Translation,
     mark_odd,
     odd_paths,
     sources_of,
@@ -61,10 +60,8 @@ class SessionAdapter(RequestsOnly):
 
     api: str
     issuer: str
-    inner: str
+    inner: Inner
     """The API of the messages in the file."""
-    messages_field: str
-    """The field of the inner API's requests that holds the messages."""
     records: frozenset[str]
     """The records of a message (`created`, `usage`, ...) that the format has for a new answer. The others are lost."""
     rules: Rules
@@ -108,8 +105,8 @@ class SessionAdapter(RequestsOnly):
         """Decode a session. Return the request, the values of the lines, and the trace of the decoding."""
         lines = as_json(payload, self.api, "lines")
         session, decoded = self._decoded(lines)
-        reader = Reader(self.api, self.inner, session, writes_records=self.writes_records)
-        parts = [reader.messages_of(request.messages, trace) for request, _, trace in decoded]
+        reader = Reader(self.api, self.inner.api, session, writes_records=self.writes_records)
+        parts = [[reader.message(one, trace) for one in request.messages] for request, _, trace in decoded]
         branches = [
             replace(part.branch, messages=messages)
             for part, messages in zip(session.parts, parts, strict=True)
@@ -128,7 +125,7 @@ class SessionAdapter(RequestsOnly):
         for inner, _, trace in decoded:
             trace.replaced(inner, request)
         payloads = [
-            InnerPayload(wire, trace, Translation(part.places), part.lines)
+            InnerPayload(wire, trace, part.places, part.lines)
             for part, (_, wire, trace) in zip(session.parts, decoded, strict=True)
         ]
         return request, lines, InnerTrace(self.api, payloads, reader.own_paths)
@@ -160,18 +157,14 @@ class SessionAdapter(RequestsOnly):
         self, part: Part, session: Session, unreadable: set[Place]
     ) -> tuple[ChatRequest, Any, Any] | None:
         """Return a decoded part. If wire objects have faults, add their places to `unreadable`, and return None."""
-        inner: Any = installed(self.inner)
         while True:
             try:
-                payload = {**part.fields, self.messages_field: part.entries}
-                decoded: tuple[ChatRequest, Any, Any] = inner.trace_request(payload)
+                return self.inner.decode(part.fields, part.entries)
             except DecodeError as error:
-                found = mark_odd(error, part, session, self.messages_field)
+                found = mark_odd(error, part, session, self.inner.messages)
                 if found:
                     unreadable |= found
                     return None
-            else:
-                return decoded
 
     def weigh(self, session: Session) -> None:
         """Move the lines that may hold content which is not in the conversation to the entry CONTENT."""
@@ -227,7 +220,7 @@ class SessionAdapter(RequestsOnly):
             self.report_instructions(request, context)
         rest = without_api(request.extra, self.api)
         # The line that holds the instructions and tools also holds their residue.
-        rest = without_api(rest, self.inner) if has_held else rest
+        rest = without_api(rest, self.inner.api) if has_held else rest
         context.leave_residue(context.replace(request, extra=rest))
 
     @staticmethod
@@ -245,7 +238,7 @@ class SessionAdapter(RequestsOnly):
             for violation in self.rules.check({"lines": lines})
         ]
         unreadable = (index for index, _ in session.kept.get(UNREADABLE, ()))
-        invalid = dict.fromkeys(unreadable, (f"its message is not valid for {self.inner}", "correct the message"))
+        invalid = dict.fromkeys(unreadable, (f"its message is not valid for {self.inner.api}", "correct the message"))
         damaged = (index for index, line in enumerate(lines) if line.__class__ is not dict)
         invalid |= dict.fromkeys(damaged, ("it is no JSON object", "complete the line"))
         violations += [
@@ -263,11 +256,11 @@ class SessionAdapter(RequestsOnly):
                 path=path,
                 rule="shape",
                 severity="ignored",
-                message=f"the value is not part of its message: it is not valid for {self.inner}",
+                message=f"the value is not part of its message: it is not valid for {self.inner.api}",
                 fix="correct or remove the value",
             )
             for part in session.parts
-            for path in odd_paths(part, self.messages_field)
+            for path in odd_paths(part, self.inner.messages)
         ]
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
@@ -284,4 +277,4 @@ class SessionAdapter(RequestsOnly):
 
     def describe(self) -> dict[str, Any]:
         """Return the tables of the inner API as data: they describe the messages in the lines."""
-        return {**installed(self.inner).describe(), "api": self.api}
+        return {**self.inner.adapter.describe(), "api": self.api}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 from contentmodel.authoring import EncodeContext, Hint, wire_fields, write
@@ -34,7 +33,7 @@ def is_new(request: ChatRequest, api: str) -> bool:
 def kept_lines(request: ChatRequest, api: str) -> list[tuple[int, Any]]:
     """Return the lines of a file that are not part of a message, with their indexes, in order."""
     kept: dict[int, Any] = {}
-    for entries in _entries(request, api).values():
+    for entries in wire_fields((request.extra or {}).get(api, {})).values():
         for index, line in _pairs(entries):
             kept[index] = _merged(kept[index], line) if index in kept else line
     return sorted(kept.items())
@@ -52,13 +51,8 @@ def _merged(one: Any, other: Any) -> Any:
 
 def kept_as(request: ChatRequest, api: str, *names: str) -> set[int]:
     """Return the indexes of the lines that are kept in these entries of the residue."""
-    entries = _entries(request, api)
-    return {index for name in names for index, _ in _pairs(entries.get(name))}
-
-
-def _entries(request: ChatRequest, api: str) -> Mapping[str, Any]:
-    residue: Mapping[str, Any] = (request.extra or {}).get(api, {})
-    return wire_fields(residue)
+    own = (request.extra or {}).get(api, {})
+    return {index for name in names for index, _ in _pairs(own.get(name))}
 
 
 def _pairs(entries: object) -> Iterator[tuple[int, Any]]:
@@ -76,7 +70,8 @@ def arranged(groups: Sequence[Group], kept: Sequence[tuple[int, Any]], request: 
     rank = {line: at for at, line in enumerate(ORDER.of(request, api) or ())}
     keyed: list[tuple[int, int, Any]] = [(index, 0, line) for index, line in kept]
     for group in groups:
-        is_sorted = _is_sorted([rank.get(line, -1) for line, _ in group if line is not None])
+        ranks = [rank.get(line, -1) for line, _ in group if line is not None]
+        is_sorted = ranks == sorted(ranks)
         at = -1
         for line, value in group:
             if line is not None:
@@ -97,10 +92,6 @@ def order_of(request: ChatRequest, api: str) -> dict[int | None, int | None]:
     end = order.index(END) if END in order else len(order)
     before[None] = order[end - 1] if end else None
     return before
-
-
-def _is_sorted(values: list[int]) -> bool:
-    return all(before <= after for before, after in pairwise(values))
 
 
 def iso_time(created: float | str) -> str:

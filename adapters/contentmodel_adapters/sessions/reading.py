@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -117,6 +117,17 @@ class Part(msgspec.Struct):
     positions: dict[str, int] = {}
     """The index of the entry of each answer, by the id of the answer."""
 
+    def add(self, field: str, entry: dict[str, Any], places: Mapping[str, str], line: str | None = None) -> None:
+        """Add a wire object of a field. `places` has the path in the file for each path in the object.
+
+        `line` is the path of its line if it is alone there.
+        """
+        path = f"$.{field}[{len(self.entries)}]"
+        self.entries.append(entry)
+        self.places |= {path + inside: place for inside, place in places.items()}
+        if line is not None:
+            self.lines[path] = line
+
 
 class Session(msgspec.Struct):
     """A file that was read: the wire objects of its messages, and all other lines."""
@@ -154,16 +165,6 @@ class Session(msgspec.Struct):
         self.kept.setdefault(kind, []).append([index, line])
 
 
-class Translation:
-    """Translate the paths of an inner payload to those of the file."""
-
-    def __init__(self, places: Mapping[str, str]) -> None:
-        self._places = places
-
-    def __call__(self, path: str) -> tuple[str, bool]:
-        return translated(path, self._places)
-
-
 def sources_of(part: Part, session: Session) -> Iterator[Source]:
     """Yield the sources of the wire objects of a part."""
     for entry in part.entries:
@@ -186,7 +187,9 @@ def mark_odd(error: DecodeError, part: Part, session: Session, field: str) -> se
         if name == field and isinstance(at, int):
             entry = part.entries[at]
             if not _mark(entry, steps, fresh):
-                bad.add(_place_of(entry, steps, session))
+                is_block = TOKEN not in entry and len(steps) > 1 and isinstance(steps[1], int)
+                source = session.sources[(entry["content"][steps[1]] if is_block else entry)[TOKEN]]
+                bad.add((source.line, source.at))
             continue
         path, exact = translated(fault.path, part.places)
         if not exact:
@@ -230,14 +233,6 @@ def odd_paths(part: Part, field: str) -> Iterator[str]:
             pending.extend((f"{path}[{at}]", item) for at, item in reversed([*enumerate(value)]))
         elif value.__class__ is dict:
             pending.extend((child_path(path, key), item) for key, item in reversed(value.items()))
-
-
-def _place_of(entry: dict[str, Any], steps: Sequence[str | int], session: Session) -> Place:
-    """Return the place of the wire object at a path in an entry: the entry, or one of its blocks."""
-    if TOKEN not in entry and len(steps) > 1 and isinstance(steps[1], int):
-        entry = entry["content"][steps[1]]
-    source = session.sources[entry[TOKEN]]
-    return source.line, source.at
 
 
 class _Read(NamedTuple):
@@ -286,24 +281,19 @@ class Reader:
     def _paths_in_request(self, field: str) -> list[tuple[str, Any]] | None:
         session = self._session
         if field == "branches":
-            return [(path, None) for part in session.parts[1:] for path in self._lines_of_branch(part)] or None
+            found: list[str] = []
+            for part in session.parts[1:]:
+                # In a line with several wire objects, only those of the branch.
+                lines = dict.fromkeys(f"$[{one.line}]" for one in sources_of(part, session) if one.at is None)
+                found += (*lines, *(path for path in part.places.values() if path.partition("]")[0] + "]" not in lines))
+            return [(path, None) for path in found] or None
         if field == "model":
             return None if session.model_path is None else [(session.model_path, None)]
         kept = session.kept.get(field.removeprefix("extra."))
         return None if kept is None else [(f"$[{index}]", line) for index, line in kept]
 
-    def _lines_of_branch(self, part: Part) -> Iterator[str]:
-        """Yield the paths of a branch: its lines. In a line with several wire objects, only those of the branch."""
-        tokens = [source for source in sources_of(part, self._session) if source.at is None]
-        yield from dict.fromkeys(f"$[{source.line}]" for source in tokens)
-        lines = {f"$[{source.line}]" for source in tokens}
-        yield from (place for place in part.places.values() if place.partition("]")[0] + "]" not in lines)
-
-    def messages_of(self, messages: Iterable[ChatMessage], trace: Any) -> list[ChatMessage]:
-        """Return messages with the fields of their lines."""
-        return [self._message(message, trace) for message in messages]
-
-    def _message(self, message: ChatMessage, trace: Any) -> ChatMessage:
+    def message(self, message: ChatMessage, trace: Any) -> ChatMessage:
+        """Return a message with the fields of its lines."""
         extra, own = self._own(message.extra)
         contents, sources = [], [] if own is None else [own]
         for content in message.contents:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import BEHIND, SPELLINGS, TOKEN, EncodeContext, Reason, reasons, wire_fields
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, MediaContent
@@ -22,6 +21,7 @@ from contentmodel_adapters.sessions.reading import (
     INSIDE,
     IS_ERROR,
     LINE,
+    NULLS,
     RECORDS,
     Record,
     Source,
@@ -29,6 +29,9 @@ from contentmodel_adapters.sessions.reading import (
     is_odd,
     without_odd,
 )
+
+if TYPE_CHECKING:
+    from contentmodel_adapters.sessions.adapter import SessionAdapter
 
 
 class Written(NamedTuple):
@@ -39,25 +42,10 @@ class Written(NamedTuple):
     source: Source | None
 
 
-class Format(Protocol):
-    """The attributes of a session format that a writer uses."""
-
-    api: str
-    inner: str
-    messages_field: str
-    records: frozenset[str]
-    placeholders: tuple[Reason, ...]
-    writes_records: bool
-
-    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
-        """Return the wire objects for the lines of the format, from one that the inner adapter encoded."""
-        ...
-
-
 class Writer:
     """Encode the messages of a session with the inner adapter, and find the source of each wire object."""
 
-    def __init__(self, format_: Format, request: ChatRequest, context: EncodeContext) -> None:
+    def __init__(self, format_: SessionAdapter, request: ChatRequest, context: EncodeContext) -> None:
         self._format, self._request, self._context = format_, request, context
         self._ids = 0
         self._has_hosted = False
@@ -66,35 +54,27 @@ class Writer:
 
     def part(self, branch: Branch | None, messages: list[ChatMessage]) -> tuple[Branch | None, list[Written]]:
         """Return a branch (None: the conversation), and the wire objects of its messages."""
-        context, format_ = self._context, self._format
-        origin = self._request.origin
-        if origin is not None and context.native:
-            origin = replace(origin, api=format_.inner)
+        whole, context, format_ = self._request, self._context, self._format
         packed = [self._packed(message) for message in self._sent(messages)]
         if not packed:
             return branch, []
-        request = context.replaced(
-            self._request,
-            ChatRequest(model=self._request.model, messages=packed, origin=origin),
-        )
-        encoded = installed(format_.inner).encode_request(request, context.policies, context.model)
-        encoded.hand_over(context, format_.placeholders)
-        entries = encoded.payload.get(format_.messages_field) or []
-        # generateContent takes one content without its array.
-        entries = entries if entries.__class__ is list else [entries]
-        if encoded.reports(format_.placeholders):
-            del entries[0]
-        written = [self._written(one) for entry in entries for one in format_.fitted(entry, self)]
-        for at, one in enumerate(written):
-            if one.message is None and at:
-                written[at] = one._replace(message=written[at - 1].message)
+        request = ChatRequest(model=whole.model, messages=packed, origin=whole.origin)
+        entries = format_.inner.encode_messages(context.replaced(whole, request), context, format_.placeholders)
+        written: list[Written] = []
+        for one in (one for entry in entries for one in format_.fitted(entry, self)):
+            wire, tokens = without_tokens(one)
+            wire = _without_inner_tokens(wire) if self._has_hosted else wire
+            message, source, _ = self._tokens[tokens[0]] if tokens else (None, None, None)
+            if message is None and written:
+                message = written[-1].message
+            written.append(Written(wire, message, source))
         self._report_unwritten(messages, written)
         return branch, written
 
     def _report_unwritten(self, messages: list[ChatMessage], written: list[Written]) -> None:
         """Report the records of messages (`created`, `usage`, ...) to which no wire object can be assigned."""
         seen = {id(one.message) for one in written}
-        inner = self._format.inner
+        inner = self._format.inner.api
         for message in messages:
             if id(message) in seen:
                 continue
@@ -125,7 +105,7 @@ class Writer:
         """Report that a field of the wire object of a new message is lost."""
         tokens = without_tokens(wire)[1]
         owner = self._tokens[tokens[0]][0] if tokens else self._request
-        inner = self._format.inner
+        inner = self._format.inner.api
         self._context.report_loss(owner, field, reasons.PROVIDER_FIELD, api=inner, source=inner)
 
     def _sent(self, messages: list[ChatMessage]) -> Iterator[ChatMessage]:
@@ -139,47 +119,30 @@ class Writer:
 
     def _packed(self, message: ChatMessage) -> ChatMessage:
         """Return a message for the inner adapter: with tokens in place of the fields of lines, and without records."""
+        context, format_ = self._context, self._format
         owners: tuple[ChatMessage | AIContent, ...] = (message, *message.contents)
-        is_new = all(self._own(owner) is None for owner in owners)
-        for owner in owners:
-            self._report_fields(owner)
+        new = [owner for owner in owners if self._own(owner) is None]
+        is_new = len(new) == len(owners)
+        for owner in new:
+            # No line can hold the fields of values that were not read from one.
+            for key in wire_fields((owner.extra or {}).get(format_.api) or {}):
+                context.report_loss(owner, f"extra.{key}", reasons.NO_FIELD)
         if is_new:
-            self._report_records(message)
-        elif self._context.native and not self._format.writes_records:
-            self._report_edits(message)
+            # Only answers have ids and counts.
+            held = format_.records if message.role == "assistant" else format_.records & {"created"}
+            context.report_records(message, held)
+            if message.message_id is not None:
+                context.report_loss(message, "message_id", reasons.MESSAGE_ID)
+        elif context.native and not format_.writes_records:
+            # Other lines have the response id, the usage and the finish reason of a read answer.
+            read = RECORDS.of(message, format_.api)
+            if read is not None and read != check_value(message):
+                for name in [name for name in _RECORDS if getattr(message, name) is not None] or ("usage",):
+                    context.report_loss(message, name, reasons.EDITED_RECORD)
         extra = self._with_token(message, message, is_new=is_new and not message.contents)
         contents = [self._packed_content(content, message, is_new=is_new) for content in message.contents]
-        packed = replace(
-            message,
-            contents=contents,
-            extra=extra,
-            message_id=None,
-            created=None,
-            response_id=None,
-            usage=None,
-            finish_reason=None,
-        )
-        return self._context.replaced(message, packed)
-
-    def _report_edits(self, message: ChatMessage) -> None:
-        """Report edits of the response id, the usage and the finish reason of a read answer: other lines have them."""
-        read = RECORDS.of(message, self._format.api) if message.extra else None
-        if read is not None and read != check_value(message):
-            edited = [name for name in _RECORDS if getattr(message, name) is not None]
-            for name in edited or ("usage",):
-                self._context.report_loss(message, name, reasons.EDITED_RECORD)
-
-    def _report_fields(self, owner: ChatMessage | AIContent) -> None:
-        """Report residue of this format as lost, in a value that was not read from a line: no line can hold it."""
-        for key in wire_fields((owner.extra or {}).get(self._format.api) or {}) if self._own(owner) is None else ():
-            self._context.report_loss(owner, f"extra.{key}", reasons.NO_FIELD)
-
-    def _report_records(self, message: ChatMessage) -> None:
-        """Report the records of a new message that the format does not have. Only answers have ids and counts."""
-        held = self._format.records if message.role == "assistant" else self._format.records & {"created"}
-        self._context.report_records(message, held)
-        if message.message_id is not None:
-            self._context.report_loss(message, "message_id", reasons.MESSAGE_ID)
+        records = dict.fromkeys(("message_id", "created", *_RECORDS))
+        return context.replace(message, contents=contents, extra=extra, **records)
 
     def _packed_content(self, content: AIContent, message: ChatMessage, *, is_new: bool) -> AIContent:
         own = self._own(content)
@@ -203,7 +166,7 @@ class Writer:
         """Return a content in which values marked as odd are of the inner API, which writes them as they are."""
         changed = content
         if isinstance(content, UnknownContent) and content.api == self._format.api and is_odd(content.block):
-            changed = replace(content, api=self._format.inner)
+            changed = replace(content, api=self._format.inner.api)
         elif isinstance(content, ToolResultContent):
             outputs = [self._with_odd_inside(output) for output in content.output_list]
             if any(new is not old for new, old in zip(outputs, content.output_list, strict=True)):
@@ -228,7 +191,7 @@ class Writer:
         outputs = list(result.output_list)
         for at, output in enumerate(outputs):
             if isinstance(output, DataContent if is_hosted else MediaContent):
-                if output.extra and BEHIND.of(output, self._format.inner):
+                if output.extra and BEHIND.of(output, self._format.inner.api):
                     self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
                 extra = self._with_token(output, message, is_new=True)
                 outputs[at] = self._context.replaced(output, replace(output, extra=extra))
@@ -246,10 +209,11 @@ class Writer:
         own = self._own(owner)
         if own is None and not is_new:
             return extra
+        inner = self._format.inner.api
         source = None if own is None else _source_of(own)
         inside = None if own is None else INSIDE.read(own)
         rest = without_api(extra, self._format.api) or {}
-        residue = rest.get(self._format.inner, {})
+        residue = rest.get(inner, {})
         if own is None:
             # The agent reads the usual spelling only.
             residue = {key: value for key, value in residue.items() if key not in SPELLINGS}
@@ -258,7 +222,7 @@ class Writer:
             residue = {**residue, inside: {**residue[inside], TOKEN: token}}
         else:
             residue = {**residue, TOKEN: token}
-        return {**rest, self._format.inner: residue}
+        return {**rest, inner: residue}
 
     def _own(self, owner: ChatMessage | AIContent) -> dict[str, Any] | None:
         """Return the residue of this format in a value that was read from a line; None if it was not."""
@@ -268,12 +232,6 @@ class Writer:
     def _token(self, message: ChatMessage, source: Source | None, owner: object) -> int:
         self._tokens.append((message, source, owner))
         return len(self._tokens) - 1
-
-    def _written(self, entry: dict[str, Any]) -> Written:
-        wire, tokens = without_tokens(entry)
-        wire = _without_inner_tokens(wire) if self._has_hosted else wire
-        message, source, _ = self._tokens[tokens[0]] if tokens else (None, None, None)
-        return Written(wire, message, source)
 
 
 def without_tokens(entry: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
@@ -315,6 +273,17 @@ _PARTS = frozenset({"content", "output", "summary", "parts"})
 
 def _source_of(own: dict[str, Any]) -> Source:
     return Source(LINE.read(own) or 0, own, Record(), INDEX.read(own))
+
+
+def nulls_of(request: ChatRequest, api: str, index: int) -> set[int]:
+    """Return the indexes of the nulls of the file in the list of a line."""
+    return {at for line, at in NULLS.of(request, api) or () if line == index}
+
+
+def with_current(kept: list[Any], values: Mapping[int, Any], nulls: Collection[int]) -> list[Any]:
+    """Return a kept list with the current values where reading has set None, and without removed ones."""
+    found = ((at, values.get(at) if value is None else value) for at, value in enumerate(kept))
+    return [value for at, value in found if value is not None or at in nulls]
 
 
 def without_api(extra: dict[str, Any] | None, api: str) -> dict[str, Any] | None:

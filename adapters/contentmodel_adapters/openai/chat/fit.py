@@ -48,9 +48,8 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest, CustomTool
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common import reasoning
 from contentmodel_adapters.common.media import GOOGLE_FILES
-from contentmodel_adapters.common.reasoning import with_signed_call
+from contentmodel_adapters.common.reasoning import is_signed, with_signed_call
 from contentmodel_adapters.common.schema_adaptation import OPENAI, with_fitting_schemas
 from contentmodel_adapters.openai.chat.hosts import (
     API,

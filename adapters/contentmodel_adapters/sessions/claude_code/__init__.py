@@ -12,7 +12,7 @@ from contentmodel.authoring import EncodeContext, text_of
 from contentmodel.message import Branch
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.sessions.adapter import SessionAdapter
-from contentmodel_adapters.sessions.claude_code.blocks import API, NOTICES, OF_PROGRAM, PROGRESS, RECORDS
+from contentmodel_adapters.sessions.claude_code.blocks import API, INNER, NOTICES, OF_PROGRAM, PROGRESS, RECORDS
 from contentmodel_adapters.sessions.claude_code.reading import Reading
 from contentmodel_adapters.sessions.claude_code.rules import RULES
 from contentmodel_adapters.sessions.claude_code.writing import Writing
@@ -29,8 +29,7 @@ class ClaudeCodeSession(SessionAdapter):
     api = API
     issuer = "anthropic"
     rules = RULES
-    inner = "anthropic-messages"
-    messages_field = "messages"
+    inner = INNER
     records = frozenset({"created", "response_id", "usage", "finish_reason"})
     writes_records = True
     meaningless = RECORDS
@@ -46,16 +45,15 @@ class ClaudeCodeSession(SessionAdapter):
 
     def is_of_program(self, kind: str, line: Any) -> bool:
         """Return whether a line has states, titles or notices of the program."""
-        data = line.get("data") if line.__class__ is dict else None
-        subtype = (
-            data.get("type") if data.__class__ is dict else line.get("subtype") if line.__class__ is dict else None
-        )
+        fields = line if line.__class__ is dict else {}
+        data = fields.get("data")
+        subtype = data.get("type") if data.__class__ is dict else fields.get("subtype")
         known = {"system": NOTICES, "progress": PROGRESS}.get(kind, frozenset())
         return kind in OF_PROGRAM or (isinstance(subtype, str) and subtype in known)
 
     def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the messages of the conversation, and the other messages as branches."""
-        return Reading(lines, unreadable, self.inner).session
+        return Reading(lines, unreadable).session
 
     def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Split a new message into the messages of its lines: one for each block of an answer, and for each result."""

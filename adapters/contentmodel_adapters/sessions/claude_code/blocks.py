@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import strings_in, weighed
+from contentmodel.authoring import Inner, strings_in, weighed
 
 API = "claude-code-session"
+INNER = Inner("anthropic-messages", "messages")
 
 CHAIN = ("parentUuid", "logicalParentUuid")
 """The fields with the id of the line before. After a compaction, the first is null, and the second is set."""

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import TOKEN
 from contentmodel.errors import DecodeError
 from contentmodel.message import Branch, FinishReason
@@ -14,6 +13,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.sessions.claude_code.blocks import (
     API_ERROR,
     CONTEXT,
+    INNER,
     SHAPE,
     SUPERSEDED,
     SYNTHETIC,
@@ -44,9 +44,8 @@ _PATHS = {
 class Reading:
     """The state of reading one file."""
 
-    def __init__(self, lines: list[Any], unreadable: Collection[Place], inner: str) -> None:
+    def __init__(self, lines: list[Any], unreadable: Collection[Place]) -> None:
         self.session = Session(parts=[Part()])
-        self._inner = installed(inner)
         self._taken: set[int] = set()
         self._unreadable = unreadable
         with_ids = [
@@ -118,67 +117,60 @@ class Reading:
         if line.index in self._taken or not line.can_decode:
             return
         kind, path = line.line.get("type"), text_path(line.line)
-        is_read = False
         if path is not None:
-            is_read = self._add_text(part, line, path)
+            self._add_text(part, line, path)
         elif kind == "attachment":
-            is_read = self._add_attachment(part, line)
+            if not self._add_attachment(part, line):
+                return
         elif line.is_readable and not line.is_api_error:
             add = self._add_user if kind == "user" else self._add_answer
-            is_read = add(part, line, line.line["message"])
-        if is_read:
-            self._taken.add(line.index)
+            add(part, line, line.line["message"])
+        else:
+            return
+        self._taken.add(line.index)
 
-    def _add_text(self, part: Part, line: Line, path: tuple[str, ...]) -> bool:
+    def _add_text(self, part: Part, line: Line, path: tuple[str, ...]) -> None:
         """Add a message of the user whose content is at a path of TEXTS. None replaces it in the fields of the line."""
         fields = with_value(line.line, path, None)
         if path[0] == "attachment":
             inside = {f"attachment.{key}": value for key, value in fields["attachment"].items()}
             fields = {**fields, "attachment": None, **inside}
         token = self.session.token(line.index, fields, self._record(line))
-        place = f"$.messages[{len(part.entries)}]"
-        part.places[place] = part.lines[place] = f"$[{line.index}]"
-        part.places[f"{place}.content"] = f"$[{line.index}].{'.'.join(path)}"
-        part.entries.append({"role": "user", "content": value_at(line.line, path), TOKEN: token})
-        return True
+        entry, at = {"role": "user", "content": value_at(line.line, path), TOKEN: token}, f"$[{line.index}]"
+        part.add(INNER.messages, entry, {"": at, ".content": f"{at}.{'.'.join(path)}"}, at)
 
-    def _add_user(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
+    def _add_user(self, part: Part, line: Line, message: dict[str, Any]) -> None:
         record = self._record(line)
         if len([*line.ids("tool_result", "tool_use_id")]) == 1:
             record.artifact = line.line.get("toolUseResult")
             record.outcome = OUTCOMES.get(str(line.line.get("toolDenialKind")))
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
-        place = f"$.messages[{len(part.entries)}]"
-        part.places[place], part.lines[place] = f"$[{line.index}].message", f"$[{line.index}]"
-        part.entries.append({"role": "user", "content": message["content"], TOKEN: token})
-        return True
+        entry, at = {"role": "user", "content": message["content"], TOKEN: token}, f"$[{line.index}]"
+        part.add(INNER.messages, entry, {"": f"{at}.message"}, at)
 
-    def _add_answer(self, part: Part, line: Line, message: dict[str, Any]) -> bool:
+    def _add_answer(self, part: Part, line: Line, message: dict[str, Any]) -> None:
         """Add an answer, or a block of it: an answer has one line for each block, all with the answer's id."""
         content = message["content"]
         record = self._answer_record(line, message)
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
-        blocks = content if isinstance(content, list) else []
+        blocks, own = content if isinstance(content, list) else [], f"$[{line.index}].message"
         if not blocks:
-            part.places[f"$.messages[{len(part.entries)}]"] = f"$[{line.index}].message"
-            part.entries.append({"role": "assistant", "content": content, TOKEN: token})
-            return True
+            part.add(INNER.messages, {"role": "assistant", "content": content, TOKEN: token}, {"": own})
+            return
         at = part.positions.get(line.answer_id or "")
         if at is None:
             at = len(part.entries)
-            part.entries.append({"role": "assistant", "content": []})
-            part.places[f"$.messages[{at}]"] = f"$[{line.index}].message"
+            part.add(INNER.messages, {"role": "assistant", "content": []}, {"": own})
             if line.answer_id is not None:
                 part.positions[line.answer_id] = at
         joined = part.entries[at]["content"]
         for number, block in enumerate(blocks):
             place = f"$.messages[{at}].content[{len(joined)}]"
-            part.places[place] = f"$[{line.index}].message.content[{number}]"
+            part.places[place] = f"{own}.content[{number}]"
             if len(blocks) == 1:
                 part.lines[place] = f"$[{line.index}]"
             is_valid = block.__class__ is dict and TOKEN not in block
             joined.append({**(block if is_valid else odd(block)), TOKEN: token})
-        return True
 
     def _add_attachment(self, part: Part, line: Line) -> bool:
         """Add the messages that the program put into the prompt (`rendered`), each by itself."""
@@ -209,11 +201,9 @@ class Reading:
     ) -> None:
         """Add one message of `rendered`. `envelope` are the fields of a line that has only this one."""
         token = self.session.token(line.index, envelope or {}, record, number if envelope is None else None)
-        place = f"$.messages[{len(part.entries)}]"
-        part.places[place] = f"$[{line.index}].rendered[{number}]"
-        if envelope is not None:
-            part.lines[place] = f"$[{line.index}]"
-        part.entries.append({"role": role, "content": line.line["rendered"][number]["content"], TOKEN: token})
+        at, content = f"$[{line.index}]", line.line["rendered"][number]["content"]
+        entry, places = {"role": role, "content": content, TOKEN: token}, {"": f"{at}.rendered[{number}]"}
+        part.add(INNER.messages, entry, places, None if envelope is None else at)
 
     # -- the model request ---------------------------------------------------------------------------------------------
 
@@ -269,7 +259,7 @@ def ending_of(message: dict[str, Any]) -> tuple[Usage | None, FinishReason | Non
     ending: dict[str, Any] = {key: message[key] for key in ("usage", "stop_reason", "stop_sequence") if key in message}
     whole: dict[str, Any] = {"type": "message", "role": "assistant", "content": [], "model": "", "id": ""}
     try:
-        response = installed("anthropic-messages").decode_response({**whole, **ending})
+        response = INNER.decode_answer({**whole, **ending})
     except DecodeError:
         return None
     return response.usage, response.choices[0].finish_reason if response.choices else None

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
-from contentmodel.adapter import adapter as installed
 from contentmodel.authoring import EncodeContext, reasons
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest
+from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel_adapters.sessions.claude_code.blocks import API, COMMON, SHAPE, VERSION, text_path, with_value
+from contentmodel_adapters.sessions.claude_code.blocks import API, COMMON, INNER, SHAPE, VERSION, text_path, with_value
 from contentmodel_adapters.sessions.claude_code.reading import OUTCOMES, ending_of
 from contentmodel_adapters.sessions.lines import (
     HELD,
@@ -25,8 +22,8 @@ from contentmodel_adapters.sessions.lines import (
     order_of,
     session_id,
 )
-from contentmodel_adapters.sessions.reading import LINE, NULLS
-from contentmodel_adapters.sessions.writing import Written
+from contentmodel_adapters.sessions.reading import LINE
+from contentmodel_adapters.sessions.writing import Written, nulls_of, with_current
 
 _MOST_VALUES, _LONGEST_VALUE = 3, 200
 """The number of values of a message in the ids of its lines. The number of the line makes the ids unique."""
@@ -40,7 +37,14 @@ class Writing:
         self._order = order_of(request, API)
         self._results = _results(request) if context.native else {}
         self._rendered: dict[int, dict[int, Any]] = {}
-        self._fields = _common_fields(request, context)
+        self._fields: dict[str, Any] = {
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": context.policies.get("directory", "/"),
+            "sessionId": session_id(request, context),
+            "version": VERSION,
+            "gitBranch": "",
+        }
         self._time = first_time(request.messages)
         self._count = 0
         self._last: str | None = None
@@ -58,7 +62,9 @@ class Writing:
         """Return the lines of a conversation, each with the index of the line that it was read from, if any."""
         lines: list[tuple[int | None, Any]] = []
         self._last, before, previous = None, None, None
-        edits = self._edits(written)
+        # Each line of an answer repeats its fields. The message has those of the last line.
+        lasts = {id(item.message): item for item in written if item.wire["role"] == "assistant"}
+        edits = {key: self._edits_of(item) for key, item in lasts.items()}
         for item in written:
             source = item.source
             if source is not None and source.at is not None:
@@ -85,15 +91,8 @@ class Writing:
             self._is_first_group = False
         return lines
 
-    def _edits(self, written: list[Written]) -> dict[int, dict[str, Any]]:
-        """Return the changed fields of the answers that were read, by the identity of the message.
-
-        Each line of an answer repeats them. The message has those of the last line.
-        """
-        lasts = {id(item.message): item for item in written if item.wire["role"] == "assistant"}
-        return {key: self._edits_of(item) for key, item in lasts.items()}
-
     def _edits_of(self, item: Written) -> dict[str, Any]:
+        """Return the changed fields of an answer that was read."""
         message, source = item.message, item.source
         if message is None or source is None:
             return {}
@@ -218,9 +217,7 @@ class Writing:
             return ending
         choice = ChatChoice(messages=[], finish_reason=message.finish_reason)
         response = ChatResponse(choices=[choice], usage=message.usage)
-        encoded = installed("anthropic-messages").encode_response(response, self._context.policies)
-        encoded.hand_over(self._context)
-        payload = encoded.payload
+        payload = INNER.encode_answer(response, self._context)
         return {key: payload.get(key, value) for key, value in {**ending, "usage": None}.items()}
 
     # -- other lines ---------------------------------------------------------------------------------------------------
@@ -235,39 +232,26 @@ class Writing:
         lines = []
         for index, line in kept:
             if index in read and line.get("type") == "attachment":
-                line = {**line, "rendered": self._rendered_in(index, line.get("rendered"))}
+                texts, rendered = self._rendered.get(index, {}), line.get("rendered")
+                rendered = rendered if rendered.__class__ is list else [None] * (max(texts, default=-1) + 1)
+                line = {**line, "rendered": with_current(rendered, texts, nulls_of(self._request, API, index))}
             lines.append((index, self._with_shape(line) if index == held else line))
         at, tail = self._tail
         if tail is not None and (at is None or at != self._order.get(None)):
-            last = max((n for n, (_, line) in enumerate(lines) if _is_last_prompt(line)), default=None)
-            if last is not None:
-                lines[last] = lines[last][0], {**lines[last][1], "leafUuid": tail}
+            for number, (index, line) in reversed([*enumerate(lines)]):
+                if line.__class__ is dict and line.get("type") == "last-prompt":
+                    lines[number] = index, {**line, "leafUuid": tail}
+                    break
         return lines
-
-    def _rendered_in(self, index: int, kept: Any) -> list[Any]:
-        """Return the list `rendered` of a line: the current messages, and the values that are no messages."""
-        parts = self._rendered.get(index, {})
-        if kept.__class__ is not list:
-            return [parts[at] for at in sorted(parts)]
-        nulls = {at for line, at in NULLS.of(self._request, API) or () if line == index}
-        found = [(at, parts.get(at) if value is None else value) for at, value in enumerate(kept)]
-        return [value for at, value in found if value is not None or at in nulls]
 
     def _with_shape(self, line: dict[str, Any]) -> dict[str, Any]:
         """Return the line of a model request with the instructions and tools of the model."""
-        request, inner = self._request, "anthropic-messages"
-        own = (request.extra or {}).get(inner)
-        fields = ChatRequest(
-            model=request.model,
-            instructions=request.instructions,
-            tools=request.tools,
-            origin=None if request.origin is None else replace(request.origin, api=inner),
-            extra=None if own is None else {inner: own},
-        )
-        self._context.replaced(request, fields)
-        encoded = installed(inner).encode_request(fields, self._context.policies)
-        encoded.hand_over(self._context)
-        written = {name: encoded.payload[name] for name in SHAPE if name in encoded.payload}
+        request = self._request
+        own = (request.extra or {}).get(INNER.api)
+        extra = None if own is None else {INNER.api: own}
+        rest: dict[str, Any] = {"messages": [], "branches": [], "options": ChatOptions(), "extra": extra}
+        payload = INNER.encode(self._context.replace(request, **rest), self._context)
+        written = {name: payload[name] for name in SHAPE if name in payload}
         removed = {name for name in SHAPE if line["shape"].get(name) == [] and name not in written}
         kept = {name: value for name, value in line["shape"].items() if name not in removed}
         return {**line, "shape": {**kept, **written}}
@@ -280,21 +264,6 @@ def _with_fields(envelope: dict[str, Any], name: str) -> dict[str, Any]:
         return envelope
     line = {key: value for key, value in envelope.items() if key not in inside}
     return {**line, name: {key[len(name) + 1 :]: value for key, value in inside.items()}}
-
-
-def _is_last_prompt(line: Any) -> bool:
-    return line.__class__ is dict and line.get("type") == "last-prompt"
-
-
-def _common_fields(request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    return {
-        "isSidechain": False,
-        "userType": "external",
-        "cwd": context.policies.get("directory", "/"),
-        "sessionId": session_id(request, context),
-        "version": VERSION,
-        "gitBranch": "",
-    }
 
 
 def _results(request: ChatRequest) -> dict[int | None, list[ToolResultContent]]:

@@ -7,10 +7,10 @@ the prompts and its summary: the other items before it become a branch. The othe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from contentmodel.authoring import TOKEN, EncodeContext, TextField, reasons
+from contentmodel.authoring import TOKEN, EncodeContext, Inner, TextField, reasons
 from contentmodel.content.text import TextContent
 from contentmodel.message import Branch, ChatMessage
 from contentmodel.request import ChatRequest
@@ -39,8 +39,8 @@ from contentmodel_adapters.sessions.lines import (
     kept_lines,
     session_id,
 )
-from contentmodel_adapters.sessions.reading import NULLS, UNREADABLE, Place, Session
-from contentmodel_adapters.sessions.writing import Writer, Written
+from contentmodel_adapters.sessions.reading import UNREADABLE, Place, Session
+from contentmodel_adapters.sessions.writing import Writer, Written, nulls_of, with_current
 
 _TEXT = TextField(TextContent, "text", between="\n\n")
 
@@ -51,8 +51,7 @@ class CodexRollout(SessionAdapter):
     api = API
     issuer = "openai"
     rules = RULES
-    inner = "openai-responses"
-    messages_field = "input"
+    inner = Inner("openai-responses", "input")
     has_instructions = True
     records = frozenset({"created"})
     meaningless = RECORDS
@@ -110,15 +109,6 @@ class CodexRollout(SessionAdapter):
                 writer.report_field(entry, name)
         return []
 
-    @staticmethod
-    def _report_joined(item: Written, previous: ChatMessage | None, context: EncodeContext) -> None:
-        """Report the time of an answer after another answer as lost: decoding joins their items to one message."""
-        message = item.message
-        if message is None or previous is None or message is previous or item.source is not None:
-            return
-        if message.created is not None and message.role == previous.role == "assistant":
-            context.report_loss(message, "created", reasons.MESSAGE_RECORD)
-
     def write(
         self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
     ) -> list[Any]:
@@ -144,12 +134,15 @@ class CodexRollout(SessionAdapter):
                 else:
                     line = _line_of(item, item.message is not previous)
                     groups[-1].append((None if source is None else source.line, line))
-                self._report_joined(item, previous, context)
-                previous = item.message
+                message = item.message
+                if message is not previous and message is not None and previous is not None and source is None:
+                    # Decoding joins the items of two answers to one message.
+                    if message.created is not None and message.role == previous.role == "assistant":
+                        context.report_loss(message, "created", reasons.MESSAGE_RECORD)
+                previous = message
         for at, (index, line) in enumerate(kept):
             if index in slots:
-                nulls = {at for line_at, at in NULLS.of(request, self.api) or () if line_at == index}
-                kept[at] = index, _completed(line, replacements.get(index, {}), nulls, request, context)
+                kept[at] = index, _completed(line, index, replacements.get(index, {}), request, context)
         return _numbered([*header, *arranged(groups, kept, request, self.api)])
 
 
@@ -196,18 +189,12 @@ def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
     if item.source.envelope.get("type") == COMMUNICATION and item.source.at is None:
         line = _communication(item)
     else:
-        line = _line_around(item)
+        inside = _inside(item.source.envelope)
+        fields = {key: value for key, value in item.source.envelope.items() if key not in inside}
+        line = {**fields, "payload": _item_of(item)} if fields else _item_of(item)
     if is_first and created is not None and "timestamp" in line:
         line["timestamp"] = created
     return line
-
-
-def _line_around(item: Written) -> dict[str, Any]:
-    """Return the line of an item that was read from a line."""
-    assert item.source is not None
-    inside = _inside(item.source.envelope)
-    fields = {key: value for key, value in item.source.envelope.items() if key not in inside}
-    return {**fields, "payload": _item_of(item)} if fields else _item_of(item)
 
 
 def _communication(item: Written) -> dict[str, Any]:
@@ -247,7 +234,7 @@ def _instructions(request: ChatRequest, context: EncodeContext) -> str:
 
 
 def _completed(
-    line: dict[str, Any], replacement: dict[int, Any], nulls: set[int], request: ChatRequest, context: EncodeContext
+    line: dict[str, Any], index: int, replacement: dict[int, Any], request: ChatRequest, context: EncodeContext
 ) -> dict[str, Any]:
     """Fill the field of a kept line that reading set to None: instructions, the model, a history or its summary."""
     payload, filled = line["payload"], dict[str, Any]()
@@ -256,27 +243,15 @@ def _completed(
     elif line["type"] == "turn_context":
         filled["model"] = request.model
     elif payload.get("replacement_history").__class__ is list or payload.get("message") is not None:
-        filled["replacement_history"] = _history(payload["replacement_history"], replacement, nulls)
-    else:
-        filled["message"] = "".join(_texts_of(replacement[0])) if replacement else None
+        # The list has the items that are not of the conversation.
+        kept = payload["replacement_history"]
+        kept = [None] * (max(replacement, default=-1) + 1) if kept is None else kept
+        filled["replacement_history"] = with_current(kept, replacement, nulls_of(request, API, index))
+    elif replacement:
+        content = replacement[0].get("content")
+        parts = content if content.__class__ is list else [{"text": content}]
+        filled["message"] = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
     return {**line, "payload": {**payload, **filled}}
-
-
-def _history(kept: list[Any] | None, replacement: dict[int, Any], nulls: set[int]) -> list[Any]:
-    """Return the items of a replaced history. `kept` has those that are not of the conversation, at their places."""
-    if kept is None:
-        return [replacement[index] for index in sorted(replacement)]
-    items = [replacement.get(index) if item is None else item for index, item in enumerate(kept)]
-    return [item for index, item in enumerate(items) if item is not None or index in nulls]
-
-
-def _texts_of(item: dict[str, Any]) -> Iterator[str]:
-    """Yield the texts of a message."""
-    content = item.get("content")
-    for part in content if content.__class__ is list else [{"text": content}]:
-        value: Any = part.get("text")
-        if isinstance(value, str):
-            yield value
 
 
 def _numbered(lines: list[Any]) -> list[Any]:

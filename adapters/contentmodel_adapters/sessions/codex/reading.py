@@ -138,10 +138,8 @@ class Reading:
     @staticmethod
     def _finish(part: Part, items: list[Item]) -> None:
         """Add items to a part of the session."""
-        for at, item in enumerate(items):
-            part.entries.append(item.entry)
-            for path, place in item.places.items():
-                part.places[f"$.input[{at}]{path}"] = place
+        for item in items:
+            part.add("input", item.entry, item.places)
 
     # -- by the type of the line ---------------------------------------------------------------------------------------
 

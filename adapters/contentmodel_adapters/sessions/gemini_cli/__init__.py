@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from contentmodel.authoring import TOKEN, EncodeContext, reasons
+from contentmodel.authoring import TOKEN, EncodeContext, Inner, reasons
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.sessions.adapter import SessionAdapter
 from contentmodel_adapters.sessions.gemini_cli.blocks import API, NOTICES, RECORDS, ROLES
@@ -27,8 +27,7 @@ class GeminiCliSession(SessionAdapter):
     api = API
     issuer = "google"
     rules = RULES
-    inner = "google-generate-content"
-    messages_field = "contents"
+    inner = Inner("google-generate-content", "contents")
     records = frozenset({"created"})
     placeholders = (reasons.USER_TURN_FIRST, reasons.NO_USER_MESSAGE)
     meaningless = RECORDS

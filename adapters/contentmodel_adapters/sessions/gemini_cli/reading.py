@@ -278,11 +278,9 @@ class Reading:
         self._taken.add((event.line, event.at))
         hints = {} if slots is None else {SLOTS.key: slots}
         token = self.session.token(event.line, envelope, record, event.at, event.place, hints)
-        path = f"$.contents[{len(part.entries)}]"
-        part.places |= {path + inner: event.place + place for inner, place in [("", ""), *places.items()]}
-        if event.kind == "user" and event.at is None:
-            part.lines[path] = event.place
-        part.entries.append({**entry, TOKEN: token})
+        found = {inner: event.place + place for inner, place in [("", ""), *places.items()]}
+        is_alone = event.kind == "user" and event.at is None
+        part.add("contents", {**entry, TOKEN: token}, found, event.place if is_alone else None)
 
     def _record(self, event: Event) -> Record:
         """Return the values of a record for its message.

@@ -21,8 +21,8 @@ from contentmodel_adapters.sessions.lines import (
     made_id,
     session_id,
 )
-from contentmodel_adapters.sessions.reading import NULLS, UNREADABLE, Place, Source, without_odd
-from contentmodel_adapters.sessions.writing import Written
+from contentmodel_adapters.sessions.reading import UNREADABLE, Place, Source, without_odd
+from contentmodel_adapters.sessions.writing import Written, nulls_of, with_current
 
 Parts = Sequence[tuple[Branch | None, list[Written]]]
 
@@ -63,7 +63,12 @@ class Writing:
         # The kept lines that messages were read from are those with lists of records. Other nulls are of the file.
         read = {*(ORDER.of(self._request, API) or ())}
         whole = [
-            (index, _with_records(line, lists.get(index, {}), self._nulls(index)) if index in read else line)
+            (
+                index,
+                _with_records(line, lists.get(index, {}), nulls_of(self._request, API, index))
+                if index in read
+                else line,
+            )
             for index, line in kept
         ]
         lines = [line for line in arranged(groups, whole, self._request, API) if line is not _IN_LIST]
@@ -98,10 +103,6 @@ class Writing:
     ) -> bool:
         """Return whether the last record is the answer at these indexes: the results after it belong into its calls."""
         return bool(records) and records[-1][:2] == (line, at)
-
-    def _nulls(self, index: int) -> set[int]:
-        """Return the indexes of the nulls of the file in the list of a line."""
-        return {at for line, at in NULLS.of(self._request, API) or () if line == index}
 
     def _is_read_as(self, lines: list[Any], parts: Parts) -> bool:
         """Return whether reading the lines gives exactly these messages."""
@@ -185,6 +186,5 @@ def _with_records(line: dict[str, Any], records: dict[int, Any], nulls: set[int]
     for field in ("messages", "history"):
         values: Any = line.get(field)
         if is_listing(values):
-            found = [(at, records.get(at) if value is None else value) for at, value in enumerate(values)]
-            return {**line, field: [value for at, value in found if value is not None or at in nulls]}
+            return {**line, field: with_current(values, records, nulls)}
     return line

@@ -1,30 +1,32 @@
-"""Paths of losses in a container: a document whose parts are decoded by the adapter of another API.
+"""Containers: documents whose parts are whole messages of another API.
 
 A session file, for example, is a container with messages in the format of an API. The adapter of the container builds
-payloads of that API from the lines, and the inner adapter decodes these payloads. `InnerTrace` translates paths in the
-inner payloads to paths in the container.
+payloads of that API from the lines, and the inner adapter decodes these payloads (`Inner`). `InnerTrace` translates
+paths in the inner payloads to paths in the container.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from contentmodel.engine.json import Json, value_at
+from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.losses.model_paths import ModelPaths
 from contentmodel.engine.losses.provenance import WirePaths, residue_places
 
 if TYPE_CHECKING:
-    from contentmodel.engine.context import DecodeContext
+    from contentmodel.engine.adapting import TableAdapter
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.losses.encoded import Encoded
+    from contentmodel.engine.losses.reasons import Reason
+    from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatResponse
 
 TOKEN = "contentmodel:line"
 """The field that carries a number through the inner adapter, to find the wire object of each value of a container."""
-
-Translate = Callable[[str], "tuple[str, bool]"]
-"""Return the path in the container for a path in an inner payload, and whether it is exact."""
 
 OwnPaths = Callable[[object, str], "Sequence[tuple[str, Json]] | None"]
 """Return the paths of a field that the adapter of a container decoded, each with the value that is residue there.
@@ -33,12 +35,74 @@ Return None if it did not decode the field. A residue field has the name `extra.
 """
 
 
+class Inner:
+    """The API whose messages a container holds. No other code of the container calls the adapter of this API."""
+
+    def __init__(self, api: str, messages: str) -> None:
+        """Create the declaration. `messages` is the field of the API's requests that has the messages."""
+        self.api, self.messages = api, messages
+
+    @property
+    def adapter(self) -> TableAdapter:
+        """The adapter of the API."""
+        from contentmodel.adapter import adapter
+
+        return cast("TableAdapter", adapter(self.api))
+
+    def decode(self, fields: JsonObject, messages: JsonArray) -> tuple[ChatRequest, Json, DecodeContext]:
+        """Decode messages, and the other fields of a request. Return the request, its payload, and the trace."""
+        return self.adapter.trace_request({**fields, self.messages: messages})
+
+    def decode_answer(self, fields: JsonObject) -> ChatResponse:
+        """Decode an answer."""
+        return self.adapter.decode_response(fields)
+
+    def encode(self, request: ChatRequest, context: EncodeContext) -> JsonObject:
+        """Encode a request. Its losses become losses of the container."""
+        payload: JsonObject = self._encoded(request, context, None).payload
+        return payload
+
+    def encode_messages(
+        self, request: ChatRequest, context: EncodeContext, placeholders: Collection[Reason]
+    ) -> JsonArray:
+        """Encode the messages of a request.
+
+        `placeholders` are the reasons of the API to begin with a message that the container does not need.
+        """
+        encoded = self._encoded(request, context, context.model, placeholders)
+        written: Any = encoded.payload.get(self.messages) or []
+        # generateContent takes one content without its array.
+        messages: JsonArray = written if written.__class__ is list else [written]
+        return messages[1:] if encoded.reports(placeholders) else messages
+
+    def encode_answer(self, response: ChatResponse, context: EncodeContext) -> JsonObject:
+        """Encode an answer. Its losses become losses of the container."""
+        encoded = self.adapter.encode_response(response, context.policies)
+        encoded.hand_over(context)
+        payload: JsonObject = encoded.payload
+        return payload
+
+    def _encoded(
+        self,
+        request: ChatRequest,
+        context: EncodeContext,
+        model: str | None,
+        placeholders: Collection[Reason] = (),
+    ) -> Encoded:
+        if request.origin is not None and context.native:
+            request = context.replace(request, origin=msgspec.structs.replace(request.origin, api=self.api))
+        encoded = self.adapter.encode_request(request, context.policies, model)
+        encoded.hand_over(context, placeholders)
+        return encoded
+
+
 class InnerPayload(msgspec.Struct, frozen=True):
-    """One inner payload, the trace of its decoding, and the translation of its paths."""
+    """One inner payload, and the trace of its decoding."""
 
     wire: Json
     trace: DecodeContext
-    translate: Translate
+    places: Mapping[str, str]
+    """The path in the container for each path of the payload that has one."""
     lines: Mapping[str, str] = {}
     """The path of the line of each value that is alone in its line, by the path of the value in the inner payload."""
 
@@ -126,7 +190,7 @@ def _in_container(loss: Loss, part: InnerPayload) -> Loss:
     """
     if loss.exact and loss.kind in ("dropped", "insignificant") and loss.path in part.lines:
         return msgspec.structs.replace(loss, path=part.lines[loss.path])
-    path, exact = part.translate(loss.path)
+    path, exact = translated(loss.path, part.places)
     return msgspec.structs.replace(loss, path=path, exact=loss.exact and exact)
 
 
