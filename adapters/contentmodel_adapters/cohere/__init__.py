@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import (
-    DecodeContext,
-    HttpApi,
-    HttpMethod,
-    Row,
-    TableAdapter,
-    list_of,
-    objects_of,
-    with_custom_calls,
-)
-from contentmodel.request import ChatRequest
+from contentmodel.authoring import HttpApi, HttpMethod, TableAdapter, list_of, objects_of
 from contentmodel_adapters.cohere.fit import (
     ANSWER_STEPS,
     REQUEST_PAYLOAD_STEPS,
@@ -52,6 +42,7 @@ class CohereChat(TableAdapter):
     encoder = Encoder
     restore_arguments = staticmethod(restored_arguments)
     conversation = "messages"
+    restores_custom_calls = True
     errors = ERRORS
     finish = FINISH
     http = HTTP
@@ -62,10 +53,6 @@ class CohereChat(TableAdapter):
     answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_steps = RESPONSE_PAYLOAD_STEPS
-
-    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        value = super()._decode_row(row, wire, context)
-        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload with each id of a cited result as call id and number, for audits: see `Vocabulary`."""

@@ -47,12 +47,13 @@ _SAMPLED: dict[str, Range] = {
     "frequency_penalty": (0, 1),
     "presence_penalty": (0, 1),
 }
+_STOPS = 5
 # The API has no setting for parallel calls. It accepts system messages at any position.
 _CHAT = Capabilities(
     efforts=(),
     thinking=(),
     sampling=_SAMPLED,
-    stop_sequences=5,
+    stop_sequences=_STOPS,
     parallel_tool_calls=False,
     media=(),
     media_in_results=False,
@@ -142,12 +143,12 @@ def strict_is_a_setting_of_the_request(request: dict[str, Any]) -> Iterator[Brok
                 yield f"{path}.strict", "unknown field"
 
 
+_SAMPLING = {"p": "top_p", "k": "top_k"} | {
+    name: name for name in ("temperature", "frequency_penalty", "presence_penalty")
+}
 _RANGES: dict[str, tuple[float, float]] = {
+    **{key: _SAMPLED[name] for key, name in _SAMPLING.items()},
     "temperature": (0, float("inf")),
-    "p": (0.01, 0.99),
-    "k": (0, 500),
-    "frequency_penalty": (0, 1),
-    "presence_penalty": (0, 1),
     "max_tokens": (1, float("inf")),
 }
 
@@ -162,7 +163,7 @@ def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
 def few_stop_sequences(request: dict[str, Any]) -> Iterator[Broken]:
     """A request must have at most 5 stop sequences."""
     stops = request.get("stop_sequences")
-    if isinstance(stops, list) and len(stops) > 5:
+    if isinstance(stops, list) and len(stops) > _STOPS:
         yield "$.stop_sequences", f"{len(stops)} items"
 
 
@@ -182,12 +183,6 @@ def no_conflicting_fields(request: dict[str, Any]) -> Iterator[Broken]:
             yield at, f"with {' and '.join(present)}"
     if request.get("safety_mode") not in (None, "CONTEXTUAL") and present:
         yield "$.safety_mode", f"with {' and '.join(present)}"
-
-
-_SAMPLING = {name: name for name in ("temperature", "frequency_penalty", "presence_penalty")} | {
-    "p": "top_p",
-    "k": "top_k",
-}
 
 
 @_by_model("refused", fix="remove it", source=f"docs.cohere.com/docs/reasoning; {_SDK}")

@@ -286,8 +286,6 @@ TABLE.known_values("stream event", *READERS, "debug")
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 EMPTY: dict[str, Any] = {"role": "assistant", "content": [], PLAN: "", "tool_calls": [], "citations": []}
-
-
 KINDS = {"content": "content", "tool_calls": "tool-call", PLAN: "tool-plan"}
 """The first part of the types of events, by the field of the message."""
 
@@ -313,7 +311,12 @@ class Encoder(BlockEncoder):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def encode(self, contents: list[Any], **options: Any) -> list[dict[str, Any]]:
-        return _blocks_of(super().encode(contents, **options))
+        message = super().encode(contents, **options)
+        # Each block is a message of its own. All but calls have the citations.
+        cited = {"citations": message["citations"]} if "citations" in message else {}
+        plan = [{PLAN: message[PLAN], **cited}] if isinstance(message.get(PLAN), str) else []
+        parts = [{"content": part, **cited} for part in objects_of(message, "content")]
+        return [*plan, *parts, *({"tool_calls": call} for call in objects_of(message, "tool_calls"))]
 
     def parts_of(self, wire: dict[str, Any]) -> BlockParts:
         cited = tuple({"citations": citation} for citation in list_of(wire, "citations"))
@@ -353,19 +356,15 @@ class Encoder(BlockEncoder):
 
     def put_delta(self, delta: dict[str, Any]) -> None:
         # Citations are the only deltas after a text.
-        located = {"citations": self._located(delta["citations"])}
-        self.put({"type": "citation-start", "index": self._citations, "delta": {"message": located}}, "citation-start")
+        citation = delta["citations"]
+        if citation.__class__ is dict and citation.get("type") != TYPES[PLAN]:
+            tag = self._contents[self.count]
+            if "content_index" in citation or self._contents.index(tag) != self.count:
+                citation = {**citation, "type": TYPES[tag], "content_index": self.count}
+        located = {"message": {"citations": citation}}
+        self.put({"type": "citation-start", "index": self._citations, "delta": located}, "citation-start")
         self.put({"type": "citation-end", "index": self._citations}, "citation-end")
         self._citations += 1
-
-    def _located(self, citation: Any) -> Any:
-        """Return a citation of the block that is written, with the block's place if it is not the usual one."""
-        if citation.__class__ is not dict or citation.get("type") == TYPES[PLAN]:
-            return citation
-        tag = self._contents[self.count]
-        if "content_index" not in citation and self._contents.index(tag) == self.count:
-            return citation
-        return {**citation, "type": TYPES[tag], "content_index": self.count}
 
     def stop_block(self, wire: dict[str, Any], *, is_complete: bool) -> None:
         if is_complete and PLAN not in wire:
@@ -408,11 +407,3 @@ class Encoder(BlockEncoder):
         rest = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
         beside = {"message": rest} if rest else {}
         self.put({**around, "type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")
-
-
-def _blocks_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the plan, contents and calls of a message, each as a message of its own. All have its citations."""
-    cited = {"citations": message["citations"]} if "citations" in message else {}
-    plan = [{PLAN: message[PLAN], **cited}] if isinstance(message.get(PLAN), str) else []
-    contents = [{"content": part, **cited} for part in objects_of(message, "content")]
-    return [*plan, *contents, *({"tool_calls": call} for call in objects_of(message, "tool_calls"))]

@@ -295,7 +295,10 @@ class Tools(Group):
         if not isinstance(tools, list) or not tools:
             return ()
         # Only functions without their own `strict` can hold the request's setting.
-        fits = all(isinstance(t, dict) and _is_function(t) and "strict" not in t for t in tools)
+        is_function = TOOLS.rows[0].fits
+        fits = all(
+            isinstance(t, dict) and t.get("type") == "function" and is_function(t) and "strict" not in t for t in tools
+        )
         return self.keys if fits and wire.get("strict_tools").__class__ is bool else ("tools",)
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Tool]:
@@ -332,10 +335,6 @@ class Tools(Group):
         for tool in functions:
             # The API has one setting for all tools, and the tools have different ones.
             context.report_lost_attributes(tool, ("strict",))
-
-
-def _is_function(tool: dict[str, Any]) -> bool:
-    return tool.get("type") == "function" and TOOLS.rows[0].fits(tool)
 
 
 class OwnChoice(Choice):
@@ -488,8 +487,9 @@ def _encode_citations(message: ChatMessage, wire: dict[str, Any], context: Encod
         converter = SpanConverter(content.text if isinstance(content, CITED) else "")
         for citation in (content.annotations or ()) if isinstance(content, CITED) else ():
             made = _encode_citation(citation, converter, context)
-            if context.native and JOINED.of(citation, API) and latest is not None and _is_same_span(latest, made):
-                latest["sources"] += made.get("sources", [])
+            before = latest if context.native and JOINED.of(citation, API) else None
+            if before is not None and all(before.get(key) == made.get(key) for key in ("start", "end")):
+                before["sources"] += made.get("sources", [])
                 continue
             latest = made if made.get("sources") else None
             if context.completes or place_of(made, tags, has_plan=has_plan) != place:
@@ -500,10 +500,6 @@ def _encode_citations(message: ChatMessage, wire: dict[str, Any], context: Encod
             position = POSITION.of(citation, API) if context.native else None
             listed.append((len(listed) if position is None else position, made))
     return [made for _, made in sorted(listed, key=lambda item: item[0])]
-
-
-def _is_same_span(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return (one.get("start"), one.get("end")) == (other.get("start"), other.get("end"))
 
 
 def _encode_citation(citation: Citation, converter: SpanConverter, context: EncodeContext) -> dict[str, Any]:
@@ -539,20 +535,17 @@ class CitedMessage(Row):
         is_cited = any(content.annotations for content in message.contents)
         if not is_cited and not any(map(is_plan_content, message.contents)):
             return super().encode(message, context)
-        contents = [_column_content(content, context) for content in message.contents]
+        contents: list[Any] = []
+        for content in message.contents:
+            if content.annotations and isinstance(content, CITED):
+                content = context.replace(content, annotations=None)
+            if is_plan_content(content) and hints.COLUMN.of(content, API) is None:
+                content = context.replaced(content, hints.COLUMN.on(content, API, PLAN))
+            contents.append(content)
         wire = super().encode(context.with_contents(message, contents), context)
         if is_cited and cites:
             wire["citations"] = [*wire.get("citations", []), *_encode_citations(message, wire, context)]
         return wire
-
-
-def _column_content(content: Any, context: EncodeContext) -> Any:
-    """Return a content without its citations, which the message has in a field. A plan gets the hint of its column."""
-    if content.annotations and isinstance(content, CITED):
-        content = context.replace(content, annotations=None)
-    if is_plan_content(content) and hints.COLUMN.of(content, API) is None:
-        content = context.replaced(content, hints.COLUMN.on(content, API, PLAN))
-    return content
 
 
 ASSISTANT = chat.assistant_messages(TABLE, COLUMNS, kind=CitedMessage)
@@ -585,19 +578,18 @@ class Conversation(Group):
         keys = self.taken(wire)
         messages = self.messages.decode(wire["messages"], context, wire, "messages") if keys else []
         if "documents" in keys:
-            contents = [self._decode_document(document, context) for document in wire["documents"]]
+            contents: list[Any] = [
+                hints.FORM.on(DocumentContent(parts=[TextContent(text=document)]), API, "string")
+                if isinstance(document, str)
+                else DOCUMENTS.decode(document, context)
+                for document in wire["documents"]
+            ]
             context.trace(DOCUMENTS, contents, wire, "documents", spread=True)
             message = ChatMessage(role="user", contents=contents, origin=context.origin, extra=BESIDE.extra(API, True))
             context.trace(None, [message], wire, "documents", spread=False)
             before = next((at for at, other in enumerate(messages) if other.role != "system"), len(messages))
             messages = [*messages[:before], message, *messages[before:]]
         return messages
-
-    def _decode_document(self, document: Any, context: DecodeContext) -> AIContent:
-        if isinstance(document, str):
-            return hints.FORM.on(DocumentContent(parts=[TextContent(text=document)]), API, "string")
-        decoded: AIContent = DOCUMENTS.decode(document, context)
-        return decoded
 
     def encode(self, value: list[ChatMessage], wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
         documents: list[Any] = []

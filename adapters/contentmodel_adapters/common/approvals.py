@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.authoring import EncodeContext, Hint, content_step, is_native, object_or_text, reasons
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.tools import (
@@ -40,7 +42,7 @@ def _with_own_id(content: Any, context: EncodeContext) -> Any:
             extra[api] = {key: value for key, value in extra[api].items() if key != field}
     residue = extra.get(context.api) or {}
     field = FIELDS.get(context.api, APPROVAL_ID.key)
-    return content if own is None else context.replace(content, extra={**extra, context.api: {field: own, **residue}})
+    return content if own is None else replace(content, extra={**extra, context.api: {field: own, **residue}})
 
 
 WITH_OWN_IDS = content_step(_with_own_id, *APPROVALS, own="always", needs=APPROVALS)
@@ -100,19 +102,19 @@ def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> lis
                 if not is_asked:
                     context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
             contents.append(content)
-        made.append(message if len(contents) == len(message.contents) else context.with_contents(message, contents))
+        made.append(context.with_contents(message, contents))
     return made
 
 
-def without_approvals(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without approvals for version 5 of the AI SDK, which has none."""
-    if context.policies.get("ai_sdk") != "5":
-        return messages
-    made = []
-    for message in messages:
-        for content in message.contents:
-            if isinstance(content, APPROVALS):
-                context.report_loss(content, None, reasons.NO_FIELD)
-        kept = [content for content in message.contents if not isinstance(content, APPROVALS)]
-        made.append(message if len(kept) == len(message.contents) else context.with_contents(message, kept))
-    return made
+def without_approval(content: Any, context: EncodeContext) -> Any:
+    """Leave out an approval."""
+    context.report_loss(content, None, reasons.NO_FIELD)
+    return []
+
+
+def _is_version_5(context: EncodeContext) -> bool:
+    return context.policies.get("ai_sdk") == "5"
+
+
+WITHOUT_APPROVALS = content_step(without_approval, *APPROVALS, own="always", needs=APPROVALS, on=_is_version_5)
+"""The step of version 5 of the AI SDK, which has no approvals."""

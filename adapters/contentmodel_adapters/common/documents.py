@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     TableAdapter,
     date_of,
     foreign,
+    media,
     place_instructions,
     reasons,
     request_step,
@@ -81,6 +82,12 @@ WITH_A_TURN = request_step(foreign.with_a_turn)
 FITTING_CALLS = request_step(with_fitting_calls, ids=ANYTHING, names=ANYTHING)
 FITTING_SCHEMAS = request_step(with_fitting_schemas, dialects=OPENAI)
 """The steps of formats whose messages are like those of Chat."""
+
+
+def usual_steps(reads: media.MediaSupport, calls: Any = FITTING_CALLS, instructions: Any = INSTRUCTIONS) -> Any:
+    """Return all steps of a format whose messages are like those of Chat, with the media that it reads."""
+    fitting = media.with_readable_media(reads)
+    return KNOWN_TOOLS, instructions, *NORMALIZED, *fitting, WITH_A_TURN, calls, FITTING_SCHEMAS
 
 
 class DateText(Codec[Any]):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel import ChatRequest
-from contentmodel.authoring import DecodeContext, HttpApi, HttpMethod, Row, TableAdapter, objects_of, with_custom_calls
+from contentmodel.authoring import HttpApi, HttpMethod, TableAdapter, objects_of
 from contentmodel_adapters.mistral.fit import (
     ANSWER_STEPS,
     REQUEST_PAYLOAD_STEPS,
@@ -49,15 +48,12 @@ class MistralChat(TableAdapter):
     # The index of a message is its position in an answer of several messages.
     meaningless = {"object": ("chat.completion", "error"), "index": None, "prefix": False}
     also_takes = {"stop": (str,)}
+    restores_custom_calls = True
     request_steps = REQUEST_STEPS
     request_payload_steps = REQUEST_PAYLOAD_STEPS
     answer_steps = ANSWER_STEPS
     token_counts = {"cached_inside": True, "reasoning_inside": True}
     response_payload_steps = RESPONSE_PAYLOAD_STEPS
-
-    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        value = super()._decode_row(row, wire, context)
-        return with_custom_calls(value, context) if isinstance(value, ChatRequest) else value
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kind of a payload, with a low confidence if it may be of another host."""

@@ -300,8 +300,8 @@ class Encoder(JoiningEncoder):
             self._with_index.add(block.choice)
         (self._after_result.add if is_result else self._after_result.discard)(block.choice)
 
-    def _chunk(self, number: int, delta: dict[str, Any], **rest: Any) -> None:
-        self.put(self._event(number, delta, **rest))
+    def put_message(self, choice: int, message: dict[str, Any], **rest: Any) -> None:
+        self.put(self._event(choice, message, **rest))
 
     def open_block(self, block: OutgoingBlock) -> None:
         if not isinstance(block.content, TextContent | ReasoningContent) or self._inner(block.content):
@@ -311,7 +311,7 @@ class Encoder(JoiningEncoder):
             return
         self._begin_message(block)
         if (block.choice, self._messages.get(block.choice, 0)) not in self._begun:
-            self._chunk(block.choice, {"content": ""})
+            self.put_message(block.choice, {"content": ""})
         part = {"type": "text", "text": TEXT_HERE}
         content: Any = TEXT_HERE if isinstance(message["content"], str) else [part]
         block.state = content is TEXT_HERE
@@ -330,7 +330,7 @@ class Encoder(JoiningEncoder):
     def hold_delta(self, block: OutgoingBlock, delta: Any) -> None:
         if isinstance(delta, UnknownDelta) and delta.api == self.api:
             block.state = (block.state or 0) + 1
-            self._chunk(block.choice, {"content": [{"type": "thinking", "thinking": [delta.delta]}]})
+            self.put_message(block.choice, {"content": [{"type": "thinking", "thinking": [delta.delta]}]})
         else:
             super().hold_delta(block, delta)
 
@@ -351,10 +351,7 @@ class Encoder(JoiningEncoder):
         elif isinstance(delta.get("content"), str):
             delta["content"] = self.add_text(block, delta["content"])
         if delta:
-            self._chunk(block.choice, delta)
-
-    def put_message(self, choice: int, message: dict[str, Any]) -> None:
-        self._chunk(choice, message)
+            self.put_message(block.choice, delta)
 
     def finish(self, event: Any) -> None:
         self._end_choices(event)
@@ -369,7 +366,7 @@ class Encoder(JoiningEncoder):
         delta = {key: value for key, value in message.items() if key != "role"}
         if delta.get("index") in range(self._messages.get(number, 0) + 1):
             last, self._messages[number] = self._messages.get(number, 0), delta["index"]
-            self._chunk(number, delta)
+            self.put_message(number, delta)
             self._messages[number] = last
 
     def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
@@ -384,4 +381,4 @@ class Encoder(JoiningEncoder):
             choice.pop("index", None)
             if is_failed and (event.response.choices[number].finish_reason is None or not self.is_native):
                 choice.pop("finish_reason", None)
-            self._chunk(number, delta, **choice)
+            self.put_message(number, delta, **choice)

@@ -15,7 +15,6 @@ from contentmodel.authoring import (
     list_of,
     object_of,
     objects_of,
-    with_custom_calls,
 )
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
@@ -53,6 +52,7 @@ class OllamaChat(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     also_takes = {"stop": (str,), "keep_alive": (int, float, str)}
+    restores_custom_calls = True
     response = RESPONSE
     answer = ANSWER
     decoder = Decoder
@@ -77,7 +77,7 @@ class OllamaChat(TableAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         context.answer_id = id_of_answer(wire) if row is RESPONSE else None
         value = super()._decode_row(row, wire, context)
-        return with_custom_calls(read_stream(value, wire), context) if isinstance(value, ChatRequest) else value
+        return read_stream(value, wire) if isinstance(value, ChatRequest) else value
 
     def expanded(self, payload: Any) -> Any:
         """Return a payload with the format "json" as a `type`, for audits: other APIs spell this type differently."""

@@ -28,7 +28,7 @@ from contentmodel_adapters.ollama.table import API, LEVELS
 
 _SOURCE = "docs.ollama.com/capabilities/thinking"
 _ANY = Capabilities(
-    efforts=("low", "medium", "high", "max"),
+    efforts=LEVELS,
     thinking=("disabled", "adaptive"),
     forced_tools=False,
     parallel_tool_calls=False,

@@ -134,8 +134,6 @@ class Decoder(StreamDecoder):
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
-_HEAD = ("model", "created_at")
-
 
 class Encoder(JoiningEncoder):
     """Write the lines of one answer: texts and reasoning as they grow, the rest whole."""
@@ -144,14 +142,15 @@ class Encoder(JoiningEncoder):
     _has_thought = False
 
     def begin(self, payload: dict[str, Any]) -> None:
-        self._head = {key: payload[key] for key in _HEAD if key in payload}
+        self._head = {key: payload[key] for key in _FIRST if key in payload}
 
     def _event(self, message: dict[str, Any]) -> dict[str, Any]:
         return {**self._head, "message": {"role": "assistant", "content": "", **message}, "done": False}
 
     def open_block(self, block: OutgoingBlock) -> None:
         message = self.encode_start(block.content)
-        field = next((field for field in TEXTS if message.get(field)), None) or self._growing_field(block)
+        growing = (field for field, model in TEXTS.items() if block.content.__class__ is model)
+        field = next((field for field in TEXTS if message.get(field)), None) or next(growing, None)
         if field is None or field not in message:
             return
         grow = growing_event(self.stream_format, self._event({field: TEXT_HERE}))
@@ -163,9 +162,6 @@ class Encoder(JoiningEncoder):
                 self.put_raw(grow(BETWEEN))
             self._has_thought = True
         self.write_begun(block)
-
-    def _growing_field(self, block: OutgoingBlock) -> str | None:
-        return next((field for field, model in TEXTS.items() if block.content.__class__ is model), None)
 
     def close_block(self, block: OutgoingBlock) -> None:
         message = {key: value for key, value in self.encode_block(block).items() if key != "role"}

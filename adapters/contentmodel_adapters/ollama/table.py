@@ -59,8 +59,6 @@ API = "ollama-chat"
 TABLE = Table(API)
 BETWEEN = "\n\n"
 """The separator of several texts in one field."""
-
-
 SHOWN_TYPE = reasons.insignificant(
     "ollama-chat-media-type", "{target} detects the media type from the first bytes of the image"
 )

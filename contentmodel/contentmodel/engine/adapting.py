@@ -51,6 +51,7 @@ from contentmodel.engine.pipeline.steps import (
     prepared,
     request_step,
 )
+from contentmodel.engine.pipeline.tools import with_custom_calls
 from contentmodel.engine.streams.framing import SSE, StreamFormat
 from contentmodel.engine.table.answers import ErrorTypes
 from contentmodel.engine.table.codecs import AnyCodec
@@ -100,6 +101,8 @@ class TableAdapter:
     """The class that encodes streams; None if the format has none."""
     stream_format: StreamFormat = SSE
     """The format in which the events of a stream are bytes."""
+    restores_custom_calls: bool = False
+    """True if functions with one text stand for custom tools, so that their calls are custom calls."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
     """Additional JSON classes that the API accepts, by the path of the field in a wire object."""
     requires: Mapping[str, type] = {}
@@ -317,6 +320,8 @@ class TableAdapter:
         context.decoded = decoded or {}
         try:
             value = self._decode_row(row, wire, context)
+            if self.restores_custom_calls and row is self.request:
+                value = with_custom_calls(value, context)
         except RecursionError:
             raise DecodeError(self.api, [Fault("$", "nested too deeply")]) from None
         context.trace(row, [value], wire, None, spread=False)

@@ -34,15 +34,7 @@ class Atif(documents.DocumentAdapter):
     requires = {"steps": list}
     records = frozenset(OF_MESSAGES)
     meaningless = {"step_id": None, "message": ""}
-    request_steps = (
-        documents.KNOWN_TOOLS,
-        documents.INSTRUCTIONS,
-        *documents.NORMALIZED,
-        *media.with_readable_media(READS),
-        documents.WITH_A_TURN,
-        documents.FITTING_CALLS,
-        documents.FITTING_SCHEMAS,
-    )
+    request_steps = documents.usual_steps(READS)
     request_payload_steps = (payload_step(with_required),)
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:

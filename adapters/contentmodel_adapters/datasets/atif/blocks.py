@@ -64,11 +64,7 @@ CALLS = TABLE.union(
         Row(
             "call",
             FunctionCallContent,
-            {
-                "tool_call_id": "call_id",
-                "function_name": "name",
-                "arguments": ("arguments", ArgumentsObject()),
-            },
+            {"tool_call_id": "call_id", "function_name": "name", "arguments": ("arguments", ArgumentsObject())},
             Filled({"arguments": {}}),
         )
     ],
@@ -156,9 +152,17 @@ class Steps(MessageList):
             plain = message.role == "user" and OBSERVED.of(message, API)
             written = _without_records(message, context, in_step=message.role != "tool" and not plain)
             if plain:
-                _add_results(steps, {"results": [_encode_plain(written, context)]})
+                only = written.contents[0] if len(written.contents) == 1 else None
+                if isinstance(only, UnknownContent) and UNKNOWN_RESULT.of(written, API) and context.native:
+                    result = only.block
+                else:
+                    result = PLAIN_RESULT.encode(written, context)
+                _add_results(steps, {"results": [result]})
             elif message.role == "tool":
-                _add_results(steps, _observation(written, context))
+                for one in written.contents:
+                    report_citations(getattr(one, "output_list", ()), context)
+                results = [with_error_mark(one, context) for one in written.contents]
+                _add_results(steps, OBSERVATION.encode(context.with_contents(written, results), context))
             else:
                 report_citations(message.contents, context)
                 steps.append(_encoded_step(written, context, owner.model))
@@ -185,16 +189,12 @@ def _without_records(message: ChatMessage, context: EncodeContext, *, in_step: b
 def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any], index: int) -> Iterator[ChatMessage]:
     layout = AGENT if wire["source"] == "agent" else STEP
     observation: Any = wire.get("observation")
-    if not _has_results(observation):
-        message = layout.decode(wire, context)
-        context.trace(layout, [message], steps, index, spread=False)
-        yield message
-        return
-    rest = {key: value for key, value in wire.items() if key != "observation"}
-    context.copied(rest, wire)
-    message = layout.decode(rest, context)
+    has_results = _has_results(observation)
+    message = layout.decode(context.without(wire, ("observation",)) if has_results else wire, context)
     context.trace(layout, [message], steps, index, spread=False)
     yield message
+    if not has_results:
+        return
     if _is_plain(observation, wire):
         for at in range(len(observation["results"])):
             plain = _decode_plain(observation["results"], at, context)
@@ -236,21 +236,6 @@ def _decode_plain(results: list[Any], at: int, context: DecodeContext) -> ChatMe
     return UNKNOWN_RESULT.on(ChatMessage(role="user", contents=[unknown], origin=context.origin), API, True)
 
 
-def _encode_plain(message: ChatMessage, context: EncodeContext) -> Any:
-    only = message.contents[0] if len(message.contents) == 1 else None
-    if isinstance(only, UnknownContent) and UNKNOWN_RESULT.of(message, API) and context.native:
-        return only.block
-    return PLAIN_RESULT.encode(message, context)
-
-
-def _observation(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """Return the observation with the results of a tool message."""
-    for result in message.contents:
-        report_citations(getattr(result, "output_list", ()), context)
-    contents = [with_error_mark(content, context) for content in message.contents]
-    return OBSERVATION.encode(context.with_contents(message, contents), context)
-
-
 def _add_results(steps: list[dict[str, Any]], wire: dict[str, Any]) -> None:
     """Add an observation to the last step. A step without calls can also have results."""
     if not steps:
@@ -273,12 +258,7 @@ REQUEST = TABLE.record(
 )
 TABLE.keep(
     "agent step",
-    "step_id",
-    "model_name",
-    "reasoning_effort",
-    "is_copied_context",
-    "llm_call_count",
-    "observation",
+    *("step_id", "model_name", "reasoning_effort", "is_copied_context", "llm_call_count", "observation"),
 )
 TABLE.keep("step", "step_id", "is_copied_context", "llm_call_count", "observation")
 TABLE.keep("result", "subagent_trajectory_ref")

@@ -27,14 +27,9 @@ class OpenAIFinetune(documents.DocumentAdapter):
     refused = {
         "preferred_output": "a pair of answers (DPO) is not a conversation: convert `input` with each of its answers",
     }
-    request_steps = (
-        documents.KNOWN_TOOLS,
-        documents.INSTRUCTIONS,
-        *documents.NORMALIZED,
-        *media.with_readable_media(READS),
-        documents.WITH_A_TURN,
+    request_steps = documents.usual_steps(
+        READS,
         request_step(with_fitting_calls, ids=documents.ANYTHING, names=documents.ANYTHING, detach_media="always"),
-        documents.FITTING_SCHEMAS,
     )
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:

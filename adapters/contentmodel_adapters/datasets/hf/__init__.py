@@ -20,7 +20,7 @@ from contentmodel_adapters.common import documents
 from contentmodel_adapters.datasets.hf.blocks import CALL, KINDS_OF_MEDIA, REQUEST, RESULT, TABLE, expanded
 from contentmodel_adapters.datasets.hf.padding import API, without_padding
 from contentmodel_adapters.datasets.hf.rules import RULES
-from contentmodel_adapters.datasets.tools_text import ToolsText
+from contentmodel_adapters.datasets.json_texts import ToolsText
 
 ANY_MEDIA = ("image/*", "audio/*", "video/*")
 READS = media.MediaSupport(ANY_MEDIA, ANY_MEDIA, ("http", "https", "data", "file", ""), in_answers=True)
@@ -38,15 +38,7 @@ class HFMessages(documents.DocumentAdapter):
     requires = {"messages": list}
     conversation = "messages"
     refused = {"prompt": PAIRS, "chosen": PAIRS, "completion": PAIRS}
-    request_steps = (
-        documents.KNOWN_TOOLS,
-        documents.INSTRUCTIONS,
-        *documents.NORMALIZED,
-        *media.with_readable_media(READS),
-        documents.WITH_A_TURN,
-        documents.FITTING_CALLS,
-        documents.FITTING_SCHEMAS,
-    )
+    request_steps = documents.usual_steps(READS)
     request_payload_steps = (payload_step(TOOLS.write, native=True),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

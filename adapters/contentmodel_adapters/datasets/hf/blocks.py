@@ -36,8 +36,8 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.chat_rows import ChatRows, usual_row
-from contentmodel_adapters.datasets.calls_text import CallsText, as_objects, calls_of
 from contentmodel_adapters.datasets.hf.padding import API, CALLS_TEXT, LITERALS, nulls_in, with_nulls, without_nulls
+from contentmodel_adapters.datasets.json_texts import CallsText, as_objects, calls_of
 
 
 class Arguments(Codec[Any]):

@@ -14,12 +14,14 @@ from contentmodel.authoring import (
     payload_step,
     place_instructions,
     request_step,
+    transcript_step,
 )
+from contentmodel.content.text import TextContent
 from contentmodel_adapters.common import documents
+from contentmodel_adapters.datasets.json_texts import ToolsText
 from contentmodel_adapters.datasets.sharegpt.blocks import API, REQUEST, TABLE, expanded
 from contentmodel_adapters.datasets.sharegpt.placeholders import with_lists, with_pieces, with_plain_placeholders
 from contentmodel_adapters.datasets.sharegpt.rules import RULES
-from contentmodel_adapters.datasets.tools_text import ToolsText
 
 ANY_MEDIA = ("image/*", "audio/*", "video/*")
 READS = media.MediaSupport(ANY_MEDIA, ANY_MEDIA, ("http", "https", "data", "file", ""), in_answers=True)
@@ -39,14 +41,8 @@ class ShareGPT(documents.DocumentAdapter):
     # The format has no reasoning.
     reasoning_fields = ()
     request_steps = (
-        documents.KNOWN_TOOLS,
-        request_step(place_instructions),
-        *documents.NORMALIZED,
-        *media.with_readable_media(READS),
-        documents.WITH_A_TURN,
-        documents.FITTING_CALLS,
-        documents.FITTING_SCHEMAS,
-        request_step(with_plain_placeholders, native=True),
+        *documents.usual_steps(READS, instructions=request_step(place_instructions)),
+        transcript_step(with_plain_placeholders, native=True, needs=(TextContent,)),
     )
     request_payload_steps = (payload_step(with_lists, native=True), payload_step(TOOLS.write, native=True))
 

@@ -50,7 +50,7 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.chat_rows import report_citations, tools_of, usual_row
-from contentmodel_adapters.datasets.calls_text import CallsText, as_objects, calls_of
+from contentmodel_adapters.datasets.json_texts import CallsText, as_objects, calls_of, objects_of_text
 from contentmodel_adapters.datasets.sharegpt.placeholders import (
     LISTS,
     Pieces,
@@ -59,7 +59,6 @@ from contentmodel_adapters.datasets.sharegpt.placeholders import (
     listed_media,
     with_split_values,
 )
-from contentmodel_adapters.datasets.tools_text import objects_of_text
 
 API = "sharegpt"
 TABLE = Table(API)
@@ -151,17 +150,13 @@ def _form_of_part(wire: dict[str, Any]) -> str:
     return f"{kind}.data" if is_data_uri(wire[kind]) and kind in LISTS else kind
 
 
-def _text() -> Row:
-    return Row("text", TextContent, {"text": "text"})
-
-
 PARTS = TABLE.union(
     "part of a value",
-    [_text(), *(part for kind in LISTS for part in _media(kind))],
+    [Row("text", TextContent, {"text": "text"}), *(part for kind in LISTS for part in _media(kind))],
     find=_form_of_part,
     prefer=usual_row("image"),
 )
-TEXTS = TABLE.union("text of a value", [_text()], find=lambda wire: "text")
+TEXTS = TABLE.union("text of a value", [Row("text", TextContent, {"text": "text"})], find=lambda wire: "text")
 CALLS = TABLE.union(
     "call",
     [
@@ -188,19 +183,15 @@ RESULT_MESSAGES = TABLE.union(
     find=lambda wire: "result",
 )
 _SPEAKER = From(API, {**SPEAKERS, CALL: "assistant", **dict.fromkeys(RESULTS, "user")}, _USUAL)
-PLAIN = TABLE.record(
-    "message",
-    ChatMessage,
-    {"from": ("role", _SPEAKER), "value": ("contents", Value(PARTS))},
-    Silent("message_id"),
-    Filled({"value": ""}),
-)
-SYSTEM = TABLE.record(
-    "system message",
-    ChatMessage,
-    {"from": ("role", _SPEAKER), "value": ("contents", Value(TEXTS))},
-    Silent("message_id"),
-    Filled({"value": ""}),
+PLAIN, SYSTEM = (
+    TABLE.record(
+        name,
+        ChatMessage,
+        {"from": ("role", _SPEAKER), "value": ("contents", Value(parts))},
+        Silent("message_id"),
+        Filled({"value": ""}),
+    )
+    for name, parts in (("message", PARTS), ("system message", TEXTS))
 )
 CALLING = TABLE.record(
     "call message",
@@ -292,11 +283,9 @@ _RESULT_MESSAGE = ResultMessage(RESULT_MESSAGES)
 def _layout_of(message: ChatMessage) -> Any:
     if message.role == "tool":
         return _RESULT_MESSAGE
-    return CALLING if _has_calls(message) else SYSTEM if message.role == "system" else PLAIN
-
-
-def _has_calls(message: ChatMessage) -> bool:
-    return any(isinstance(content, FunctionCallContent) for content in message.contents)
+    if any(isinstance(content, FunctionCallContent) for content in message.contents):
+        return CALLING
+    return SYSTEM if message.role == "system" else PLAIN
 
 
 def _encoded(message: ChatMessage, context: EncodeContext) -> Iterator[dict[str, Any]]:
@@ -305,7 +294,10 @@ def _encoded(message: ChatMessage, context: EncodeContext) -> Iterator[dict[str,
         if message.message_id or message.author_name or message.extra:
             foreign.leave_empty(message, context)
         for result in message.contents:
-            yield from _encoded_result(result, context)
+            report_citations(getattr(result, "output_list", ()), context)
+            name = FROM.of(result, API)
+            for wire in RESULT_MESSAGES.encode_list([with_error_mark(result, context)], context):
+                yield {"from": name if name in RESULTS else RESULT, **wire}
     elif not message.contents:
         yield PLAIN.encode(message, context)
     else:
@@ -328,14 +320,6 @@ def _runs(contents: Iterable[AIContent]) -> Iterator[tuple[bool, list[AIContent]
         else:
             yield are_calls, list(run)
         is_after_call = is_after_call or are_calls
-
-
-def _encoded_result(content: AIContent, context: EncodeContext) -> list[dict[str, Any]]:
-    report_citations(getattr(content, "output_list", ()), context)
-    content = with_error_mark(content, context)
-    name = FROM.of(content, API)
-    name = name if name in RESULTS else RESULT
-    return [{"from": name, **wire} for wire in RESULT_MESSAGES.encode_list([content], context)]
 
 
 REQUEST = TABLE.record(

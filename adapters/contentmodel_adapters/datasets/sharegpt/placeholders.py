@@ -12,8 +12,16 @@ import re
 from collections import Counter
 from typing import Any
 
-from contentmodel.authoring import DecodeContext, EncodeContext, list_of, objects_of, reasons, text_of
-from contentmodel.content.base import AIContent
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    contents_of,
+    each_output,
+    list_of,
+    objects_of,
+    reasons,
+    text_of,
+)
 from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolResultContent
@@ -137,44 +145,27 @@ def joined(pieces: list[dict[str, Any]]) -> str:
     return "".join(values)
 
 
-def with_plain_placeholders(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request without texts that readers take for media: those with a placeholder.
+def with_plain_placeholders(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages without texts that readers take for media: those with a placeholder.
 
     Texts of this format are changed only if an edit added media of the same kind.
     """
-    media = {_kind_of(content) for message in request.messages for content in _leaves(message)} - {None}
-    kinds = media if context.native else set(LISTS)
-    if not kinds:
-        return request
-    messages = [
-        context.with_contents(message, [_plain(content, kinds, context) for content in message.contents])
-        for message in request.messages
-    ]
-    unchanged = all(new is old for new, old in zip(messages, request.messages, strict=True))
-    changed: ChatRequest = request if unchanged else context.replace(request, messages=messages)
-    return changed
+    kinds: set[str] = set() if context.native else {*LISTS}
+    for content in contents_of(messages) if context.native else ():
+        parts = content.output_list if isinstance(content, ToolResultContent) else [content]
+        kinds.update(part.media_kind for part in parts if isinstance(part, MediaContent))
 
+    def plain(content: Any, context: EncodeContext) -> Any:
+        if isinstance(content, ToolResultContent):
+            made = each_output(content, plain, context)
+            return content if made is content else context.replaced(content, made)
+        if content.__class__ is not TextContent or kinds.isdisjoint(PLACEHOLDER.findall(content.text)):
+            return content
+        text = PLACEHOLDER.sub(lambda found: f"< {found[1]} >" if found[1] in kinds else found[0], content.text)
+        context.report_loss(content, "text", WRITTEN_PLACEHOLDER, text=PLACEHOLDER.findall(content.text)[0])
+        return context.replace(content, text=text)
 
-def _leaves(message: ChatMessage) -> list[AIContent]:
-    outputs = [content.output_list for content in message.contents if isinstance(content, ToolResultContent)]
-    return [*message.contents, *(output for group in outputs for output in group)]
-
-
-def _kind_of(content: AIContent) -> str | None:
-    return content.media_kind if isinstance(content, MediaContent) else None
-
-
-def _plain(content: AIContent, kinds: set[Any], context: EncodeContext) -> AIContent:
-    if isinstance(content, ToolResultContent):
-        outputs = [_plain(output, kinds, context) for output in content.output_list]
-        same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
-        changed: AIContent = content if same else context.replace(content, outputs=outputs)
-        return changed
-    if content.__class__ is not TextContent or kinds.isdisjoint(PLACEHOLDER.findall(content.text)):
-        return content
-    text = PLACEHOLDER.sub(lambda found: f"< {found[1]} >" if found[1] in kinds else found[0], content.text)
-    context.report_loss(content, "text", WRITTEN_PLACEHOLDER, text=PLACEHOLDER.findall(content.text)[0])
-    return context.replace(content, text=text)
+    return [context.with_contents(one, [plain(content, context) for content in one.contents]) for one in messages]
 
 
 def escaped_json(text: str) -> str:

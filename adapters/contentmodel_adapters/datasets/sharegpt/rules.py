@@ -11,10 +11,9 @@ from typing import Any
 
 from contentmodel.authoring import Broken, Rules, list_of, objects, objects_of
 from contentmodel_adapters.common import rules
-from contentmodel_adapters.datasets.calls_text import calls_of
+from contentmodel_adapters.datasets.json_texts import calls_of, objects_of_text
 from contentmodel_adapters.datasets.sharegpt.blocks import API, CALL, ROLES, first_uneven
 from contentmodel_adapters.datasets.sharegpt.placeholders import LISTS, counts_of
-from contentmodel_adapters.datasets.tools_text import objects_of_text
 
 RULES = Rules(API)
 SOURCE = "hiyouga/LLaMA-Factory"

@@ -485,18 +485,15 @@ def made_by(content: Any) -> Any:
 
 def write_block(content: Any, sequence: int | None = None) -> dict[str, Any]:
     """Return the block of a content, spelled as it was read."""
-    content = _as_known(content)
+    kind = content.__class__
+    if kind not in WRITERS and not _shape_of_type(kind):
+        # A type of the application may not be registered.
+        content = convert_value(json_of(content), Content)
     residue = own_residue(content)
     written = _written(content, residue)
     if sequence is not None:
         written = {"sequence": sequence, **written}
     return respelled(written, residue) if residue else written
-
-
-def _as_known(content: Any) -> Any:
-    """Return a content of an application's own type as its JSON would be read: its type may not be registered."""
-    kind = content.__class__
-    return content if kind in WRITERS or _shape_of_type(kind) else convert_value(json_of(content), Content)
 
 
 def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
@@ -507,14 +504,10 @@ def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
     block = content.block
     if content.api == API and isinstance(block, dict) and "sequence" not in block and _is_unknown(block):
         return dict(block)
-    inside = {"api": content.api, "block": block, **_other_fields(content)}
-    return {"block_type": "unknown", "content": {key: value for key, value in inside.items() if value is not None}}
-
-
-def _other_fields(content: Any) -> dict[str, Any]:
-    """Return the fields of an unknown content other than its block."""
     data = json_of(msgspec.structs.replace(content, api="", block=None))
-    return {key: value for key, value in data.items() if key not in ("type", "api", "block")}
+    others = {key: value for key, value in data.items() if key not in ("type", "api", "block")}
+    inside = {"api": content.api, "block": block, **others}
+    return {"block_type": "unknown", "content": {key: value for key, value in inside.items() if value is not None}}
 
 
 def _is_unknown(block: dict[str, Any]) -> bool:
@@ -543,7 +536,8 @@ def _read_content(block: dict[str, Any], path: str, reading: Reading) -> tuple[A
     kind = block.get("block_type")
     if "block_type" not in block and isinstance(block.get("type"), str):
         plain = {key: value for key, value in block.items() if key != "sequence"}
-        return _bare_or_none(value_of(plain, Content, path, reading)), BARE.entry("type")
+        content = value_of(plain, Content, path, reading)
+        return None if content is None else bare(content), BARE.entry("type")
     if not isinstance(kind, str):
         if "block_type" in block:
             reading.expected(f"{path}.block_type", "a string: the type of this block", kind)
@@ -558,10 +552,6 @@ def _read_content(block: dict[str, Any], path: str, reading: Reading) -> tuple[A
     else:
         shape = READERS.get(kind) or Shape(kind, REGISTERED[kind])
     return (None if shape is None else shape.read(block, path, reading)), {}
-
-
-def _bare_or_none(content: Any) -> Any:
-    return None if content is None else bare(content)
 
 
 def _chosen(block: dict[str, Any], shapes: Mapping[str, Shape], path: str, reading: Reading) -> Shape | None:

@@ -122,9 +122,11 @@ def write_turn(run: list[ChatMessage]) -> Turn:
     turn = {**heading(run), "blocks": [write_block(content, index) for index, content in enumerate(contents)]}
     turn = respelled(turn, own_residue(run[0]))
     blocks = turn.get("blocks")
-    if isinstance(blocks, list) and not _is_ascending(blocks):
+    rows = blocks if isinstance(blocks, list) else []
+    given = [row["sequence"] for row in rows if isinstance(row, dict) and row.get("sequence") is not None]
+    if not all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(given)):
         # An inserted block may break the order of sequence numbers that people gave.
-        turn["blocks"] = [{**block, "sequence": index} for index, block in enumerate(blocks)]
+        turn["blocks"] = [{**row, "sequence": index} for index, row in enumerate(rows)]
     return turn
 
 
@@ -161,11 +163,6 @@ def _of_results(origin: Origin | None) -> dict[str, Any]:
 def shell_of(message: ChatMessage) -> dict[str, Any]:
     """Return a message as JSON, with the number of its blocks instead of them."""
     return {**json_of(msgspec.structs.replace(message, contents=[])), "blocks": len(message.contents)}
-
-
-def _is_ascending(blocks: list[Any]) -> bool:
-    sequences = [block["sequence"] for block in blocks if isinstance(block, dict) and block.get("sequence") is not None]
-    return all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(sequences))
 
 
 def write_request(request: ChatRequest) -> dict[str, Any]:
@@ -213,7 +210,7 @@ def _check_order(turns: list[Any], index: int, path: str, reading: Reading) -> N
 def read_turn(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
     """Return the messages of a turn, at least one. The first one keeps the turn's other fields."""
     messages = read_messages(turn, path, reading)
-    residue = _turn_residue(turn, messages)
+    residue = residue_around(heading(messages), turn)
     for index in range(1, len(messages)):
         if not _joins(messages[0], messages[index - 1], messages[index]):
             messages[index] = with_residue(messages[index], WITHIN.entry(True))
@@ -238,12 +235,12 @@ def read_messages(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
     return as_cut(role, contents, origin, turn.get("envelope"), f"{path}.envelope", reading)
 
 
-def _turn_residue(turn: Turn, messages: list[ChatMessage]) -> dict[str, Any]:
-    written, read = heading(messages), {key: value for key, value in turn.items() if key != "blocks"}
-    if not turn.get("blocks"):
-        written["blocks"] = []
-        read.update({key: turn[key] for key in ("blocks",) if key in turn})
-    return residue_of(written, read)
+def residue_around(written: Turn, turn: Turn) -> dict[str, Any]:
+    """Return the residue of a turn without its blocks."""
+    if turn.get("blocks"):
+        turn = {key: value for key, value in turn.items() if key != "blocks"}
+        return residue_of({key: value for key, value in written.items() if key != "blocks"}, turn)
+    return residue_of({**written, "blocks": []}, turn)
 
 
 def _check_columns(turn: Turn, path: str, reading: Reading) -> None:
@@ -333,18 +330,13 @@ def read_request(wire: dict[str, Any], reading: Reading) -> tuple[ChatRequest, l
     conversation = wire.get("conversation")
     if conversation is not None and conversation.__class__ not in COLUMNS["conversation"]:
         reading.expected("$.conversation", "a string or an integer", conversation)
-    request = _read_envelope(envelope or {}, reading)
+    data = {key: value for key, value in (envelope or {}).items() if key != "messages"}
+    read = value_of({"origin": to_builtins(HERE), **data}, ChatRequest, "$.envelope", reading)
+    request = ChatRequest(origin=HERE) if read is None else bare(read)
     runs = read_turns(turns, "$.turns", reading)
     request = msgspec.structs.replace(request, messages=[message for run in runs for message in run])
     rest = {key: value for key, value in wire.items() if key != "turns"}
     return with_residue(request, residue_of(_request_heading(request), rest)), [len(run) for run in runs]
-
-
-def _read_envelope(envelope: dict[str, Any], reading: Reading) -> ChatRequest:
-    data = {key: value for key, value in envelope.items() if key != "messages"}
-    data.setdefault("origin", to_builtins(HERE))
-    request = value_of(data, ChatRequest, "$.envelope", reading)
-    return ChatRequest(origin=HERE) if request is None else bare(request)
 
 
 # -- where things came from --------------------------------------------------------------------------------------------

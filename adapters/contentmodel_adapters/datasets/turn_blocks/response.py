@@ -30,9 +30,10 @@ from contentmodel_adapters.datasets.turn_blocks.messages import (
     heading,
     read_messages,
     read_shells,
+    residue_around,
     shell_of,
 )
-from contentmodel_adapters.datasets.turn_blocks.spelling import residue_of, respelled
+from contentmodel_adapters.datasets.turn_blocks.spelling import respelled
 
 REASONS = (
     *("stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error"),
@@ -73,12 +74,17 @@ def write_response(response: ChatResponse) -> Turn:
     turn: Turn = {"id": plain.id, **heading(messages or [ChatMessage(role="assistant")]), "model": plain.model}
     turn["stop_reason"] = None if plain.finish_reason is None else value_of_finish(plain.finish_reason)
     turn["usage"] = None if plain.usage is None else json_of(plain.usage)
-    turn["error"] = None if plain.error is None else _error_json(plain.error)
+    if plain.error is not None:
+        turn["error"] = {key: value for key, value in json_of(plain.error).items() if key != "type"}
     turn = {key: value for key, value in turn.items() if value is not None}
     contents = list(contents_of(messages))
     read = _of_columns(turn, _as_cut(turn, contents), Reading([]))
     if read != plain:
-        turn["envelope"] = {**turn.get("envelope", {}), "response": _beyond_columns(plain, read)}
+        # Fields that differ from the columns; null for those that only the columns give.
+        full, derived = _shell(plain), _shell(read)
+        differing = {key: value for key, value in full.items() if derived.get(key) != value}
+        beyond = {**dict.fromkeys(key for key in derived if key not in full), **differing}
+        turn["envelope"] = {**turn.get("envelope", {}), "response": beyond}
     turn["blocks"] = [write_block(content, index) for index, content in enumerate(contents)]
     return respelled(turn, own_residue(response))
 
@@ -88,17 +94,6 @@ def _as_cut(turn: Turn, contents: list[Any]) -> list[ChatMessage]:
     reading = Reading([])
     origin = None if "origin" not in turn else value_of(turn["origin"], type(HERE), "$.origin", reading)
     return as_cut(turn["role"], contents, origin, turn.get("envelope"), "$.envelope", reading)
-
-
-def _error_json(error: ErrorContent) -> dict[str, Any]:
-    return {key: value for key, value in json_of(error).items() if key != "type"}
-
-
-def _beyond_columns(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
-    """Return the fields of an answer that differ from its columns; null for fields that only the columns give."""
-    full, derived = _shell(response), _shell(read)
-    differing = {key: value for key, value in full.items() if derived.get(key) != value}
-    return {**dict.fromkeys(key for key in derived if key not in full), **differing}
 
 
 def _shell(response: ChatResponse) -> dict[str, Any]:
@@ -122,12 +117,7 @@ def read_response(wire: Turn, reading: Reading) -> tuple[ChatResponse, list[Chat
         response = _with_envelope(overrides, response, messages, reading)
     if reading.faults:
         return response, messages
-    written = {key: value for key, value in write_response(response).items() if key != "blocks"}
-    read = {key: value for key, value in wire.items() if key != "blocks"}
-    if not wire.get("blocks"):
-        written["blocks"] = []
-        read.update({key: wire[key] for key in ("blocks",) if key in wire})
-    return with_residue(response, residue_of(written, read)), messages
+    return with_residue(response, residue_around(write_response(response), wire)), messages
 
 
 def _of_columns(turn: Turn, messages: list[ChatMessage], reading: Reading) -> ChatResponse:

@@ -135,10 +135,13 @@ class CodexRollout(SessionAdapter):
                     line = _line_of(item, item.message is not previous)
                     groups[-1].append((None if source is None else source.line, line))
                 message = item.message
-                if message is not previous and message is not None and previous is not None and source is None:
+                if (
+                    (message is not None and message.created is not None and source is None)
+                    and (previous is not None and previous is not message)
+                    and message.role == previous.role == "assistant"
+                ):
                     # Decoding joins the items of two answers to one message.
-                    if message.created is not None and message.role == previous.role == "assistant":
-                        context.report_loss(message, "created", reasons.MESSAGE_RECORD)
+                    context.report_loss(message, "created", reasons.MESSAGE_RECORD)
                 previous = message
         for at, (index, line) in enumerate(kept):
             if index in slots:

@@ -48,7 +48,7 @@ class VercelModelMessages(documents.ListAdapter):
         documents.FITTING_CALLS,
         approvals.WITH_OWN_IDS,
         transcript_step(approvals.with_asked_calls, needs=approvals.APPROVALS),
-        transcript_step(approvals.without_approvals, needs=approvals.APPROVALS),
+        approvals.WITHOUT_APPROVALS,
         transcript_step(ai_sdk.with_tool_names),
     )
 
