@@ -180,9 +180,6 @@ class TestGeminiCliSession(OfFiles):
 class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
     payloads: ClassVar = {"request": [documents(), short(documents()), OLDER]}
-    known: ClassVar = {
-        "accounting/guests": "other formats lose images of guests, and arguments with empty names, without a report"
-    }
 
 
 class TestInspectEvalLog(OfFramework):

@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from contentmodel import adapter, convert, dumps, loads
-from contentmodel.auditing import audit
+from contentmodel.auditing import audit, unaccounted
 from contentmodel.authoring import Form, forms
 from contentmodel.engine.table.guests import guest_api
+from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance.strategies.damage import ODD
 
 CLAUDE, RESPONSES, PYDANTIC_AI, CHAT = "anthropic-messages", "openai-responses", "pydantic-ai-messages", "openai-chat"
@@ -179,3 +180,66 @@ def test_image_without_a_result_of_its_call_stays_a_file() -> None:
     parts = [called("web_search", {"query": "q"}, "openai"), file, returned("web_search", {"status": "x"}, "openai")]
     encoded = convert(document(*parts), source=PYDANTIC_AI, target=PYDANTIC_AI, kind="request")
     assert encoded.payload == document(*parts)
+
+
+IMAGE = [
+    called("image_generation", {}, "openai"),
+    {
+        "part_kind": "file",
+        "id": "c1",
+        "content": {"kind": "binary", "data": "AAAA", "media_type": "image/png"},
+        "x_field": "unknown",
+    },
+    returned("image_generation", {"status": "completed"}, "openai"),
+]
+CODE = [
+    called("code_execution", {"container_id": "", "code": "plot()"}, "openai"),
+    IMAGE[1],
+    returned("code_execution", {"status": "completed", "logs": ["done"]}, "openai"),
+]
+AS_TEXT = [{**SERVER[0], "args": json.dumps(SERVER[0]["args"])}, SERVER[1]]
+OTHER_SERVER = [SERVER[0], {**SERVER[1], "tool_name": "mcp_server:other"}]
+LISTED = [{**SERVER[0], "args": '{"action": "list_tools"}'}, SERVER[1]]
+FAILED_WITH_CITATION = [
+    called("mcp_server:srv", {"action": "call_tool", "tool_name": "get"}),
+    returned(
+        "mcp_server:srv",
+        {
+            "content": [{"type": "text", "text": "", "citations": [{"type": "char_location", "start_char_index": 0}]}],
+            "is_error": True,
+        },
+    ),
+]
+TARGETS = ("atif", "codex-rollout", "meai", "inspect-eval-log", "langchain-messages", "otel-gen-ai", CHAT, RESPONSES)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("parts", [IMAGE, CODE, AS_TEXT, OTHER_SERVER, LISTED, FAILED_WITH_CITATION])
+def test_values_of_guests_are_in_the_output_or_a_loss(parts: list[dict[str, Any]], target: str) -> None:
+    kept = document(*parts)
+    assert audit(kept, convert(kept, source=PYDANTIC_AI, target=target, kind="request")) == []
+
+
+def test_loss_of_a_result_covers_the_files_of_other_parts() -> None:
+    parts = [
+        called("code_execution", {"container_id": ""}, "openai"),
+        IMAGE[1],
+        returned("code_execution", {}, "openai"),
+    ]
+    encoded = convert(document(*parts), source=PYDANTIC_AI, target="codex-rollout", kind="request")
+    assert "AAAA" not in json.dumps(encoded.payload)
+    assert "$[0].parts[1]" in [loss.path for loss in encoded.losses if loss.kind == "dropped"]
+
+
+def test_audit_finds_the_name_of_a_tool_that_is_missing_from_arguments_as_text() -> None:
+    kept = document(*AS_TEXT)
+    encoded = convert(kept, source=PYDANTIC_AI, target="meai", kind="request")
+    text = json.dumps(encoded.payload)
+    damaged = unaccounted(
+        kept,
+        json.loads(text.replace('"get"', '""')),
+        encoded.losses,
+        *map(vocabulary_of, map(adapter, (PYDANTIC_AI, "meai"))),
+    )
+    assert text.count('"get"') == 1
+    assert [(one.path, one.value) for one in damaged] == [("$[0].parts[0].args.tool_name", "get")]

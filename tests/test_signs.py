@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from contentmodel import AIContent, Citation, ErrorContent, FunctionResultContent, TextContent
+from contentmodel import AIContent, Citation, ErrorContent, FunctionResultContent, Origin, TextContent
 from contentmodel.content import CachePoint, Protected
-from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table.hints import FAILURE
 from contentmodel.engine.table.signs import Failure, Sign, has_explicit_error
 
@@ -20,6 +20,10 @@ FLAG = Failure(Sign("meta.is_error", failed=True), texts_are_errors=True, only_s
 
 def context() -> EncodeContext:
     return EncodeContext(API, "teller", "request")
+
+
+def decoding() -> DecodeContext:
+    return DecodeContext(API, Origin(api=API, issuer="teller"))
 
 
 def result(*outputs: Any) -> FunctionResultContent:
@@ -74,18 +78,18 @@ def test_first_matching_sign_is_the_error() -> None:
 
 
 def test_read_adds_the_error_after_the_outputs() -> None:
-    read = STATUS.read(result(TextContent(text="x")), {"state": "failed"}, API)
+    read = STATUS.read(result(TextContent(text="x")), {"state": "failed"}, decoding())
     assert [type(output) for output in read.outputs] == [TextContent, ErrorContent]
     assert read.error is read.outputs[1]
 
 
 def test_read_keeps_a_result_that_has_an_error_already() -> None:
     failed = result(ErrorContent(message="own"))
-    assert STATUS.read(failed, {"state": "failed"}, API) is failed
+    assert STATUS.read(failed, {"state": "failed"}, decoding()) is failed
 
 
 def test_texts_of_a_failed_result_are_its_error_if_texts_are_errors() -> None:
-    read = FLAG.read(result(TextContent(text="no disk")), {"meta": {"is_error": True}}, API)
+    read = FLAG.read(result(TextContent(text="no disk")), {"meta": {"is_error": True}}, decoding())
     (error,) = read.outputs
     assert (type(error), error.message, FAILURE.of(error, API)) == (ErrorContent, "no disk", "text")
 
@@ -101,7 +105,7 @@ OF_ANY_CONTENT: dict[str, Any] = {
 def test_texts_of_a_failed_result_keep_every_field_that_all_contents_have() -> None:
     assert OF_ANY_CONTENT.keys() == set(AIContent.__struct_fields__)
     plain, here = result(TextContent(text="no disk", **OF_ANY_CONTENT)), context()
-    read = FLAG.read(plain, {"meta": {"is_error": True}}, API)
+    read = FLAG.read(plain, {"meta": {"is_error": True}}, decoding())
     assert read.outputs[0].cache_point == CachePoint()
     assert FLAG.without(read, here) == plain
 
@@ -111,7 +115,7 @@ def test_texts_of_a_failed_result_keep_every_field_that_all_contents_have() -> N
 )
 def test_errors_made_from_signs_are_removed_before_writing(failure: Failure, wire: dict[str, Any]) -> None:
     plain, here = result(TextContent(text="no disk")), context()
-    assert failure.without(failure.read(plain, wire, API), here) == plain
+    assert failure.without(failure.read(plain, wire, decoding()), here) == plain
     assert here.pending_losses == []
 
 

@@ -21,7 +21,7 @@ from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import escaped, occurrences, pieces, spellings
 from contentmodel.content.media import DataContent, standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path, value_at
+from contentmodel.engine.json import child_path, object_or_text, value_at
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT, FOREIGN_MODEL, MAPPED_NAME
@@ -175,13 +175,14 @@ A pair is a call and its result in one object.
 
 
 class Leaf(NamedTuple):
-    """A scalar with the paths of its ancestors and itself (`above`), its sort, and its key."""
+    """A scalar with the paths of its ancestors and itself (`above`), its sort, its key, and a label before it."""
 
     value: Any
     above: tuple[str, ...]
     sort: str
     key: str
     is_argument: bool = False
+    before: str = ""
 
 
 class _Place(NamedTuple):
@@ -211,6 +212,8 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
         item, place = stack.pop()
         if place.is_tool and item.__class__ is str and len(place.above) == 2:
             item = objects.of_text(item)
+        elif place.key in vocabulary.arguments and item.__class__ is str:
+            item = _of_words(item, place.key, vocabulary)
         if isinstance(item, dict):
             stack += [(v, _member(place, root, item, k, vocabulary)) for k, v in reversed(item.items())]
         elif isinstance(item, list):
@@ -223,10 +226,18 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
             if prefix and f"{item}".startswith(prefix) and not place.is_data and not is_known:
                 yield Leaf(item[len(prefix) :], place.above, _sort_of_name(place, vocabulary), place.key)
             elif label and f"{item}".startswith(label) and not place.is_data:
-                yield Leaf(item[len(label) :], place.above, NAME, place.key)
+                yield Leaf(item[len(label) :], place.above, NAME, place.key, before=label)
             else:
                 sort = _sort_of(item, place, root, structure, names, vocabulary)
                 yield Leaf(item, place.above, sort, place.key, place.is_argument)
+
+
+def _of_words(text: str, key: str, vocabulary: Vocabulary) -> Any:
+    """Return the arguments in a JSON text if they have a structure value, such as "call_tool"; else the text."""
+    value = object_or_text(text) if text[:1] == "{" else text
+    words = value.items() if value.__class__ is dict else ()
+    has_words = any(word.__class__ is str and (key, name, word) in vocabulary.words for name, word in words)
+    return value if has_words else text
 
 
 def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
@@ -435,7 +446,8 @@ class _OutputValues:
     def take_leaf(self, leaf: Leaf) -> bool:
         """Take a scalar of the source, and return whether it was found. A call's name must be that of a call."""
         if leaf.sort == NAME or (self._is_store and leaf.sort in (DEFINITION, CALL, RESULT, PAIR)):
-            return leaf.value in self._counts or any(leaf.value in names for names in self._names.values())
+            texts = (leaf.value, leaf.before + leaf.value) if leaf.before else (leaf.value,)
+            return any(text in found for text in texts for found in (self._counts, *self._names.values()))
         if leaf.sort in (DEFINITION, CALL, RESULT, PAIR):
             names = self._names[CALL if leaf.sort == PAIR else leaf.sort]
             # An object with only an id may be a call or a result.

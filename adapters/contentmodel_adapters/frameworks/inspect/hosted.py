@@ -240,6 +240,8 @@ def _encoded(call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
     if server is not None or pair is PAIRS["mcp_call"]:
         # A part without a context would be decoded as the call of another kind of tool.
         wire.setdefault("context", server or "")
+        if server is not None:
+            context.report_other_value(result, "server", wire["context"])
     if result is None:
         if context.completes:
             wire.setdefault("result", "")

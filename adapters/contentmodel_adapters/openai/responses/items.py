@@ -374,6 +374,7 @@ class MadeImage(Codec[list[AIContent]]):
         for content in value[1:]:
             context.report_loss(content, None, reasons.ONE_IMAGE)
         context.report_lost_attributes(value[0], ("media_type", "name"))
+        context.leave_residue(value[0])
         return value[0].data
 
     def describe(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from contentmodel.content.tools import ToolResultContent
 from contentmodel.engine.json import (
     Json,
     JsonObject,
@@ -333,7 +334,7 @@ class WirePaths:
             for actual in self._actual(path + inside, place) if is_moved else (path + inside,):
                 found.append(pending.at(actual, model.target, named, exact=exact and has_place))
         if has_place and pending.field is None and pending.reason.kind == "dropped":
-            beside = self._beside(owner, place, model, has_state=False)
+            beside = self._beside(owner, pending.owner, place, model, has_state=False)
             found += [pending.at(path, model.target, name) for path in beside]
         return found
 
@@ -349,7 +350,8 @@ class WirePaths:
         name, target = pending.owner.__class__.__name__, model.target
         found = [pending.at(path, target, name, exact=exact) for path in paths]
         if kind == "dropped":
-            beside = self._beside(owner, place, model, has_state=pieces is None and not self._elsewhere)
+            has_state = pieces is None and not self._elsewhere
+            beside = self._beside(owner, pending.owner, place, model, has_state=has_state)
             if beside:
                 found += [pending.at(path, target, name) for path in beside]
         return found
@@ -358,15 +360,19 @@ class WirePaths:
         """Return whether an opaque state is inside of a wire object that is lost as a whole."""
         return id(state) in self._inner
 
-    def _beside(self, owner: Any, place: Place, model: ModelPaths, *, has_state: bool) -> list[str]:
-        """Return the paths of the attributes of an object whose wire values are not inside that of the object.
+    def _beside(self, owner: Any, lost: object, place: Place, model: ModelPaths, *, has_state: bool) -> list[str]:
+        """Return the paths of what a lost object holds, but its wire object does not: attributes, and outputs.
 
-        With `has_state`, record the opaque state that is inside.
+        `owner` is the object in the source. With `has_state`, record the opaque state that is inside.
         """
         moved = self._elsewhere.get(id(place.wire), {}) if self._elsewhere else {}
         paths = [self.locate(*origin) for origins in moved.values() for origin in origins]
-        for name in names_of_structs(owner.__class__):
-            part = getattr(owner, name)
+        names = names_of_structs(owner.__class__)
+        parts = [*zip(names, map(getattr, repeat(owner), names), strict=True)]
+        if isinstance(lost, ToolResultContent):
+            # Steps may have moved some outputs of the source out of the result.
+            parts += [("", model.source(output)) for output in lost.output_list]
+        for name, part in parts:
             if not isinstance(part, msgspec.Struct):
                 continue
             key = id(self._decoded(part) if self._replaced else part)

@@ -194,7 +194,7 @@ class Row:
         pair = generated(self) if self._is_generated else plain(self)
         if self.as_sent is not None:
             pair = self.as_sent.around(*pair, self)
-        self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
+        self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model)
 
     @property
     def functions(self) -> Functions:
@@ -474,7 +474,7 @@ class PairRow:
         if result.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
         result = msgspec.structs.replace(result, call_id=call.call_id)
-        return [call, result if self.failure is None else self.failure.read(result, wire, self.result.api)]
+        return [call, result if self.failure is None else self.failure.read(result, wire, context)]
 
     def row_of(self, value: object) -> Row:
         """Return the row of a call or of a result."""

@@ -86,14 +86,14 @@ class Failure:
         errors = (error for sign in self.signs if (error := sign.error(wire)) is not None)
         return [FAILURE.on(error, api, "sign") for error in islice(errors, 1)]
 
-    def read(self, result: ToolResultContent, wire: JsonObject, api: str) -> ToolResultContent:
+    def read(self, result: ToolResultContent, wire: JsonObject, context: DecodeContext) -> ToolResultContent:
         """Return a decoded result. If its wire object reports a failure, add the error to the outputs."""
-        errors = self.errors(wire, api)
+        errors = self.errors(wire, context.api)
         if not errors or any(output.__class__ is ErrorContent for output in result.output_list):
             return result
-        outputs = (
-            [_as_error(output, api) for output in result.output_list] if self._texts_are_errors else result.output_list
-        )
+        outputs = result.output_list
+        if self._texts_are_errors:
+            outputs = [context.replaced(output, _as_error(output, context.api)) for output in outputs]
         if outputs and any(output.__class__ is ErrorContent for output in outputs):
             errors = []
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
@@ -152,13 +152,13 @@ class Failure:
         if not texts:
             context.report_loss(result, "outputs", reasons.ERROR_ADDED)
 
-    def around(self, decode: Decode, encode: Encode, model: type, api: str) -> Functions:
+    def around(self, decode: Decode, encode: Encode, model: type) -> Functions:
         """Return `decode` and `encode` of a row, wrapped to read and write these signs."""
 
         def decode_failing(wire: JsonObject, context: DecodeContext) -> Any:
             result: Any = decode(wire, context)
             is_whole = result.__class__ is model
-            return self.read(result, wire, api) if is_whole else result
+            return self.read(result, wire, context) if is_whole else result
 
         def encode_failing(result: ToolResultContent, context: EncodeContext) -> JsonObject:
             wire = encode(self.without(result, context), context)
