@@ -407,43 +407,8 @@ class AsyncResponseClient(Responses, AsyncClient):
 # -- SDKs that can post ------------------------------------------------------------------------------------------------
 
 
-def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[str, Any]:
-    """Return the arguments of the SDK's `post`. If `timeout` is None, the SDK's own timeout applies."""
-    # Imported here, so that a missing provider SDK is reported first.
-    import httpx2
-
-    options = {} if timeout is None else {"timeout": timeout}
-    return {"cast_to": httpx2.Response, "body": call.payload, "options": options, "stream": stream}
-
-
-def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the same arguments with the payload as bytes in which lone surrogates, which the SDK refuses, are escaped.
-
-    Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it.
-    """
-    if type(sdk) not in plain:
-        names = ", ".join(kind.__name__ for kind in plain)
-        raise EncodeError(
-            f"a text of this request contains a lone surrogate, which {type(sdk).__name__} cannot send: "
-            f"remove it, or use {names}"
-        )
-    rest = {name: value for name, value in arguments.items() if name != "body"}
-    return {**rest, "content": write(arguments["body"])}
-
-
-def failure_of_posting(client: BaseClient, errors: Any, error: Exception) -> ClientError | None:
-    """Return the ClientError for an error of an SDK that has `post`."""
-    if isinstance(error, errors.APIStatusError):
-        response: httpx2.Response = error.response
-        return client.refused(response.status_code, response.content, response.headers)
-    if isinstance(error, errors.APIConnectionError):
-        # The SDK's message is "Connection error."; its cause has the details.
-        return client.broken(error.__cause__ if isinstance(error.__cause__, Exception) else error)
-    return client.unanswered(error)
-
-
-class PostingClient(SyncClient):
-    """A client for SDKs whose `post` sends a payload unchanged: those of OpenAI and Anthropic, and their variants.
+class Posting(BaseClient):
+    """The common part of clients for SDKs whose `post` sends a payload unchanged: those of OpenAI and Anthropic.
 
     `post(path, cast_to=httpx2.Response, body=...)` is how their readmes call endpoints that the SDK does not have.
     """
@@ -458,46 +423,68 @@ class PostingClient(SyncClient):
         return iscoroutinefunction(self.sdk.post)
 
     def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of_posting(self, self.errors, error)
+        if isinstance(error, self.errors.APIStatusError):
+            response: httpx2.Response = error.response
+            return self.refused(response.status_code, response.content, response.headers)
+        if isinstance(error, self.errors.APIConnectionError):
+            # The SDK's message is "Connection error."; its cause has the details.
+            return self.broken(error.__cause__ if isinstance(error.__cause__, Exception) else error)
+        return self.unanswered(error)
+
+    def posted(self, call: Call, timeout: float | None, *, stream: bool = False) -> dict[str, Any]:
+        """Return the arguments of `post`. If `timeout` is None, the SDK's own timeout applies."""
+        # Imported here, so that a missing provider SDK is reported first.
+        import httpx2
+
+        options = {} if timeout is None else {"timeout": timeout}
+        return {"cast_to": httpx2.Response, "body": call.payload, "options": options, "stream": stream}
+
+    def escaped(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the same arguments with the payload as bytes: lone surrogates, which the SDK refuses, are escaped.
+
+        Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it.
+        """
+        if type(self.sdk) not in self.plain:
+            names = ", ".join(kind.__name__ for kind in self.plain)
+            raise EncodeError(
+                f"a text of this request contains a lone surrogate, which {type(self.sdk).__name__} cannot send: "
+                f"remove it, or use {names}"
+            )
+        rest = {name: value for name, value in arguments.items() if name != "body"}
+        return {**rest, "content": write(arguments["body"])}
+
+
+class PostingClient(Posting, SyncClient):
+    """A client for such SDKs."""
 
     def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx2.Response = self._post(posted(call, timeout))
+        response: httpx2.Response = self._post(self.posted(call, timeout))
         return response.content
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
-        response: httpx2.Response = self._post(posted(call, timeout, stream=True))
+        response: httpx2.Response = self._post(self.posted(call, timeout, stream=True))
         return response.iter_bytes(), response.close
 
     def _post(self, arguments: dict[str, Any]) -> Any:
         try:
             return self.sdk.post(self.path, **arguments)
         except UnicodeEncodeError:
-            return self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, arguments))
+            return self.sdk.post(self.path, **self.escaped(arguments))
 
 
-class AsyncPostingClient(AsyncClient):
+class AsyncPostingClient(Posting, AsyncClient):
     """The asynchronous form of PostingClient."""
 
-    path: str
-    errors: Any
-    plain: tuple[type[Any], ...]
-
-    def is_async_sdk(self) -> bool:
-        return iscoroutinefunction(self.sdk.post)
-
-    def failure_of(self, error: Exception) -> ClientError | None:
-        return failure_of_posting(self, self.errors, error)
-
     async def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx2.Response = await self._post(posted(call, timeout))
+        response: httpx2.Response = await self._post(self.posted(call, timeout))
         return response.content
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        response: httpx2.Response = await self._post(posted(call, timeout, stream=True))
+        response: httpx2.Response = await self._post(self.posted(call, timeout, stream=True))
         return response.aiter_bytes(), response.aclose
 
     async def _post(self, arguments: dict[str, Any]) -> Any:
         try:
             return await self.sdk.post(self.path, **arguments)
         except UnicodeEncodeError:
-            return await self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, arguments))
+            return await self.sdk.post(self.path, **self.escaped(arguments))

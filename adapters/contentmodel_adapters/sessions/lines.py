@@ -124,3 +124,10 @@ def count_of(value: object) -> int | None:
 def first_time(messages: Sequence[ChatMessage]) -> str | None:
     """Return the time of the first message that has one."""
     return next((iso_time(message.created) for message in messages if message.created is not None), None)
+
+
+def value_at(value: Any, path: tuple[str, ...]) -> Any:
+    """Return the value at a path; False if there is none."""
+    for key in path:
+        value = value.get(key, False) if value.__class__ is dict else False
+    return value

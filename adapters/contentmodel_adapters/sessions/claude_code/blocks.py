@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import Inner, strings_in, weighed
+from contentmodel_adapters.sessions.lines import value_at
 
 API = "claude-code-session"
 INNER = Inner("anthropic-messages", "messages")
@@ -134,13 +135,6 @@ def text_path(line: dict[str, Any], kinds: tuple[type, ...] = (str, list)) -> tu
         return None
     paths = TEXTS.get((str(line.get("type")), kind), ())
     return next((path for path in paths if value_at(line, path).__class__ in kinds), None)
-
-
-def value_at(value: Any, path: tuple[str, ...]) -> Any:
-    """Return the value at a path; False if there is none."""
-    for key in path:
-        value = value.get(key, False) if value.__class__ is dict else False
-    return value
 
 
 def with_value(value: dict[str, Any], path: tuple[str, ...], new: Any) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from contentmodel_adapters.sessions.claude_code.blocks import (
     SYNTHETIC,
     has_context,
     text_path,
-    value_at,
     with_value,
 )
 from contentmodel_adapters.sessions.claude_code.tree import Line, Tree, mark_of, versions
+from contentmodel_adapters.sessions.lines import value_at
 from contentmodel_adapters.sessions.reading import CONTENT, UNREADABLE, Part, Place, Record, Session, odd
 
 _OTHER = "other"

@@ -21,7 +21,7 @@ from contentmodel_adapters.sessions.codex.blocks import (
     SNAPSHOT,
     SUMMARY,
 )
-from contentmodel_adapters.sessions.lines import count_of
+from contentmodel_adapters.sessions.lines import count_of, value_at
 from contentmodel_adapters.sessions.reading import CONTENT, UNREADABLE, Part, Place, Record, Session
 
 OTHER = "other"
@@ -92,7 +92,9 @@ class Reading:
         """Add an item to the history. Return False if it cannot be added."""
         if TOKEN in item:
             return False
-        item, envelope = _without_passthrough(item, envelope, path)
+        if PASSTHROUGH in item:
+            envelope = {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
+            item = {key: value for key, value in item.items() if key != PASSTHROUGH}
         found = {"": f"$[{index}]{path}", **places}
         if _has_output_object(item):
             output = item["output"]
@@ -147,10 +149,7 @@ class Reading:
         if is_snapshot(payload):
             self.session.keep(index, line, SNAPSHOT)
             return True
-        record = Record()
-        if isinstance(line.get("timestamp"), str):
-            record.created, record.paths = line["timestamp"], _PATHS
-        return self._item(payload, index, ".payload", {**line, "payload": None}, record)
+        return self._item(payload, index, ".payload", {**line, "payload": None}, _record_of(line))
 
     def _read_inter_agent_communication(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         """Read a message of another agent as the item that Codex makes of it, if it is not encrypted."""
@@ -160,11 +159,8 @@ class Reading:
         names = {key: payload[key] for key in AGENTS if key in payload}
         item = {"type": AGENT_MESSAGE, **names, "content": [{"type": "input_text", "text": text}]}
         rest = {f"payload.{key}": value for key, value in payload.items() if key not in (*AGENTS, "content")}
-        record = Record()
-        if isinstance(line.get("timestamp"), str):
-            record.created, record.paths = line["timestamp"], _PATHS
         places = {".content[0].text": f"$[{index}].payload.content"}
-        return self._item(item, index, ".payload", {**line, "payload": None, **rest}, record, places=places)
+        return self._item(item, index, ".payload", {**line, "payload": None, **rest}, _record_of(line), places=places)
 
     def _read_session_meta(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         instructions = payload.get("base_instructions")
@@ -340,7 +336,6 @@ _READ = frozenset(
 )
 AGENTS = ("author", "recipient")
 """The fields of a line COMMUNICATION that its item has, too."""
-_PATHS = {"created": "timestamp"}
 _COUNTS = {
     "input_tokens": "input_tokens",
     "cache_read_tokens": "cached_input_tokens",
@@ -353,19 +348,14 @@ _COUNTS = {
 _TOTAL = "total_token_usage"
 
 
+def _record_of(line: dict[str, Any]) -> Record:
+    time = line.get("timestamp")
+    return Record(created=time, paths={"created": "timestamp"}) if isinstance(time, str) else Record()
+
+
 def _usage_of(counts: dict[str, Any]) -> Usage:
     found: dict[str, Any] = {name: count_of(counts.get(key)) for name, key in _COUNTS.items()}
     return Usage(**found)
-
-
-def _without_passthrough(
-    item: dict[str, Any], envelope: dict[str, Any], path: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Move the field PASSTHROUGH of an item to the fields of its line. Return both."""
-    if PASSTHROUGH not in item:
-        return item, envelope
-    rest = {key: value for key, value in item.items() if key != PASSTHROUGH}
-    return rest, {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
 
 
 def _has_output_object(item: dict[str, Any]) -> bool:
@@ -390,14 +380,8 @@ _SLOTS: dict[str, tuple[tuple[str, ...], ...]] = {
 def has_slot(line: Any) -> bool:
     """Return whether a value of a line that becomes a value of the model is None, or a list with None."""
     paths = _SLOTS.get(str(line.get("type")), ()) if line.__class__ is dict else ()
-    values = [_value_at(line.get("payload"), path) for path in paths]
+    values = [value_at(line.get("payload"), path) for path in paths]
     return any(value is None or (value.__class__ is list and None in value) for value in values)
-
-
-def _value_at(payload: Any, path: tuple[str, ...]) -> Any:
-    for key in path:
-        payload = payload.get(key, "") if payload.__class__ is dict else ""
-    return payload
 
 
 def is_header(line: Any) -> bool:

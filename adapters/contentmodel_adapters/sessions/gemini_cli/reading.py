@@ -94,7 +94,7 @@ class Reading:
             self._set(index, line)
         elif _has_record(line.get("messages")) and isinstance(line.get("sessionId"), str):
             self._list(index, line, "messages", "session")
-        elif is_checkpoint(line) and not _has_nulls(line.get("messages")):
+        elif is_checkpoint(line) and not is_listing(line.get("messages")):
             self._list(index, line, "history", "checkpoint")
         else:
             is_named = isinstance(line.get("sessionId"), str) and not line.get("messages")
@@ -330,10 +330,6 @@ def _is_record(value: Any) -> bool:
     return value.__class__ is dict and isinstance(value.get("id"), str) and value["id"] != _CONTENT
 
 
-def _has_nulls(values: Any) -> bool:
-    return values.__class__ is list and None in values
-
-
 def _has_record(values: Any) -> bool:
     return values.__class__ is list and any(map(_is_record, values))
 
@@ -370,22 +366,15 @@ def _results_in(events: Sequence[Event]) -> _Results:
     for event in reversed(events):
         if event.kind not in MESSAGES and event.id != _CONTENT:
             continue
-        parts = _parts_with_results(event)
-        if parts is None:
+        read = message_parts(event.value) if event.kind == "user" else None
+        if read is None or not any("functionResponse" in part for part in read[0]):
             found.after[id(event)], later = later, set()
             continue
+        parts = [*map(write, read[0])]
         if later.issuperset(parts):
             found.repeated.add(id(event))
         later.update(parts)
     return found
-
-
-def _parts_with_results(event: Event) -> list[bytes] | None:
-    """Return the parts of a record as JSON if it has results; None if it has none."""
-    found = message_parts(event.value) if event.kind == "user" else None
-    if found is None or not any("functionResponse" in part for part in found[0]):
-        return None
-    return [write(part) for part in found[0]]
 
 
 def _places(slots: list[Slot]) -> dict[str, str]:

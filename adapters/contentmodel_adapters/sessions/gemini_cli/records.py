@@ -40,7 +40,17 @@ def message_parts(record: dict[str, Any]) -> tuple[list[Any], list[Slot]] | None
     content, is_answer = record.get("content"), record["type"] == "gemini"
     pairs = [*_content(content, "content")] if content or not is_answer else []
     if is_answer and not any(part.get("functionCall") or part.get("thought") for part, _ in pairs):
-        pairs = [*_thoughts(record), *pairs, *_calls(record)]
+        thoughts: list[tuple[Any, Slot]] = [
+            ({"text": _head(one) + one["description"], "thought": True}, ["thought", "thoughts", at, "description"])
+            for at, one in _items(record, "thoughts")
+            if one.__class__ is dict and one.get("description").__class__ is str
+        ]
+        calls: list[tuple[Any, Slot]] = [
+            ({"functionCall": {key: one[key] for key in _CALL if one.get(key) is not None}}, ["call", "toolCalls", at])
+            for at, one in _items(record, "toolCalls")
+            if one.__class__ is dict and any(one.get(key) is not None for key in _CALL)
+        ]
+        pairs = [*thoughts, *pairs, *calls]
     if not pairs and (content not in ("", None, []) or not is_answer):
         return None
     return [part for part, _ in pairs], [slot for _, slot in pairs]
@@ -166,34 +176,18 @@ def _content(value: Any, *path: str | int) -> Iterator[tuple[Any, Slot]]:
     """Yield the parts of a `PartListUnion` with their slots. Values in a list that are no parts are marked as odd."""
     if value.__class__ is list:
         for at, item in enumerate(value):
-            kind = "text" if item.__class__ is str else "part"
-            yield {"text": item} if kind == "text" else _marked(item), [kind, *path, at]
+            if item.__class__ is str:
+                yield {"text": item}, ["text", *path, at]
+            else:
+                yield item if item.__class__ is dict and not is_odd(item) else odd(item), ["part", *path, at]
     elif value.__class__ is str:
         yield {"text": value}, ["text", *path]
     elif value.__class__ is dict:
         yield value, ["part", *path]
 
 
-def _marked(item: Any) -> dict[str, Any]:
-    return item if item.__class__ is dict and not is_odd(item) else odd(item)
-
-
-def _thoughts(record: dict[str, Any]) -> Iterator[tuple[Any, Slot]]:
-    for at, thought in _items(record, "thoughts"):
-        if thought.__class__ is dict and thought.get("description").__class__ is str:
-            text = _head(thought) + thought["description"]
-            yield {"text": text, "thought": True}, ["thought", "thoughts", at, "description"]
-
-
 def _head(thought: dict[str, Any]) -> str:
     return f"**{thought['subject']}** " if isinstance(thought.get("subject"), str) and thought["subject"] else ""
-
-
-def _calls(record: dict[str, Any]) -> Iterator[tuple[Any, Slot]]:
-    for at, call in _items(record, "toolCalls"):
-        if call.__class__ is dict and any(call.get(key) is not None for key in _CALL):
-            given = {key: call[key] for key in _CALL if call.get(key) is not None}
-            yield {"functionCall": given}, ["call", "toolCalls", at]
 
 
 def _left(

@@ -82,7 +82,8 @@ class Writing:
             source, parts = item.source, item.wire.get("parts", [])
             if source is None:
                 records.append((None, None, self._new_record(item)))
-            elif not source.envelope and self._has_slots(records, source.line, source.at):
+            elif not source.envelope and records and records[-1][:2] == (source.line, source.at):
+                # The results after an answer belong into its calls.
                 line, at, record = records[-1]
                 records[-1] = line, at, None if record is None else filled(record, parts, _slots_of(source))
             elif not source.envelope:
@@ -97,20 +98,16 @@ class Writing:
             previous = item.message
         return records
 
-    @staticmethod
-    def _has_slots(
-        records: list[tuple[int | None, int | None, dict[str, Any] | None]], line: int, at: int | None
-    ) -> bool:
-        """Return whether the last record is the answer at these indexes: the results after it belong into its calls."""
-        return bool(records) and records[-1][:2] == (line, at)
-
     def _is_read_as(self, lines: list[Any], parts: Parts) -> bool:
         """Return whether reading the lines gives exactly these messages."""
         own = (self._request.extra or {}).get(API, {})
         unreadable = {id(line) for _, line in own.get(UNREADABLE, ())}
         places: set[Place] = {(at, None) for at, line in enumerate(lines) if id(line) in unreadable}
         session = Reading(lines, places).session
-        read = [[without_odd(_without_token(entry)) for entry in part.entries] for part in session.parts]
+        read = [
+            [without_odd({key: value for key, value in entry.items() if key != TOKEN}) for entry in part.entries]
+            for part in session.parts
+        ]
         return read == [[item.wire for item in written] for branch, written in parts if written or branch is None]
 
     # -- a new file ----------------------------------------------------------------------------------------------------
@@ -169,10 +166,6 @@ def _ordered(part: Any) -> Any:
         return part
     rest = {key: value for key, value in part.items() if key != "thoughtSignature"}
     return {**rest, "thoughtSignature": part["thoughtSignature"]}
-
-
-def _without_token(entry: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key != TOKEN}
 
 
 def _slots_of(source: Source) -> list[Slot]:
