@@ -76,13 +76,13 @@ FORMATS: dict[str, set[str]] = {
     "inspect-eval-log": {"anchors.py", "attachments.py", "hosted.py", "messages.py", "values.py"},
     "gemini-cli-session": {"reading.py", "records.py", "writing.py"},
 }
-# Some APIs have several hosts or models of several makers. The tables of OpenAI's APIs are longer than a file may be.
+# OpenAI's APIs have several hosts. Other tables are longer than a file may be.
 FURTHER: dict[str, set[str]] = {
     "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py"},
     "openai-responses": {"ids.py", "items.py"},
-    "anthropic-messages": {"dialects.py", "response.py"},
-    "google-generate-content": {"dialects.py", "response.py", "tools.py"},
-    "bedrock-converse": {"dialects.py", "response.py"},
+    "anthropic-messages": {"response.py"},
+    "google-generate-content": {"response.py", "tools.py"},
+    "bedrock-converse": {"response.py"},
 }
 
 

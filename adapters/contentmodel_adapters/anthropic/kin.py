@@ -1,24 +1,72 @@
-"""The common part of the Messages API and Converse: the settings of documents, citations, and cache writes.
+"""The common part of Messages and Converse: functions without parameters, documents, citations and cache writes.
 
-A value of one API is residue in the other. The steps give it the form of the target.
+A setting of documents, or the cache writes, of one API are residue in the other. The steps give them the form of the
+target.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, content_step, each_output, hints, is_native, needs, object_of
+from contentmodel.authoring import (
+    EncodeContext,
+    Pair,
+    Row,
+    Silent,
+    Spec,
+    content_step,
+    each_output,
+    hints,
+    is_native,
+    needs,
+    object_of,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import WebFetchToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.request import FunctionTool
 from contentmodel.response import ChatResponse
 
 CLAUDE, CONVERSE = "anthropic-messages", "bedrock-converse"
+
+# -- functions without parameters --------------------------------------------------------------------------------------
+
+# Both APIs require a schema. The form is a row of the table of each, so decoding restores the definition.
+NO_PARAMETERS = {
+    "type": "object",
+    "properties": {},
+    "additionalProperties": False,
+    "description": "This function has no parameters.",
+}
+"""The schema of a function that was defined without one."""
+
+
+def without_parameters_row(
+    name: str,
+    schema: str,
+    others: Mapping[str, Spec] = MappingProxyType({}),
+    *,
+    at: str = "",
+    silent: tuple[str, ...] = (),
+) -> Row:
+    """Return the row of a function without parameters, for an API that requires a schema in the field `schema`.
+
+    `others` are further fields of the function, and `at` is the path before its name.
+    `silent` are attributes that other code writes.
+    """
+    fields = {f"{at}{key}": key for key in ("name", "description", "strict")} | dict(others)
+    return Row(name, FunctionTool, fields, Silent("parameters", *silent), constants={schema: NO_PARAMETERS})
+
+
+ONE_TOOL = Pair((dict,), lambda tool: [tool], lambda tools: tools[0] if tools else None, "dict")
+"""The tool of a block that adds or removes one."""
 
 # -- settings of documents ---------------------------------------------------------------------------------------------
 

@@ -20,12 +20,15 @@ _THINKING = f"{_DOCS}/build-with-claude/thinking and /effort"
 _SYSTEM = f"{_DOCS}/build-with-claude/mid-conversation-system-messages"
 _FORMATS = f"{_DOCS}/build-with-claude/structured-outputs"
 
-_SAMPLED: dict[str, Range] = {"temperature": (0, 1), "top_p": (0, 1), "top_k": (0, 2**31)}
+SAMPLED: dict[str, Range] = {"temperature": (0, 1), "top_p": (0, 1), "top_k": (0, 2**31)}
 _WHILE_THINKING: dict[str, Range] = {"temperature": (1, 1), "top_p": (0.95, 1)}
 _FIXED: dict[str, Range] = {"temperature": (1, 1), "top_p": (1, 1)}
 _TO_HIGH = ("low", "medium", "high")
-_TO_MAX = ("low", "medium", "high", "xhigh", "max")
-_BUDGET = (1024, 10**6)
+EFFORTS = (*_TO_HIGH, "xhigh", "max")
+MODES = ("enabled", "disabled", "adaptive", "between_tools")
+DISPLAYS = ("summarized", "omitted", "updates")
+"""The values of effort, of thinking and of its display (anthropic 2.12, types/beta; seen 2026-11-22)."""
+BUDGET = (1024, 10**6)
 _Types = dict[str, tuple[str, ...]]
 # The type of each client tool that a model takes (agents-and-tools/tool-use/computer-use-tool, /text-editor-tool and
 # /bash-tool, seen 2026-11-22). Opus 4.8 and the models of the generation 5 take the toolset and computer_20251124.
@@ -44,68 +47,30 @@ _DOCUMENTS = ("image", "document")
 _OLD = Capabilities(
     efforts=(),
     thinking=(),
-    sampling=_SAMPLED,
+    sampling=SAMPLED,
     structured_output=False,
     strict_tools=False,
     hosted_types=_TOOLS_2024_10,
     later_system=False,
 )
-# Sonnet 4, Opus 4 and, with older tools, Sonnet 3.7: a budget.
-_BUDGETED = Capabilities(
-    efforts=(),
-    thinking=("disabled", "enabled"),
-    budget=_BUDGET,
-    sampling=_SAMPLED,
-    sampling_while_thinking=_WHILE_THINKING,
-    structured_output=False,
-    strict_tools=False,
-    hosted_types=_COMPUTER_2025_01,
-    media=_DOCUMENTS,
-    later_system=False,
-)
-_SONNET_3_7 = replace(_BUDGETED, hosted_types=_TOOLS_2025_01)
+# Opus 4.1, Sonnet 4.5, Haiku 4.5: a budget.
 _SCHEMED = Capabilities(
     efforts=(),
     thinking=("disabled", "enabled"),
-    budget=_BUDGET,
-    sampling=_SAMPLED,
+    budget=BUDGET,
+    sampling=SAMPLED,
     sampling_while_thinking=_WHILE_THINKING,
     hosted_types=_COMPUTER_2025_01,
     media=_DOCUMENTS,
     later_system=False,
 )
-_OPUS_4_5 = Capabilities(
-    efforts=_TO_HIGH,
-    default_effort="high",
-    thinking=("disabled", "enabled"),
-    budget=_BUDGET,
-    sampling=_SAMPLED,
-    sampling_while_thinking=_WHILE_THINKING,
-    hosted_types=_COMPUTER_2025_11,
-    media=_DOCUMENTS,
-    later_system=False,
-)
-_4_6 = Capabilities(
-    efforts=("low", "medium", "high", "max"),
-    default_effort="high",
-    thinking=("disabled", "adaptive", "enabled"),
-    budget=_BUDGET,
-    sampling=_SAMPLED,
-    sampling_while_thinking=_WHILE_THINKING,
-    hosted_types=_COMPUTER_2025_11,
-    media=_DOCUMENTS,
-    later_system=False,
-    prefill=False,
-)
-_MYTHOS_PREVIEW = Capabilities(
-    efforts=("low", "medium", "high", "max"),
-    default_effort="high",
-    thinking=("adaptive", "enabled"),
-    budget=_BUDGET,
-    sampling=_FIXED,
-    hosted_types=_COMPUTER_2025_11,
-    media=_DOCUMENTS,
-    prefill=False,
+# Sonnet 4, Opus 4 and, with older tools, Sonnet 3.7: no schemas.
+_BUDGETED = replace(_SCHEMED, structured_output=False, strict_tools=False)
+_SONNET_3_7 = replace(_BUDGETED, hosted_types=_TOOLS_2025_01)
+_OPUS_4_5 = replace(_SCHEMED, efforts=_TO_HIGH, default_effort="high", hosted_types=_COMPUTER_2025_11)
+_4_6 = replace(_OPUS_4_5, efforts=(*_TO_HIGH, "max"), thinking=("disabled", "adaptive", "enabled"), prefill=False)
+_MYTHOS_PREVIEW = replace(
+    _4_6, thinking=("adaptive", "enabled"), sampling=_FIXED, sampling_while_thinking=None, later_system=True
 )
 
 
@@ -120,7 +85,7 @@ def _adaptive(
 ) -> Capabilities:
     """Return the capabilities of a model from 4.7 on: every effort, adaptive thinking, no sampling."""
     return Capabilities(
-        efforts=_TO_MAX,
+        efforts=EFFORTS,
         default_effort=default,
         thinking=(*thinking, "adaptive"),
         efforts_without_thinking=without,

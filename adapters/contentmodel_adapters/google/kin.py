@@ -1,15 +1,48 @@
-"""The common part of both APIs of Gemini: hosted tools, fields of requests, and the mode of strict tools."""
+"""The common part of both APIs of Gemini: names of functions, hosted tools, fields of requests, and strict tools."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import DecodeContext, EncodeContext, camel_name, needs, reasons, snake_name, tool_choices
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    IdentifierRule,
+    camel_name,
+    needs,
+    reasons,
+    snake_name,
+    tool_choices,
+)
+from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
+
+# -- ids, names, signatures and JSON ---------------------------------------------------------------------------------
+
+CALL_IDS = IdentifierRule(".", 64)
+"""The APIs document neither an alphabet nor a limit; 64 is the smallest limit of the other APIs."""
+TOOL_NAMES = IdentifierRule("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
+FUNCTION_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+"""Error messages name a limit of 64, the SDK 128: generated names follow the first, the rule the second."""
+
+
+def requires_signed_calls(context: EncodeContext) -> bool:
+    """Return whether the model refuses calls without a signature, or without a signed thought."""
+    return context.known.capabilities.signed_calls
+
+
+def json_as_text(content: Any, context: EncodeContext) -> Any:
+    """Return a JSON value as a text, and any other content unchanged."""
+    if content.__class__ is not JsonContent:
+        return content
+    context.degrade(content, reasons.AS_TEXT, "value")
+    return context.replaced(content, TextContent(text=content.text))
+
 
 # -- hosted tools --------------------------------------------------------------------------------------------------
 
@@ -140,7 +173,10 @@ def with_strict_tools(request: ChatRequest, context: DecodeContext) -> ChatReque
 def with_mode_of_strict_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with a tool choice for its strict functions. Report what the mode cannot express."""
     functions = [tool for tool in tool_choices.leaves(request.tools) if isinstance(tool, FunctionTool)]
-    choice, are_all = request.options.tool_choice, are_strict(functions)
+    choice = request.options.tool_choice
+    if choice is None and {None}.issuperset(map(attrgetter("strict"), functions)):
+        return request
+    are_all = are_strict(functions)
     mode = "auto" if choice is None else choice.mode
     for tool in functions:
         if tool.strict is not None:
@@ -149,12 +185,12 @@ def with_mode_of_strict_tools(request: ChatRequest, context: EncodeContext) -> C
                 said = BY_CHOICE if tool.strict else reasons.USUAL_VALUE
                 context.report_loss(tool, "strict", said if is_said else ALL_OR_NONE)
     if choice is None and are_all:
-        return _with_choice(request, ToolChoice(mode="auto"), context)
+        return _with_choice(request, ToolChoice(mode="auto"))
     if choice is not None and not are_all and is_validated(tool_choices.RAW.of(choice, context.api)) and functions:
         # The functions were changed: the mode of the payload no longer applies.
-        return _with_choice(request, context.replace(choice, extra=None), context)
+        return _with_choice(request, context.replace(choice, extra=None))
     return request
 
 
-def _with_choice(request: ChatRequest, choice: ToolChoice, context: EncodeContext) -> ChatRequest:
-    return replace(request, options=context.replace(request.options, tool_choice=choice))
+def _with_choice(request: ChatRequest, choice: ToolChoice) -> ChatRequest:
+    return replace(request, options=replace(request.options, tool_choice=choice))

@@ -11,22 +11,22 @@ _CONFIG = "types.GenerateContentConfig of google-genai 3.4.0"
 
 _SAMPLED: dict[str, Range] = {"temperature": (0, 2), "top_p": (0, 1), "top_k": (1, 2**31 - 1)}
 _PENALTIES: dict[str, Range] = {"frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
-_ALL_SAMPLED = _SAMPLED | _PENALTIES
+ALL_SAMPLED = _SAMPLED | _PENALTIES
 _TO_HIGH = ("low", "medium", "high")
 _FROM_MINIMAL = ("minimal", "low", "medium", "high")
 _MEDIA = ("image", "document", "audio", "video")
-_STOPS, _FIRST_STOPS = 5, 16
+STOPS, _FIRST_STOPS = 5, 16
 
 
 def _before_3(
-    *thinking: str, budget: tuple[int, int] | None = None, stops: int = _STOPS, known: bool = True
+    *thinking: str, budget: tuple[int, int] | None = None, stops: int = STOPS, known: bool = True
 ) -> Capabilities:
     """Return the capabilities of a model before Gemini 3. `known`: whether its thinking is documented."""
     return Capabilities(
         efforts=(),
         thinking=thinking if known else None,
         budget=budget,
-        sampling=_ALL_SAMPLED,
+        sampling=ALL_SAMPLED,
         stop_sequences=stops,
         hosted_with_functions=False,
         media=_MEDIA,
@@ -47,8 +47,8 @@ def _levelled(
     return Capabilities(
         efforts=efforts,
         thinking=thinking,
-        sampling=_ALL_SAMPLED if sampling is None else sampling,
-        stop_sequences=_STOPS,
+        sampling=ALL_SAMPLED if sampling is None else sampling,
+        stop_sequences=STOPS,
         media=_MEDIA,
         prefill=prefill,
         signed_calls=True,
@@ -57,9 +57,15 @@ def _levelled(
 
 
 _ANY_BUDGET = ("disabled", "adaptive", "enabled")
-_MAKERS = Capabilities(stop_sequences=_STOPS, sampling=_ALL_SAMPLED)
+_MAKERS = Capabilities(stop_sequences=STOPS, sampling=ALL_SAMPLED)
 _GEMMA_3 = Capabilities(
-    efforts=(), thinking=(), sampling=_ALL_SAMPLED, stop_sequences=_STOPS, media=("image",), instructions=False
+    efforts=(),
+    thinking=(),
+    sampling=ALL_SAMPLED,
+    stop_sequences=STOPS,
+    hosted_with_functions=False,
+    media=("image",),
+    instructions=False,
 )
 _END = "(?:-preview.*|-exp.*)?"
 

@@ -23,13 +23,13 @@ from contentmodel.authoring import (
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.aws_errors import ERRORS, OF_HOLDERS, holder_of, is_error
-from contentmodel_adapters.anthropic.bedrock_converse.dialects import without_fields_of_model
 from contentmodel_adapters.anthropic.bedrock_converse.fit import (
     ANSWER_STEPS,
     PAYLOAD_STEPS,
     REQUEST_STEPS,
     RESPONSE_PAYLOAD_STEPS,
     RESPONSE_STEPS,
+    without_fields_of_model,
 )
 from contentmodel_adapters.anthropic.bedrock_converse.response import FINISH, RESPONSE, encode_blocks
 from contentmodel_adapters.anthropic.bedrock_converse.rules import RULES

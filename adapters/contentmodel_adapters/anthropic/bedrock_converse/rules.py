@@ -33,11 +33,11 @@ from contentmodel.authoring import (
 from contentmodel_adapters.anthropic import models
 from contentmodel_adapters.anthropic.bedrock_converse.table import API, CLAUDE, FORMATS, maker_of
 from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
-from contentmodel_adapters.common.rules import bad_base64, table, unsampled
+from contentmodel_adapters.common.rules import bad_base64, out_of_range, table, unsampled
 
 _SEEN = "2026-11-23"
-_GUIDE = "docs.aws.amazon.com/bedrock/latest/userguide"
-_SAMPLED: dict[str, Range] = {"temperature": (0, 1), "top_p": (0, 1)}
+GUIDE = "docs.aws.amazon.com/bedrock/latest/userguide"
+_SAMPLED: dict[str, Range] = {name: models.SAMPLED[name] for name in ("temperature", "top_p")}
 _PLAIN = Capabilities(
     efforts=(),
     thinking=(),
@@ -52,7 +52,7 @@ _EFFORTS = ("low", "medium", "high")
 _TO_XHIGH = (*_EFFORTS, "xhigh")
 _SWITCHED = ("disabled", "adaptive")
 _SCHEMED = replace(_PLAIN, structured_output=True, strict_tools=True)
-_NOVA = replace(_PLAIN, sampling={**_SAMPLED, "top_k": (0, 2**31)}, cache_points=True)
+_NOVA = replace(_PLAIN, sampling=models.SAMPLED, cache_points=True)
 # These models accept no sampling settings.
 _GPT = replace(_PLAIN, efforts=_TO_XHIGH, thinking=_SWITCHED, sampling={})
 _REGION = r"(?:[a-z]{2,8}(?:-[a-z]+)?\.)?"
@@ -71,7 +71,7 @@ def _of_claude(row: ListedModel) -> ListedModel:
     return replace(row, capabilities=replace(row.capabilities, **limits))
 
 
-_row = listing(_SEEN, at=f"{_GUIDE}/", before=_REGION)
+_row = listing(_SEEN, at=f"{GUIDE}/", before=_REGION)
 
 
 def _seen_by_others(shown: str, names: str, capabilities: Capabilities) -> ListedModel:
@@ -136,7 +136,6 @@ DOCUMENT_NAME = re.compile(r"[\w()\[\]-]+(?:\s[\w()\[\]-]+)*", re.ASCII)
 """The characters of a document's name, with single spaces between them."""
 LONGEST_NAME, MOST_CACHE_POINTS = 200, 4
 REFERENCE = "docs.aws.amazon.com/bedrock/latest/APIReference"
-GUIDE = "docs.aws.amazon.com/bedrock/latest/userguide"
 MODEL = "botocore 1.43.117, bedrock-runtime"
 SAMPLING = {"temperature": "temperature", "topP": "top_p"}
 
@@ -147,7 +146,7 @@ Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 # An id has the maker's name before a dot, or is an ARN: us.anthropic.claude-opus-5.
 makers.declare_models(
     RULES,
-    "docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html; seen 2026-11-29",
+    f"{GUIDE}/models-supported.html; seen 2026-11-29",
     serves=(),
     field="modelId",
     own_names=r"arn:.*|(?:[a-z-]+\.)?[a-z0-9]+\..*",
@@ -346,11 +345,8 @@ def cache_points(request: Request) -> Iterator[str]:
 @_rule("use a value from 0 to 1", MODEL)
 def sampling_in_range(request: Request) -> Iterator[Broken]:
     """The temperature and topP must be from 0 to 1, and maxTokens must be positive."""
-    config = table(request, "inferenceConfig")
-    for key, least, most in (("temperature", 0, 1), ("topP", 0, 1), ("maxTokens", 1, float("inf"))):
-        value = config.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
-            yield f"$.inferenceConfig.{key}", str(value)
+    limits = {**{key: models.SAMPLED[name] for key, name in SAMPLING.items()}, "maxTokens": (1, float("inf"))}
+    return out_of_range(table(request, "inferenceConfig"), limits, "$.inferenceConfig")
 
 
 @_by_model("remove it", f"{GUIDE}/model-parameters.html")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Mapping
-from itertools import takewhile
+from itertools import repeat, takewhile
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -32,7 +32,6 @@ from contentmodel.authoring import (
     Named,
     OneOf,
     Opaque,
-    Pair,
     Place,
     Rest,
     Roles,
@@ -44,27 +43,22 @@ from contentmodel.authoring import (
     TextParts,
     ToolOrMode,
     Union,
+    Words,
     enum_at,
     foreign,
     free_text_row,
     is_free_text,
-    is_native,
     list_of,
     object_of,
     parse,
     reasons,
     write,
 )
+from contentmodel.content import hosted
 from contentmodel.content.base import Protected
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.hosted import (
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ConfigurationContent, ErrorContent, ToolChangeContent, UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -78,7 +72,8 @@ from contentmodel.content.tools import (
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool, ResponseFormat
-from contentmodel_adapters.anthropic.definitions import NO_PARAMETERS, without_parameters_row
+from contentmodel_adapters.anthropic.kin import NO_PARAMETERS, ONE_TOOL, without_parameters_row
+from contentmodel_adapters.anthropic.models import DISPLAYS, EFFORTS, MODES
 from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
 from contentmodel_adapters.common.hosted import Current, Hosted
 
@@ -112,7 +107,10 @@ class CachedBlocks(Blocks[Any]):
         return wire.__class__ is dict and not self._is_point(wire)
 
     def decode(self, value: list[Any], context: DecodeContext, container: Any, key: str) -> list[Any]:
-        if not any(map(self._is_point, value)):
+        for wire in value:
+            if wire.__class__ is dict and self._key in wire:
+                break
+        else:
             return self.union.decode_list(value, context)
         contents: list[Any] = []
         for group in self._groups(value):
@@ -150,22 +148,18 @@ class CachedBlocks(Blocks[Any]):
         return places
 
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
-        if all(getattr(content, "cache_point", None) is None for content in value):
+        points = list(map(getattr, value, repeat("cache_point"), repeat(None)))
+        if points.count(None) == len(points):
             return self.union.encode_list(value, context) or None
         wires: list[Any] = []
-        for content in value:
+        for content, point in zip(value, points, strict=True):
             blocks = self.union.encode_list([content], context)
             wires += blocks
-            point = getattr(content, "cache_point", None)
-            made = None if point is None else self._written(point, context, follows=bool(blocks))
-            wires += [] if made is None else [{self._key: made}]
+            if point is not None and not blocks:
+                context.report_loss(point, None, reasons.CACHE_POINT)
+            elif point is not None and (made := self._points.encode(point, context, None)) is not None:
+                wires.append({self._key: made})
         return wires or None
-
-    def _written(self, point: CachePoint, context: EncodeContext, *, follows: bool) -> Any:
-        if follows:
-            return self._points.encode(point, context, None)
-        context.report_loss(point, None, reasons.CACHE_POINT)
-        return None
 
 
 class UncachedBlocks(Blocks[Any]):
@@ -173,7 +167,8 @@ class UncachedBlocks(Blocks[Any]):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
         for content in value:
-            context.report_lost_attributes(content, ("cache_point",))
+            if getattr(content, "cache_point", None) is not None:
+                context.report_loss(content.cache_point, None, reasons.CACHE_POINT)
         return super().encode(value, context, owner)
 
 
@@ -397,35 +392,16 @@ FAILED = [
 ARGUMENTS = ArgumentsObject()
 
 
-class Status(Codec[bool]):
-    """The status of a result: whether the tool failed."""
-
-    classes = (str,)
-    identity = False
-    known_values = frozenset({"success", "error"})
-
-    def holds(self, value: object) -> bool:
-        return value.__class__ is str and value in self.known_values
-
-    def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> bool:
-        return value == "error"
-
-    def encode(self, value: bool, context: EncodeContext, owner: object) -> str:
-        return "error" if value else "success"
-
-    def describe(self) -> str:
-        return "str"
-
-
-STATUS = Status()
+STATUS = Words({"success": False, "error": True})
+"""The status of a result: whether the tool failed."""
 CALL: dict[str, Spec] = {
     "toolUse.toolUseId": "call_id",
     "toolUse.name": "name",
     "toolUse.input": ("arguments", ARGUMENTS),
 }
 HOSTED: dict[str, tuple[type[Any], type[Any]]] = {
-    "nova_grounding": (WebSearchToolCallContent, WebSearchToolResultContent),
-    "nova_code_interpreter": (CodeInterpreterToolCallContent, CodeInterpreterToolResultContent),
+    "nova_grounding": (hosted.WebSearchToolCallContent, hosted.WebSearchToolResultContent),
+    "nova_code_interpreter": (hosted.CodeInterpreterToolCallContent, hosted.CodeInterpreterToolResultContent),
 }
 _ON_SERVER = {"toolUse.type": "server_tool_use"}
 _NO_INPUT: dict[str, Any] = {"toolUse.input": {}}
@@ -535,7 +511,6 @@ RESULTS = [
 
 # -- all blocks ----------------------------------------------------------------------------------------------------
 
-_ONE = Pair((dict,), lambda tool: [tool], lambda tools: tools[0] if tools else None, "dict")
 REASONING = [
     Row(
         "reasoningText",
@@ -555,19 +530,9 @@ REASONING = [
     ),
 ]
 OTHERS = [
-    Row(
-        "toolAddition",
-        ToolChangeContent,
-        {"toolAddition.tool": ("tools", _ONE)},
-        Implied({"action": "add"}),
-        Silent(CACHED),
-    ),
-    Row(
-        "toolRemoval",
-        ToolChangeContent,
-        {"toolRemoval.tool": ("tools", _ONE)},
-        Implied({"action": "remove"}),
-        Silent(CACHED),
+    *(
+        Row(tag, ToolChangeContent, {f"{tag}.tool": ("tools", ONE_TOOL)}, Implied({"action": action}), Silent(CACHED))
+        for tag, action in (("toolAddition", "add"), ("toolRemoval", "remove"))
     ),
     # A cache point that follows no block.
     Row(
@@ -638,24 +603,19 @@ def _row_of(wire: dict[str, Any]) -> str | None:
     return None
 
 
-def _usual(content: Any, rows: list[Row]) -> Row | None:
-    names = {row.name: row for row in rows}
+def _usual(content: Any, rows: list[Row]) -> Row | str | None:
     kind = content.__class__
     if kind is TextContent:
-        return names.get("citationsContent" if content.annotations else "text")
+        return "citationsContent" if content.annotations else rows[0]
     if kind is ReasoningContent:
-        is_redacted = content.protected is not None and content.protected.kind == "redacted"
-        return names["redactedContent" if is_redacted else "reasoningText"]
+        return rows[content.protected is not None and content.protected.kind == "redacted"]
     if kind is DataContent:
-        medium = content.media_kind or "document"
-        return names.get("document.text" if content.text is not None else f"{medium}.bytes")
+        return "document.text" if content.text is not None else f"{content.media_kind or 'document'}.bytes"
     if kind is UriContent:
-        return names.get(f"{content.media_kind}.s3Location")
+        return f"{content.media_kind}.s3Location"
     if kind is DocumentContent:
-        return names["searchResult" if content.uri is not None and content.title is not None else "document.content"]
-    if kind is ToolChangeContent:
-        return names["toolAddition" if content.action == "add" else "toolRemoval"]
-    return rows[0]
+        return rows[content.uri is None or content.title is None]
+    return rows[content.action != "add"] if kind is ToolChangeContent else rows[0]
 
 
 SYSTEM = TABLE.union("system block", [TEXT, GUARDED, MEDIA[-1], OTHERS[-1]], find=_row_of, prefer=_usual)
@@ -852,24 +812,28 @@ class Messages(MessageList):
     """The list of messages of a request. A user's message that begins with results of tools is two messages."""
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        messages = [MESSAGE.decode(wire, context) for _, wire in self.objects(value, context)]
+        decode = MESSAGE.functions[0]
+        messages = [decode(wire, context) for _, wire in self.objects(value, context)]
         context.trace_messages(messages, value, lambda message: MESSAGE)
-        return without_begun([part for message in messages for part in _by_author(message, context)], context, BEFORE)
+        parts: list[ChatMessage] = []
+        for message in messages:
+            is_tool = message.role == "user" and bool(message.contents) and _is_result(message.contents[0])
+            parts += _by_author(message, context) if is_tool else (message,)
+        return without_begun(parts, context, BEFORE)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        encode = MESSAGE.functions[1]
         wires: list[dict[str, Any]] = []
         for message in value:
-            wire = MESSAGE.encode(message, context)
-            begun = BEFORE.of(message, API)
+            wire, origin = encode(message, context), message.origin
+            begun = None if message.extra is None else BEFORE.of(message, API)
             if begun is not None:
                 wire["content"] = [{"text": begun}]
-            if message.origin is not None and message.origin.is_answer and not wire.get("content"):
-                # An answer that broke off before its first block: the API refuses a message without content.
-                foreign.leave_empty(message, context)
-                continue
-            is_own = is_native(message, context)
-            if not is_own and not wire.get("content"):
-                # An empty message of another API is not sent.
+            is_own = origin is not None and origin.api == API
+            if not wire.get("content") and (not is_own or (origin is not None and origin.is_answer)):
+                # The API refuses a message without content. An answer may have broken off before its first block.
+                if origin is not None and origin.is_answer:
+                    foreign.leave_empty(message, context)
                 continue
             joins = JOINED.of(message, API) is not None if is_own else wire["role"] != "system"
             if joins and wires and wires[-1].get("role") == wire["role"]:
@@ -882,11 +846,7 @@ class Messages(MessageList):
 
 def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage]:
     """Return the results at the start of a user's message as a message of the role "tool", and the rest as another."""
-    if message.role != "user":
-        return [message]
     results = list(takewhile(_is_result, message.contents))
-    if not results:
-        return [message]
     rest = message.contents[len(results) :]
     tool = ChatMessage(role="tool", contents=results, origin=message.origin, extra=None if rest else message.extra)
     parts = [tool, JOINED.on(replace(message, contents=rest), API, True)] if rest else [tool]
@@ -928,7 +888,6 @@ def require_messages(wire: dict[str, Any], context: DecodeContext) -> None:
 OF_MODEL = "additionalModelRequestFields"
 """The field of requests that holds those of the model's own API."""
 _TIERS = ("priority", "default", "flex", "reserved")
-_EFFORTS = ("low", "medium", "high", "xhigh", "max")
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
@@ -945,12 +904,10 @@ REQUEST = TABLE.record(
         "inferenceConfig.stopSequences": "options.stop_sequences",
         f"{OF_MODEL}.tool_choice": ("options.parallel_tool_calls", PARALLEL),
         f"{OF_MODEL}.top_k": "options.top_k",
-        f"{OF_MODEL}.thinking.type": enum_at(
-            "options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"
-        ),
+        f"{OF_MODEL}.thinking.type": enum_at("options.reasoning.mode", *MODES),
         f"{OF_MODEL}.thinking.budget_tokens": "options.reasoning.budget_tokens",
-        f"{OF_MODEL}.thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
-        "outputConfig.effort": enum_at("options.reasoning.effort", *_EFFORTS),
+        f"{OF_MODEL}.thinking.display": enum_at("options.reasoning.summary", *DISPLAYS),
+        "outputConfig.effort": enum_at("options.reasoning.effort", *EFFORTS),
         "outputConfig.textFormat": ("options.response_format", OneOf(OUTPUT_FORMAT)),
         "requestMetadata": "options.metadata",
         "serviceTier.type": enum_at("options.service_tier", *_TIERS),

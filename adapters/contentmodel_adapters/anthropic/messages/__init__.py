@@ -24,7 +24,6 @@ from contentmodel.capabilities import Known
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.aws_errors import OF_HOLDERS
-from contentmodel_adapters.anthropic.messages.dialects import DIALECTS, host_of, limited
 from contentmodel_adapters.anthropic.messages.fit import (
     ANSWER_STEPS,
     HOST_STEPS,
@@ -42,7 +41,7 @@ from contentmodel_adapters.anthropic.messages.response import (
     encode_blocks,
     with_error,
 )
-from contentmodel_adapters.anthropic.messages.rules import RULES
+from contentmodel_adapters.anthropic.messages.rules import DIALECTS, RULES, host_of, limited
 from contentmodel_adapters.anthropic.messages.stream import METRICS, Decoder, Encoder
 from contentmodel_adapters.anthropic.messages.table import ADDED, API, REQUEST, TABLE
 from contentmodel_adapters.common.schema_adaptation import restored_arguments

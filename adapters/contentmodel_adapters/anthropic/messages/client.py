@@ -14,7 +14,7 @@ from contentmodel.authoring import Capabilities
 from contentmodel.extras import needs_extra
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.anthropic.messages import HTTP
-from contentmodel_adapters.anthropic.messages.dialects import DIALECTS
+from contentmodel_adapters.anthropic.messages.rules import dialect_of
 from contentmodel_adapters.anthropic.messages.table import API, BETAS
 from contentmodel_adapters.common import clients
 from contentmodel_adapters.common.calls import Call
@@ -32,38 +32,8 @@ _HOSTS: dict[str, tuple[type, ...]] = {
 }
 
 
-def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    """Return the policies of a client. The caller's policies take precedence.
-
-    They name the host of the SDK's client. Without one, they limit sampling if the API version that the SDK sends
-    refuses it.
-    """
-    host = next((name for name, kinds in _HOSTS.items() if isinstance(sdk, kinds)), None)
-    if host is not None:
-        return {"dialect": host, **(policies or {})}
-    version = sdk.default_headers.get("anthropic-version") if type(sdk) in plain else None
-    if not isinstance(version, str) or version < UNSAMPLED:
-        return policies
-    limits = Capabilities(sampling={}, limited_by=f"version {version} of the API")
-    return {"capabilities": limits.policy(), **(policies or {})}
-
-
-def completed(call: Call, sdk: Any, policies: Mapping[str, str] | None, *, stream: bool) -> Call:
-    """Return a call with the fields that the SDK moves into the path, and the beta features of the SDK's client."""
-    dialect = DIALECTS.get((policies or {}).get("dialect", ""))
-    if dialect is None or dialect.version is None:
-        return call
-    call.payload["model"] = call.model
-    if stream:
-        call.payload["stream"] = True
-    betas = sdk.default_headers.get("anthropic-beta") if dialect.betas_in_body else None
-    if isinstance(betas, str):
-        call.payload.setdefault(BETAS, [name.strip() for name in betas.split(",")])
-    return call
-
-
-class Client(clients.PostingClient):
-    """A ChatClient over `anthropic.Anthropic`, or another client of that SDK."""
+class OfMessages(clients.BaseClient):
+    """The policies and the body of a call, for sync and async clients."""
 
     api = API
     path = HTTP.generate.path
@@ -71,28 +41,44 @@ class Client(clients.PostingClient):
     plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
 
     def choices(self) -> Mapping[str, str] | None:
-        return choices(self.sdk, self.plain, self.policies)
+        """Return the policies of a client. The caller's policies take precedence.
+
+        They name the host of the SDK's client. Without one, they limit sampling if the API version that the SDK sends
+        refuses it.
+        """
+        host = next((name for name, kinds in _HOSTS.items() if isinstance(self.sdk, kinds)), None)
+        if host is not None:
+            return {"dialect": host, **(self.policies or {})}
+        version = self.sdk.default_headers.get("anthropic-version") if type(self.sdk) in self.plain else None
+        if not isinstance(version, str) or version < UNSAMPLED:
+            return self.policies
+        limits = Capabilities(sampling={}, limited_by=f"version {version} of the API")
+        return {"capabilities": limits.policy(), **(self.policies or {})}
 
     def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
-        return completed(super().prepare(request, stream=stream), self.sdk, self.choices(), stream=stream)
+        """Return a call with the fields that the SDK moves into the path, and the beta features of its client."""
+        call = super().prepare(request, stream=stream)
+        dialect = dialect_of(self.choices())
+        if dialect is None or dialect.version is None:
+            return call
+        call.payload["model"] = call.model
+        if stream:
+            call.payload["stream"] = True
+        betas = self.sdk.default_headers.get("anthropic-beta") if dialect.betas_in_body else None
+        if isinstance(betas, str):
+            call.payload.setdefault(BETAS, [name.strip() for name in betas.split(",")])
+        return call
+
+
+class Client(OfMessages, clients.PostingClient):
+    """A ChatClient over `anthropic.Anthropic`, or another client of that SDK."""
 
     def make_sdk(self, options: dict[str, Any]) -> anthropic.Anthropic:
         return anthropic.Anthropic(**options)
 
 
-class AsyncClient(clients.AsyncPostingClient):
+class AsyncClient(OfMessages, clients.AsyncPostingClient):
     """An AsyncChatClient over `anthropic.AsyncAnthropic`."""
-
-    api = API
-    path = HTTP.generate.path
-    errors = anthropic
-    plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
-
-    def choices(self) -> Mapping[str, str] | None:
-        return choices(self.sdk, self.plain, self.policies)
-
-    def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
-        return completed(super().prepare(request, stream=stream), self.sdk, self.choices(), stream=stream)
 
     def make_sdk(self, options: dict[str, Any]) -> anthropic.AsyncAnthropic:
         return anthropic.AsyncAnthropic(**options)

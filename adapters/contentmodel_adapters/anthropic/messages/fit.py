@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -45,18 +46,22 @@ from contentmodel.request import ChatRequest, HostedTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic import aws_errors
 from contentmodel_adapters.anthropic.kin import WITH_CITED_DOCUMENTS, with_cache_writes_of_kin, with_citations_of_kin
-from contentmodel_adapters.anthropic.messages.dialects import (
+from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERRORS, HELD
+from contentmodel_adapters.anthropic.messages.rules import (
     CACHE_CONTROL,
+    CALL_IDS,
     DIALECTS,
+    INLINE,
+    MOST_BREAKPOINTS,
     OF_HOSTED_TOOLS,
-    UNCACHED,
+    THINKING,
+    TOOL_NAMES,
     Dialect,
+    cached_blocks,
     lacking_contents,
     refused_tools,
     refuses_cache_point,
 )
-from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERRORS, HELD
-from contentmodel_adapters.anthropic.messages.rules import CALL_IDS, MOST_BREAKPOINTS, TOOL_NAMES, cached_blocks
 from contentmodel_adapters.anthropic.messages.table import ADDED, API, BETAS, CURRENT, VERSION
 from contentmodel_adapters.common.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.common.media import GOOGLE_FILES
@@ -66,12 +71,10 @@ from contentmodel_adapters.common.schema_adaptation import ANTHROPIC, with_fitti
 
 # -- media ---------------------------------------------------------------------------------------------------------
 
-# The media types that image and document blocks take inline (rules.py, media_types_supported).
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")
 READS = media.MediaSupport(
-    (*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True, in_documents=True
+    tuple(chain.from_iterable(INLINE.values())), LINKS, private=GOOGLE_FILES, texts=True, in_documents=True
 )
 
 
@@ -312,7 +315,7 @@ def _with_cached_block(
     content = messages[-1].get("content") if messages else None
     blocks: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content
     last = blocks[-1] if isinstance(blocks, list) and blocks else None
-    if isinstance(last, dict) and last.get("type") not in UNCACHED:
+    if isinstance(last, dict) and last.get("type") not in THINKING:
         last = {CACHE_CONTROL: payload[CACHE_CONTROL], **last}
         body["messages"] = [*body["messages"][:-1], {**messages[-1], "content": [*blocks[:-1], last]}]
     return body

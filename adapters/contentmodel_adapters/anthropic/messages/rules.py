@@ -1,7 +1,8 @@
-"""Requests that the API refuses, ignores or answers badly, and the capabilities of Claude models (anthropic/models.py).
+"""The hosts of the Messages API, the requests that it refuses, ignores or answers badly, and capabilities of models.
 
-The rules are those of Anthropic's own models. Hosts of other models are less strict, so a rule that only Claude
-enforces is checked only if the model's name contains `claude`.
+The models are in anthropic/models.py. The rules are those of Anthropic's own models. Hosts of other models are less
+strict, so a rule that only Claude enforces is checked only if the model's name contains `claude`. The steps in fit.py
+read the same rows and limits.
 """
 
 from __future__ import annotations
@@ -10,31 +11,195 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
+
 from contentmodel.authoring import (
+    INVOKE_STREAM,
     Broken,
     Capabilities,
     CapabilityTable,
     Find,
     FindByModel,
+    Host,
     IdentifierRule,
     Range,
     Rules,
     Severity,
+    StreamFormat,
     makers,
     objects,
     one_object,
 )
+from contentmodel.capabilities import canonical
+from contentmodel.content import hosted
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel_adapters.anthropic import models
-from contentmodel_adapters.anthropic.messages.dialects import declare_rules
-from contentmodel_adapters.anthropic.messages.table import API
+from contentmodel_adapters.anthropic.messages.table import API, HOSTED_KINDS, SERVER_TOOLS, VERSION
 from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
-from contentmodel_adapters.common.rules import bad_base64, subschemas, unsampled
+from contentmodel_adapters.common.rules import bad_base64, out_of_range, subschemas, table, unsampled
+
+Request: TypeAlias = dict[str, Any]
+Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 
 CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["anthropic"])
 
 
 RULES = Rules("anthropic-messages", CAPABILITIES)
+
+# -- hosts ----------------------------------------------------------------------------------------------------------
+
+# Bedrock's InvokeModel and Vertex AI have the model in the path and the version of the API in the body
+# (lib/bedrock/_client.py and lib/vertex/_client.py of anthropic 2.12, seen 2026-11-24).
+CACHE_CONTROL = "cache_control"
+THINKING = ("thinking", "redacted_thinking")
+"""Blocks of reasoning. They have no cache point (types/thinking_block_param.py of anthropic 2.12, seen 2026-11-27)."""
+
+
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of the Messages API, and its differences from Anthropic's own.
+
+    - `version`: the value of `anthropic_version` in the body; None if the version is in a header.
+    - `in_path`: the fields of a request that are in the path instead.
+    - `betas_in_body`: whether the beta features of a request are in the body. Else they are in a header.
+    - `refused`: further fields that the host refuses. `hosted_types`: the types of hosted tools that the host accepts,
+      by kind; a kind that is missing has no limit.
+    - `sources`: the types of sources of images and documents that the host refuses.
+    - `caches`: the models that take a cache point of the whole request, as a pattern of names; None for all.
+      `unstructured`: the models that lack output formats and strict tools at the host.
+    - `stream_format`: the format of its streams; None if it is the API's own. `errors_of_aws`: whether its errors are
+      those of AWS.
+    """
+
+    name: str
+    version: str | None = None
+    in_path: tuple[str, ...] = ()
+    betas_in_body: bool = False
+    refused: tuple[str, ...] = ()
+    hosted_types: Mapping[str, tuple[str, ...]] = {}
+    sources: tuple[str, ...] = ()
+    caches: str | None = None
+    unstructured: str | None = None
+    stream_format: StreamFormat | None = None
+    errors_of_aws: bool = False
+
+
+# The features of Anthropic's own platform: build-with-claude/data-residency, /fast-mode, the MCP connector, the Files
+# API and the containers of code execution (platform.claude.com/docs/en/build-with-claude/overview). Bedrock refuses
+# `diagnostics` and the types of code execution, and Vertex AI accepts only the first version of web search (live tests,
+# in models/anthropic/__init__.py of pydantic-ai 2.68). Links: anthropics/anthropic-sdk-typescript#1038,
+# pollinations/pollinations#5862.
+_OWN_FIELDS = ("container", "mcp_servers", "diagnostics", "inference_geo", "speed")
+_OWN_TOOLS: dict[str, tuple[str, ...]] = dict.fromkeys(("web_fetch", "code_interpreter", "advisor", "mcp"), ())
+_OWN_SOURCES = ("url", "file")
+# Older models refuse `cache_control` beside the messages ("Extra inputs are not permitted"; live tests, in
+# providers/_bedrock_model_names.py of pydantic-ai 2.68; BerriAI/litellm#26320; seen 2026-11-27).
+_CACHED_AT_BEDROCK = "claude-(?:fable-5|haiku-5-5|opus-4-[78]|opus-5|sonnet-5).*"
+# docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, and the same file; seen 2026-11-27.
+_UNSTRUCTURED_AT_BEDROCK = "claude-(?:opus-4-1|fable-5).*"
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(name="anthropic"),
+        Dialect(
+            name="bedrock",
+            version="bedrock-2023-05-31",
+            in_path=("model", "stream"),
+            betas_in_body=True,
+            refused=_OWN_FIELDS,
+            hosted_types={"web_search": (), **_OWN_TOOLS},
+            sources=_OWN_SOURCES,
+            caches=_CACHED_AT_BEDROCK,
+            unstructured=_UNSTRUCTURED_AT_BEDROCK,
+            stream_format=INVOKE_STREAM,
+            errors_of_aws=True,
+        ),
+        Dialect(
+            name="vertex",
+            version="vertex-2023-10-16",
+            in_path=("model",),
+            refused=_OWN_FIELDS,
+            hosted_types={"web_search": ("web_search_20250305",), **_OWN_TOOLS},
+            sources=_OWN_SOURCES,
+        ),
+    )
+}
+
+
+def dialect_of(policies: Mapping[str, str] | None) -> Dialect | None:
+    """Return the host that the policy `dialect` names; None without the policy. Raise ValueError if it is unknown."""
+    name = (policies or {}).get("dialect")
+    if name is None:
+        return None
+    if name not in DIALECTS:
+        raise ValueError(f"unknown policy dialect={name}: expected {' | '.join(DIALECTS)}")
+    return DIALECTS[name]
+
+
+def host_of(policies: Mapping[str, str] | None) -> Host:
+    """Return the differences of the host that the policy `dialect` names."""
+    dialect = dialect_of(policies)
+    return (
+        Host()
+        if dialect is None
+        else Host(stream_format=dialect.stream_format, serves=frozenset({"anthropic"}), dialect=dialect)
+    )
+
+
+def limited(capabilities: Capabilities, policies: Mapping[str, str] | None, model: str | None) -> Capabilities:
+    """Return the capabilities of a model at the host that the policy `dialect` names."""
+    dialect = dialect_of(policies)
+    if dialect is None:
+        return capabilities
+    if dialect.unstructured is not None and _is_named(model, dialect.unstructured):
+        capabilities = msgspec.structs.replace(capabilities, structured_output=False, strict_tools=False)
+    if not dialect.hosted_types:
+        return capabilities
+    types = {**(capabilities.hosted_types or {}), **dialect.hosted_types}
+    return msgspec.structs.replace(capabilities, hosted_types=types)
+
+
+def _is_named(model: Any, pattern: str) -> bool:
+    return isinstance(model, str) and re.fullmatch(pattern, canonical(model)) is not None
+
+
+def refuses_cache_point(dialect: Dialect, model: Any) -> bool:
+    """Return whether a host refuses the cache point of a whole request. False if the model is unknown."""
+    if dialect.caches is None or not isinstance(model, str) or not canonical(model).startswith("claude"):
+        return False
+    return not _is_named(model, dialect.caches)
+
+
+# The calls and results of the tools that the provider runs, by the kind of the tool, with the names of their blocks.
+_PROVIDED = (
+    *SERVER_TOOLS,
+    ("mcp", hosted.McpServerToolCallContent, hosted.McpServerToolResultContent, ("mcp",)),
+    ("mcp", hosted.McpListToolsToolCallContent, hosted.McpListToolsToolResultContent, ()),
+)
+_KINDS = {name: kind for kind, _, _, names in _PROVIDED for name in names}
+OF_HOSTED_TOOLS = tuple(content for _, call, result, _ in _PROVIDED for content in (call, result))
+
+
+def lacking_contents(dialect: Dialect) -> tuple[type, ...]:
+    """Return the types of the calls and results of the hosted tools of which the host has no version."""
+    lacking = _lacking(dialect)
+    return tuple(content for kind, *pair, _ in _PROVIDED if kind in lacking for content in pair)
+
+
+def _lacking(dialect: Dialect) -> list[str]:
+    """Return the kinds of the hosted tools of which the host has no version."""
+    return [kind for kind, types in dialect.hosted_types.items() if not types]
+
+
+def refused_tools(request: Request, dialect: Dialect) -> Found:
+    """Yield the hosted tools that a host does not accept, with their paths."""
+    for at, tool in objects(request, "tools"):
+        kind = HOSTED_KINDS.get(str(tool.get("type")))
+        if kind is not None and tool["type"] not in dialect.hosted_types.get(kind, (tool["type"],)):
+            yield at, tool
+
+
+# -- rules ----------------------------------------------------------------------------------------------------------
+
 CALL_IDS = IdentifierRule("[a-zA-Z0-9_-]", 64)
 """The API documents no limit; 64 is the limit of Bedrock, which runs the same models."""
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
@@ -45,15 +210,16 @@ SDK = "anthropic 2.11.0"
 
 CALL_ID = re.compile(f"{CALL_IDS.characters}+")
 HOSTED_ID = re.compile("srvtoolu_[a-zA-Z0-9_]+")
-THINKING = ("thinking", "redacted_thinking")
 SAMPLING = {name: name for name in ("temperature", "top_p", "top_k")}
-IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+INLINE = {
+    "image base64": ("image/png", "image/jpeg", "image/gif", "image/webp"),
+    "document base64": ("application/pdf",),
+    "document text": ("text/plain",),
+}
+"""The media types that blocks take inline, by the types of the block and of its source."""
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 UNSUPPORTED = {"integer": BOUNDS, "number": BOUNDS, "array": ("maxItems", "uniqueItems")}
-MOST_BREAKPOINTS, MOST_STRICT, LEAST_BUDGET = 4, 20, 1024
-
-Request: TypeAlias = dict[str, Any]
-Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+MOST_BREAKPOINTS, MOST_STRICT = 4, 20
 
 
 class Turn(NamedTuple):
@@ -98,11 +264,6 @@ def _final(request: Request) -> list[tuple[str, dict[str, Any]]]:
 def _is_hosted_result(block: dict[str, Any]) -> bool:
     kind = block.get("type")
     return isinstance(kind, str) and kind.endswith("_tool_result") and kind != "mcp_tool_result"
-
-
-def _member(parent: dict[str, Any], name: str, key: str) -> Any:
-    """Return the value under a key of the object under `name`; None if there is no such object."""
-    return next((holder.get(key) for _, holder in one_object(parent, name)), None)
 
 
 def _number(request: Request, key: str) -> float | None:
@@ -288,7 +449,7 @@ def hosted_calls_and_results_are_paired(request: Request) -> Iterator[Broken]:
         for at, block in turn.blocks:
             if _is_hosted_result(block) and str(block.get("tool_use_id")) not in calls:
                 yield at, f"no call {block.get('tool_use_id')!r}"
-            for call_id in (block.get("tool_use_id"), _member(block, "caller", "tool_id")):
+            for call_id in (block.get("tool_use_id"), table(block, "caller").get("tool_id")):
                 pending.pop(str(call_id), None)
             if block.get("type") == "server_tool_use":
                 calls.add(str(block.get("id")))
@@ -312,7 +473,7 @@ def thinking_is_signed(request: Request) -> Iterator[Broken]:
 @_of_claude("send it too, or disable thinking", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
 def thinking_kept_with_calls(request: Request) -> Iterator[Broken]:
     """With a thinking budget, calls without their thinking are refused, or the answer continues without thinking."""
-    loop = _open_loop(_turns(request)) if _member(request, "thinking", "type") == "enabled" else []
+    loop = _open_loop(_turns(request)) if table(request, "thinking").get("type") == "enabled" else []
     thought = any(b.get("type") in THINKING for turn in loop for _, b in turn.blocks)
     yield from ((turn.path, "calls without thinking") for turn in loop[:1] if not thought)
 
@@ -337,11 +498,10 @@ def data_is_base64(request: Request) -> Iterator[Broken]:
 @_of_claude("convert it to a supported type", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")
 def media_types_supported(request: Request) -> Iterator[Broken]:
     """Inline images must be JPEG, PNG, GIF or WebP, inline documents PDF or text; no link may be to audio or video."""
-    read = {"image base64": IMAGES, "document base64": ("application/pdf",), "document text": ("text/plain",)}
     for at, block in _blocks(request, "image", "document"):
         for path, source in one_object(block, "source", at):
             media_type = source.get("media_type")
-            accepted = read.get(f"{block['type']} {source.get('type')}")
+            accepted = INLINE.get(f"{block['type']} {source.get('type')}")
             if accepted and isinstance(media_type, str) and media_type not in accepted:
                 yield f"{path}.media_type", media_type
             link = source.get("url") if source.get("type") == "url" else None
@@ -361,15 +521,13 @@ def error_results_hold_text(request: Request) -> Iterator[Broken]:
 @_of_claude("use a value from 0 to 1", "anthropics/anthropic-sdk-python#893, odysseus-dev/odysseus#1644")
 def sampling_in_range(request: Request) -> Iterator[Broken]:
     """temperature and top_p must be between 0 and 1."""
-    numbers = ((key, _number(request, key)) for key in ("temperature", "top_p"))
-    yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and not 0 <= n <= 1)
+    return out_of_range(request, {key: models.SAMPLED[key] for key in ("temperature", "top_p")})
 
 
 @_of_claude("use 0 or more", f"types/message_create_params.py of {SDK}")
 def counts_are_not_negative(request: Request) -> Iterator[Broken]:
     """max_tokens and top_k must be at least 0. With max_tokens 0, the API caches the prompt and sends no answer."""
-    numbers = ((key, _number(request, key)) for key in ("max_tokens", "top_k"))
-    yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and n < 0)
+    return out_of_range(request, dict.fromkeys(("max_tokens", "top_k"), (0, float("inf"))))
 
 
 @_by_model("remove it", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
@@ -389,7 +547,7 @@ def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
 @_by_model("remove it", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
 def no_sampling_with_thinking(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """With thinking, temperature must be 1, top_p at least 0.95, and top_k unset."""
-    if _member(request, "thinking", "type") in ("enabled", "adaptive"):
+    if table(request, "thinking").get("type") in ("enabled", "adaptive"):
         yield from _unsampled(request, capabilities.sampling_while_thinking)
 
 
@@ -407,7 +565,7 @@ def thinking_budget_in_range(request: Request) -> Iterator[Broken]:
     for at, thinking in one_object(request, "thinking"):
         budget, most = _number(thinking, "budget_tokens"), _number(request, "max_tokens")
         enough = most is None or budget is None or budget < most or bool(request.get("tools"))
-        if thinking.get("type") == "enabled" and budget is not None and (budget < LEAST_BUDGET or not enough):
+        if thinking.get("type") == "enabled" and budget is not None and (budget < models.BUDGET[0] or not enough):
             yield at, f"{budget}, max_tokens {most}"
 
 
@@ -417,7 +575,7 @@ def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Ite
 
     Up to 4.5, no adaptive thinking; from 4.7 on, no thinking budget; Sonnet 4.5, Haiku 4.5 and older: no effort.
     """
-    kind, effort = _member(request, "thinking", "type"), _member(request, "output_config", "effort")
+    kind, effort = table(request, "thinking").get("type"), table(request, "output_config").get("effort")
     off = capabilities.efforts_without_thinking if kind in ("disabled", "between_tools") else None
     if (
         isinstance(kind, str)
@@ -433,8 +591,8 @@ def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Ite
 @_by_model("use auto, and ask for the tool in the prompt", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
 def forced_tool_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """A tool must not be forced with a thinking budget, or on Opus 5.5, Sonnet 5.5, Fable or Mythos 5.1 and 5.2."""
-    kind = _member(request, "tool_choice", "type")
-    if kind in ("any", "tool") and refuses_forced_tool(capabilities, _member(request, "thinking", "type")):
+    kind = table(request, "tool_choice").get("type")
+    if kind in ("any", "tool") and refuses_forced_tool(capabilities, table(request, "thinking").get("type")):
         yield "$.tool_choice", kind
 
 
@@ -543,7 +701,7 @@ def stop_sequences_are_not_blank(request: Request) -> Iterator[Broken]:
 @_of_claude("request citations or a format, not both", "anthropics/claude-code#19417, agno-agi/agno#7513")
 def no_citations_with_output_format(request: Request) -> Iterator[Broken]:
     """With an output format, documents and search results must not have citations."""
-    if isinstance(_member(request, "output_config", "format"), dict):
+    if isinstance(table(request, "output_config").get("format"), dict):
         for at, block in _blocks(request, "document", "search_result"):
             for path, citations in one_object(block, "citations", at):
                 yield from (
@@ -551,7 +709,59 @@ def no_citations_with_output_format(request: Request) -> Iterator[Broken]:
                 )
 
 
-declare_rules(RULES)
+# -- rules of hosts -------------------------------------------------------------------------------------------------
+
+# Hosts with this API: DeepSeek (api-docs.deepseek.com/guides/anthropic_api), Ollama and others with open weights.
+makers.declare_models(
+    RULES, "platform.claude.com/docs/en/api/errors, 404; seen 2026-11-29", serves=makers.OPEN | {"anthropic"}
+)
+
+
+@RULES.by_host(
+    "refused",
+    fix="convert it with the policy dialect",
+    source="lib/bedrock/_client.py, lib/vertex/_client.py of anthropic 2.12; fumito-ito/AnthropicSwiftSDK#19; "
+    "seen 2026-11-24",
+)
+def body_has_form_of_host(request: Request, host: Host) -> Iterator[Broken]:
+    """A request to Bedrock or Vertex AI must have `anthropic_version` in the body, and its model only in the path."""
+    dialect: Dialect | None = host.dialect
+    if dialect is None:
+        return
+    if dialect.version is not None and request.get(VERSION) is None:
+        yield "$", f"no {VERSION}: {dialect.name} takes {dialect.version!r}"
+    yield from ((f"$.{name}", "in the body") for name in dialect.in_path if name in request)
+
+
+@RULES.by_host(
+    "refused",
+    fix="remove it, or send media inline",
+    source="platform.claude.com/docs/en/build-with-claude/overview, anthropics/anthropic-sdk-typescript#1038, "
+    "pollinations/pollinations#5862, BerriAI/litellm#36228; seen 2026-11-24",
+)
+def features_known_to_host(request: Request, host: Host) -> Iterator[Broken]:
+    """Bedrock and Vertex AI lack features of Anthropic's own API: fields, hosted tools and calls, files, media by URL.
+
+    Older models at Bedrock accept cache points of blocks only.
+    """
+    dialect: Dialect | None = host.dialect
+    if dialect is None:
+        return
+    yield from ((f"$.{name}", f"at {dialect.name}") for name in dialect.refused if request.get(name) is not None)
+    if request.get(CACHE_CONTROL) is not None and refuses_cache_point(dialect, request.get("model")):
+        yield f"$.{CACHE_CONTROL}", f"for {request['model']:.60} at {dialect.name}"
+    yield from ((at, f"{tool['type']} at {dialect.name}") for at, tool in refused_tools(request, dialect))
+    lacking = _lacking(dialect)
+    for at, block in _blocks(request):
+        kind = str(block.get("type"))
+        name = block.get("name") if kind == "server_tool_use" else re.sub("_tool_(?:use|result|listing)$", "", kind)
+        if isinstance(name, str) and _KINDS.get(name) in lacking:
+            yield at, f"{kind:.60} at {dialect.name}"
+        for place, source in one_object(block, "source", at):
+            if source.get("type") in dialect.sources:
+                yield place, f"source of type {source['type']} at {dialect.name}"
+
+
 RULES.leave_out(
     *("counts-are-not-negative", "chosen-tools-are-defined", "forced-tool-supported", "thinking-mode-supported"),
     *("thinking-budget-in-range", "sampling-supported", "temperature-excludes-top-p", "no-sampling-with-thinking"),

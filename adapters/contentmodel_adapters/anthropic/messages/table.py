@@ -31,7 +31,6 @@ from contentmodel.authoring import (
     OneOf,
     Opaque,
     Outputs,
-    Pair,
     Rest,
     Roles,
     Row,
@@ -51,32 +50,10 @@ from contentmodel.authoring import (
     with_detached_media,
     with_media_back,
 )
+from contentmodel.content import hosted
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.hosted import (
-    AdvisorToolCallContent,
-    AdvisorToolResultContent,
-    BrowserToolCallContent,
-    BrowserToolResultContent,
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    ComputerUseToolCallContent,
-    ComputerUseToolResultContent,
-    McpListToolsToolResultContent,
-    McpServerToolCallContent,
-    McpServerToolResultContent,
-    ShellToolCallContent,
-    ShellToolResultContent,
-    TextEditorToolCallContent,
-    TextEditorToolResultContent,
-    ToolSearchToolCallContent,
-    ToolSearchToolResultContent,
-    WebFetchToolCallContent,
-    WebFetchToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import (
     CompactionContent,
@@ -96,7 +73,8 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool, ResponseFormat, ToolChoice
-from contentmodel_adapters.anthropic.definitions import NO_PARAMETERS, without_parameters_row
+from contentmodel_adapters.anthropic.kin import NO_PARAMETERS, ONE_TOOL, without_parameters_row
+from contentmodel_adapters.anthropic.models import DISPLAYS, EFFORTS, MODES
 from contentmodel_adapters.common.hosted import Current, Hosted, Lines, declaration, output_columns
 from contentmodel_adapters.common.pairs.claude_results import ClaudeCaller
 from contentmodel_adapters.common.replay import Change, Replay, is_own_answer
@@ -377,19 +355,19 @@ _TEXT_COLUMN = Column(TEXT_FIELD, TextContent)
 HOSTED_RESULTS = [
     row(
         "web_search_tool_result",
-        WebSearchToolResultContent,
+        hosted.WebSearchToolResultContent,
         {**RESULT, "content": ("outputs", Outputs(FOUND_PAGES, ErrorContent))},
         Silent(*UNSAID),
         Filled({"content": []}),
     ),
     *_result_rows(
         "web_fetch_tool_result",
-        WebFetchToolResultContent,
+        hosted.WebFetchToolResultContent,
         web_fetch_result=({"content.content": ("outputs", One(FETCHED))}, None),
     ),
     *_result_rows(
         "code_execution_tool_result",
-        CodeInterpreterToolResultContent,
+        hosted.CodeInterpreterToolResultContent,
         code_execution_result=({}, _printed("content.stdout")),
         encrypted_code_execution_result=(
             {"content.encrypted_stdout": ("protected", ENCRYPTED)},
@@ -398,30 +376,30 @@ HOSTED_RESULTS = [
     ),
     *_result_rows(
         "bash_code_execution_tool_result",
-        ShellToolResultContent,
+        hosted.ShellToolResultContent,
         bash_code_execution_result=({}, _printed("content.stdout")),
     ),
     *_result_rows(
         "text_editor_code_execution_tool_result",
-        TextEditorToolResultContent,
+        hosted.TextEditorToolResultContent,
         text_editor_code_execution_view_result=({}, {"content.content": _TEXT_COLUMN}),
         text_editor_code_execution_create_result=({}, None),
         text_editor_code_execution_str_replace_result=({}, {"content.lines": Column(Lines(), TextContent)}),
     ),
     *_result_rows(
         "tool_search_tool_result",
-        ToolSearchToolResultContent,
+        hosted.ToolSearchToolResultContent,
         tool_search_tool_search_result=({"content.tool_references": ("outputs", Blocks(FOUND_TOOLS))}, None),
     ),
     *_result_rows(
         "advisor_tool_result",
-        AdvisorToolResultContent,
+        hosted.AdvisorToolResultContent,
         advisor_result=({}, {"content.text": _TEXT_COLUMN}),
         advisor_redacted_result=({"content.encrypted_content": ("protected", ENCRYPTED)}, None),
     ),
     row(
         "mcp_tool_result",
-        McpServerToolResultContent,
+        hosted.McpServerToolResultContent,
         {
             "tool_use_id": "call_id",
             "is_error": "is_error",
@@ -434,7 +412,7 @@ HOSTED_RESULTS = [
     ),
     row(
         "mcp_tool_listing",
-        McpListToolsToolResultContent,
+        hosted.McpListToolsToolResultContent,
         {"mcp_server_name": "server", "tools": "tools"},
         Silent(*UNSAID, "call_id", "caller"),
         Filled({"mcp_server_name": "", "tools": []}),
@@ -469,52 +447,59 @@ CALL: dict[str, Spec] = {
 }
 # `input` is required (anthropic 2.12, types/tool_use_block_param.py): a call without arguments has an empty object.
 NO_INPUT: dict[str, Any] = {"input": {}}
-SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
-    (WebSearchToolCallContent, ("web_search",)),
-    (WebFetchToolCallContent, ("web_fetch",)),
-    (CodeInterpreterToolCallContent, ("code_execution",)),
-    (ShellToolCallContent, ("bash_code_execution",)),
-    (TextEditorToolCallContent, ("text_editor_code_execution",)),
-    (ToolSearchToolCallContent, ("tool_search_tool_bm25", "tool_search_tool_regex")),
-    (AdvisorToolCallContent, ("advisor",)),
+SERVER_TOOLS: list[tuple[str, type[Any], type[Any], tuple[str, ...]]] = [
+    ("web_search", hosted.WebSearchToolCallContent, hosted.WebSearchToolResultContent, ("web_search",)),
+    ("web_fetch", hosted.WebFetchToolCallContent, hosted.WebFetchToolResultContent, ("web_fetch",)),
+    (
+        "code_interpreter",
+        hosted.CodeInterpreterToolCallContent,
+        hosted.CodeInterpreterToolResultContent,
+        ("code_execution",),
+    ),
+    ("code_interpreter", hosted.ShellToolCallContent, hosted.ShellToolResultContent, ("bash_code_execution",)),
+    (
+        "code_interpreter",
+        hosted.TextEditorToolCallContent,
+        hosted.TextEditorToolResultContent,
+        ("text_editor_code_execution",),
+    ),
+    (
+        "tool_search",
+        hosted.ToolSearchToolCallContent,
+        hosted.ToolSearchToolResultContent,
+        ("tool_search_tool_bm25", "tool_search_tool_regex"),
+    ),
+    ("advisor", hosted.AdvisorToolCallContent, hosted.AdvisorToolResultContent, ("advisor",)),
 ]
+"""The tools that the provider runs: their kind, their call and result, and the names that their calls have."""
+TOOLSETS: dict[str, tuple[type[Any], type[Any]]] = {
+    "computer": (hosted.ComputerUseToolCallContent, hosted.ComputerUseToolResultContent),
+    "browser": (hosted.BrowserToolCallContent, hosted.BrowserToolResultContent),
+}
+"""The calls and results of toolsets, whose members are hosted tools that the application runs, by `toolset_name`."""
 CALLS = [
     row("tool_use", FunctionCallContent, CALL, Silent("status"), Filled(NO_INPUT)),
-    # A call of a toolset's member has the toolset's name. The members of computer and browser toolsets are hosted tools
-    # that the application runs.
-    row(
-        "tool_use",
-        ComputerUseToolCallContent,
-        CALL,
-        Silent("status"),
-        Filled(NO_INPUT),
-        constants={"toolset_name": "computer"},
-    ),
-    row(
-        "tool_use",
-        BrowserToolCallContent,
-        CALL,
-        Silent("status"),
-        Filled(NO_INPUT),
-        constants={"toolset_name": "browser"},
+    *(
+        row("tool_use", call, CALL, Silent("status"), Filled(NO_INPUT), constants={"toolset_name": name})
+        for name, (call, _) in TOOLSETS.items()
     ),
     *(
         Row(
             f"server_tool_use.{names[0]}",
-            model,
+            call,
             CALL,
             Silent("status"),
             Filled(NO_INPUT),
             constants={"type": "server_tool_use"},
             select=("name", names),
         )
-        for model, names in SERVER_TOOLS
+        for _, call, _, names in SERVER_TOOLS
     ),
     row("server_tool_use", HostedToolCallContent, CALL, Silent("status"), Filled(NO_INPUT)),
     Row("other_tool_use", HostedToolCallContent, CALL, Silent("status"), shape=Shape(("_tool_use",))),
     row(
         "mcp_tool_use",
-        McpServerToolCallContent,
+        hosted.McpServerToolCallContent,
         {"id": "call_id", "name": "name", "server_name": "server", "input": ("arguments", ARGUMENTS), **CACHED},
         Silent("status", "caller"),
         Filled(NO_INPUT),
@@ -529,25 +514,14 @@ CLIENT_RESULT: dict[str, Spec] = {
 CLIENT_UNSAID = ("name", "status")
 CLIENT_RESULTS = [
     row("tool_result", FunctionResultContent, CLIENT_RESULT, Silent(*CLIENT_UNSAID)),
-    row(
-        "tool_result",
-        ComputerUseToolResultContent,
-        CLIENT_RESULT,
-        Silent(*CLIENT_UNSAID),
-        constants={"toolset_name": "computer"},
-    ),
-    row(
-        "tool_result",
-        BrowserToolResultContent,
-        CLIENT_RESULT,
-        Silent(*CLIENT_UNSAID),
-        constants={"toolset_name": "browser"},
+    *(
+        row("tool_result", result, CLIENT_RESULT, Silent(*CLIENT_UNSAID), constants={"toolset_name": name})
+        for name, (_, result) in TOOLSETS.items()
     ),
 ]
 
 # -- the rest ------------------------------------------------------------------------------------------------------
 
-_ONE = Pair((dict,), lambda tool: [tool], lambda tools: tools[0] if tools else None, "dict")
 OTHERS = [
     row(
         "thinking",
@@ -560,8 +534,8 @@ OTHERS = [
     ),
     row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, Silent("kind")),
     row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED), **CACHED}),
-    row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE), **CACHED}, Implied({"action": "add"})),
-    row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE), **CACHED}, Implied({"action": "remove"})),
+    row("tool_addition", ToolChangeContent, {"tool": ("tools", ONE_TOOL), **CACHED}, Implied({"action": "add"})),
+    row("tool_removal", ToolChangeContent, {"tool": ("tools", ONE_TOOL), **CACHED}, Implied({"action": "remove"})),
     row(
         "fallback",
         ConfigurationContent,
@@ -644,7 +618,7 @@ CURRENT: Current = {
     "tool_search": (Hosted("tool_search_tool_bm25_20251119", "tool_search_tool_bm25"),),
     "mcp": (Hosted("mcp_toolset", needs=("mcp_server_name",)),),
 }
-_NAMES = {hosted.tag: hosted.name for known in CURRENT.values() for hosted in known}
+_NAMES = {one.tag: one.name for known in CURRENT.values() for one in known}
 
 
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
@@ -842,7 +816,9 @@ def _as_tool_message(message: ChatMessage) -> ChatMessage:
     return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
 
 
-_CLIENT_RESULTS = frozenset({FunctionResultContent, ComputerUseToolResultContent, BrowserToolResultContent})
+_CLIENT_RESULTS = frozenset(
+    {FunctionResultContent, hosted.ComputerUseToolResultContent, hosted.BrowserToolResultContent}
+)
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -866,14 +842,14 @@ REQUEST = TABLE.record(
         "service_tier": enum_at("options.service_tier", "auto", "standard_only"),
         "metadata.user_id": "options.user",
         "cache_control": ("options.cache_point", CachePoints(CACHE_POINT)),
-        "thinking.type": enum_at("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
+        "thinking.type": enum_at("options.reasoning.mode", *MODES),
         "thinking.budget_tokens": "options.reasoning.budget_tokens",
-        "thinking.display": enum_at("options.reasoning.summary", "summarized", "omitted", "updates"),
-        "output_config.effort": enum_at("options.reasoning.effort", "low", "medium", "high", "xhigh", "max"),
+        "thinking.display": enum_at("options.reasoning.summary", *DISPLAYS),
+        "output_config.effort": enum_at("options.reasoning.effort", *EFFORTS),
         "output_config.format": ("options.response_format", OneOf(OUTPUT_FORMAT)),
     },
 )
-TABLE.known_values("thinking", "enabled", "disabled", "adaptive", "between_tools")
+TABLE.known_values("thinking", *MODES)
 TABLE.keep(
     "request",
     *("billing_policy", "compaction", "container", "context_management", "diagnostics", "fallbacks"),

@@ -24,7 +24,6 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.reasoning import ISSUER, SKIP
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
-from contentmodel_adapters.google.generate_content.dialects import DIALECTS, INVOCATIONS, host_of
 from contentmodel_adapters.google.generate_content.fit import (
     ANSWER_STEPS,
     HOST_STEPS,
@@ -40,7 +39,7 @@ from contentmodel_adapters.google.generate_content.response import (
     encode_answer,
     with_block_reason,
 )
-from contentmodel_adapters.google.generate_content.rules import RULES
+from contentmodel_adapters.google.generate_content.rules import DIALECTS, INVOCATIONS, RULES, host_of
 from contentmodel_adapters.google.generate_content.stream import Decoder, Encoder
 from contentmodel_adapters.google.generate_content.table import API, TABLE, id_of_answer
 from contentmodel_adapters.google.generate_content.tools import REQUEST, tools_of_member, with_format_kind, with_level

@@ -48,12 +48,18 @@ from contentmodel_adapters.common.pairs.gemini_results import with_hosted_of_gem
 from contentmodel_adapters.common.pairs.kept_results import TYPES
 from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, is_signed, with_signed_call
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
-from contentmodel_adapters.google.generate_content.dialects import DIALECTS, HOSTED, INVOCATIONS, Dialect
 from contentmodel_adapters.google.generate_content.response import is_feedback
-from contentmodel_adapters.google.generate_content.rules import CALL_IDS, TOOL_NAMES
+from contentmodel_adapters.google.generate_content.rules import DIALECTS, HOSTED, INVOCATIONS, Dialect
 from contentmodel_adapters.google.generate_content.table import API, PARTS, YOUTUBE
 from contentmodel_adapters.google.generate_content.tools import CURRENT, DECLARATIONS
-from contentmodel_adapters.google.kin import with_fields_of_kin, with_mode_of_strict_tools, with_tools_of_kin
+from contentmodel_adapters.google.kin import (
+    CALL_IDS,
+    TOOL_NAMES,
+    requires_signed_calls,
+    with_fields_of_kin,
+    with_mode_of_strict_tools,
+    with_tools_of_kin,
+)
 
 # -- settings and instructions -----------------------------------------------------------------------------------------
 
@@ -85,7 +91,7 @@ def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest
             context.report_loss(made, "kind", reasons.NO_FIELD)
         return request
     typed: ResponseFormat = context.replace(made, media_type="application/json")
-    return replace(request, options=context.replace(request.options, response_format=typed))
+    return replace(request, options=replace(request.options, response_format=typed))
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
@@ -98,11 +104,6 @@ def with_fitting_parts(request: ChatRequest, context: EncodeContext) -> ChatRequ
     """Return a request with paired calls, whose results hold media only if the model reads them there."""
     detach_media = "never" if context.known.capabilities.media_in_results else "always"
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, detach_media=detach_media)
-
-
-def requires_signed_calls(context: EncodeContext) -> bool:
-    """Return whether the model refuses calls without a signature."""
-    return context.known.capabilities.signed_calls
 
 
 _SENT_AS_TEXT = (TextContent, JsonContent, DocumentContent, ErrorContent)
@@ -153,7 +154,7 @@ def with_signed_parts(message: ChatMessage, context: EncodeContext) -> ChatMessa
 def takes_guest(guest: AIContent, request: ChatRequest, context: EncodeContext) -> bool:
     """Return whether a model takes a guest: those before Gemini 3 take only the execution of code."""
     is_code = isinstance(guest, CodeInterpreterToolCallContent | CodeInterpreterToolResultContent)
-    return is_code or context.known.capabilities.signed_calls
+    return is_code or requires_signed_calls(context)
 
 
 REQUEST_STEPS = (

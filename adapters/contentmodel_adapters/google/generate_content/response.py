@@ -36,13 +36,8 @@ from contentmodel.authoring import (
     snake_name,
     wire_fields,
 )
+from contentmodel.content import hosted
 from contentmodel.content.citations import Citation, Span
-from contentmodel.content.hosted import (
-    UrlContextToolCallContent,
-    UrlContextToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.message import ChatMessage, FinishReason
@@ -222,8 +217,8 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
     if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
         del kept["groundingSupports"]
         others |= {"groundingSupports", "grounding_supports"}
-    call = GROUNDING.on(WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, True)
-    result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
+    call = GROUNDING.on(hosted.WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, True)
+    result = hosted.WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
     context.trace(Pieces({"arguments": "webSearchQueries"}), [call], grounding, None, spread=False)
     context.trace(Pieces({"outputs": "groundingChunks"}, others), [result], grounding, None, spread=False)
     return [call, result]
@@ -284,8 +279,8 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
     kept = dict(rest.pop("urlContextMetadata"))
     outputs = READ_URLS.decode_list(kept.pop("urlMetadata"), context)
     context.trace(READ_URLS, outputs, metadata, "urlMetadata", spread=True)
-    call = UrlContextToolCallContent(call_id=URLS_ID, extra=GROUNDING.extra(API, True))
-    result = UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(kept))
+    call = hosted.UrlContextToolCallContent(call_id=URLS_ID, extra=GROUNDING.extra(API, True))
+    result = hosted.UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(kept))
     context.trace(Pieces({}), [call], metadata, None, spread=False)
     context.trace(Pieces({"outputs": "urlMetadata"}, set()), [result], metadata, None, spread=False)
     return [call, result]
@@ -335,16 +330,16 @@ def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: E
     grounded = False
     for content in beside:
         own = wire_fields(content.extra[API])
-        if isinstance(content, WebSearchToolCallContent):
+        if isinstance(content, hosted.WebSearchToolCallContent):
             grounded = True
             if content.arguments:
                 grounding["webSearchQueries"] = content.arguments_object.get("queries", [])
-        elif isinstance(content, WebSearchToolResultContent):
+        elif isinstance(content, hosted.WebSearchToolResultContent):
             grounded = True
             grounding.update(own)
             if content.outputs:
                 grounding["groundingChunks"] = CHUNKS.encode_list(content.outputs, context)
-        elif isinstance(content, UrlContextToolResultContent):
+        elif isinstance(content, hosted.UrlContextToolResultContent):
             wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.output_list, context)}
     chunks = Chunks(list_of(grounding, "groundingChunks"))
     supports = [s for index, content in citations for s in _supports(index, content, chunks, context)]

@@ -1,23 +1,26 @@
-"""Requests that generateContent refuses, ignores or answers badly, and the capabilities of Gemini models.
+"""The hosts of generateContent, the requests that it refuses, ignores or answers badly, and capabilities of models.
 
 The models are in google/models.py. Names are read in both spellings, `functionCall` and `function_call`. The model and
 the host are in the URL, not in the payload. A rule of some models is checked only if the caller names the model; the
-rules of a host (dialects.py) only if the policy `dialect` names it. In a request with cachedContent, the cached
+rule of a host only if the policy `dialect` names it. In a request with cachedContent, the cached
 contents precede its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from contentmodel.authoring import (
     Broken,
     Capabilities,
     CapabilityTable,
-    IdentifierRule,
+    Host,
     Rules,
+    camel_name,
     child_path,
     makers,
     one_object,
@@ -35,17 +38,50 @@ from contentmodel_adapters.common.rules import (
     spelled_value,
 )
 from contentmodel_adapters.google import models
-from contentmodel_adapters.google.generate_content.dialects import HOSTED, declare_rules
 from contentmodel_adapters.google.generate_content.table import API
+from contentmodel_adapters.google.generate_content.tools import DECLARATIONS
+from contentmodel_adapters.google.kin import FUNCTION_NAME
 
 CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["google"])
 
 
 RULES = Rules("google-generate-content", CAPABILITIES)
-CALL_IDS = IdentifierRule(".", 64)
-"""The API documents neither an alphabet nor a limit; 64 is the smallest limit of the other APIs."""
-TOOL_NAMES = IdentifierRule("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
-"""Error messages of the API name a limit of 64, the SDK 128: generated names follow the first, the rule the second."""
+
+# -- hosts ----------------------------------------------------------------------------------------------------------
+
+# From Gemini 3 on, the Developer API runs hosted tools beside functions only if the request asks for their calls and
+# results. Vertex AI runs them without, and refuses the field (types.ToolConfig of google-genai 3.4; ag2ai/ag2#3145,
+# vercel/ai#14655; seen 2026-11-27).
+INVOCATIONS = "includeServerSideToolInvocations"
+"""The field of a tool configuration that asks for the calls and results of hosted tools."""
+HOSTED = ("googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext", "googleMaps", "fileSearch")
+"""The tools that Google runs."""
+
+
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """A host of generateContent. `invocations`: whether it has the field `INVOCATIONS`, and requires it."""
+
+    name: str
+    invocations: bool
+
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (Dialect(name="gemini", invocations=True), Dialect(name="vertex", invocations=False))
+}
+
+
+def host_of(policies: Mapping[str, str] | None) -> Host:
+    """Return the host that the policy `dialect` names. Raise ValueError if it is unknown."""
+    name = (policies or {}).get("dialect")
+    if name is None:
+        return Host()
+    if name not in DIALECTS:
+        raise ValueError(f"unknown policy dialect={name}: expected {' | '.join(DIALECTS)}")
+    return Host(dialect=DIALECTS[name])
+
+
+# -- rules ----------------------------------------------------------------------------------------------------------
 
 Request: TypeAlias = dict[str, Any]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
@@ -53,7 +89,6 @@ Find: TypeAlias = Callable[[Request], Iterator[Broken]]
 
 _TYPES = "google/genai/types.py of google-genai 3.4.0"
 _SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"
-_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/_=\s-]")
 
 _ENDING_WITH_USER = r"gemini-3\.(?:5-flash-lite|[6-9]-).*"
@@ -65,11 +100,15 @@ _LATER_ROLES = ["system", "system_1", "assistant", "developer", "context", "user
 _SETTINGS = ["temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "seed", "logprobs"]
 _SETTINGS += ["presencePenalty", "frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema"]
 _SETTINGS += ["responseModalities", "responseLogprobs", "thinkingConfig", "speechConfig"]
-_MOST_STOPS = 5
 _ANSWER_TYPES = ["text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum"]
-_LIMITS: dict[str, tuple[float, float]] = {"temperature": (0, 2), "topP": (0, 1), "candidateCount": (1, 8)}
-_LIMITS |= {"presencePenalty": (-2, 2), "frequencyPenalty": (-2, 2), "logprobs": (0, 20)}
-_LIMITS |= {"maxOutputTokens": (1, float("inf")), "topK": (0, float("inf")), "seed": (-(2**31), 2**31 - 1)}
+_LIMITS: dict[str, tuple[float, float]] = {
+    **{camel_name(name): limits for name, limits in models.ALL_SAMPLED.items()},
+    "candidateCount": (1, 8),
+    "logprobs": (0, 20),
+    "maxOutputTokens": (1, float("inf")),
+    "topK": (0, float("inf")),
+    "seed": (-(2**31), 2**31 - 1),
+}
 _UNKNOWN_KEYWORDS = ["$schema", "$id", "$comment", "definitions", "const", "oneOf", "allOf", "not", "if", "then"]
 _UNKNOWN_KEYWORDS += ["else", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "patternProperties"]
 _UNKNOWN_KEYWORDS += ["propertyNames", "prefixItems", "contains", "dependentRequired", "dependentSchemas", "examples"]
@@ -304,7 +343,7 @@ def tool_names_match_pattern(request: Request) -> Iterator[Broken]:
     """A function name must have up to 128 letters, digits and _ . : - and start with a letter or underscore."""
     for at, function in _functions(request):
         name = function.get("name")
-        if name is None or (isinstance(name, str) and not _NAME.fullmatch(name)):
+        if name is None or (isinstance(name, str) and not FUNCTION_NAME.fullmatch(name)):
             yield f"{at}.name", _short(name)
 
 
@@ -443,7 +482,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Broken]:
     for at, config in spelled_object(request, "generationConfig"):
         yield from _numbers(config, at, _LIMITS)
         stops = spelled_value(config, "stopSequences")
-        most = CAPABILITIES.of(last_name(request)).capabilities.stop_sequences or _MOST_STOPS
+        most = CAPABILITIES.of(last_name(request)).capabilities.stop_sequences or models.STOPS
         if isinstance(stops, list) and len(stops) > most:
             yield spelled_path(at, config, "stopSequences"), f"{len(stops)} sequences"
 
@@ -563,7 +602,35 @@ def openapi_enums_are_strings(request: Request) -> Iterator[Broken]:
         yield from ((path, _short(value)) for path, value in values if not isinstance(value, str) or not value)
 
 
-declare_rules(RULES)
+makers.declare_models(RULES, "ai.google.dev/gemini-api/docs/models; seen 2026-11-29", serves={"google"})
+
+
+@RULES.by_host(
+    "refused",
+    fix="set it for the Developer API only",
+    source="types.ToolConfig of google-genai 3.4; ag2ai/ag2#3145, vercel/ai#14655; seen 2026-11-27",
+)
+def hosted_tools_are_reported(request: Request, host: Host) -> Iterator[Broken]:
+    """The Developer API runs hosted tools beside functions only with includeServerSideToolInvocations.
+
+    Vertex AI refuses the field.
+    """
+    dialect: Dialect | None = host.dialect
+    if dialect is None:
+        return
+    configs = list(spelled_object(request, "toolConfig"))
+    for at, config in configs if not dialect.invocations else ():
+        if spelled_value(config, INVOCATIONS) is not None:
+            yield spelled_path(at, config, INVOCATIONS), f"at {dialect.name}"
+    is_set = any(spelled_value(config, INVOCATIONS) is True for _, config in configs)
+    runs_both = CAPABILITIES.of(last_name(request)).capabilities.hosted_with_functions
+    if dialect.invocations and not is_set and runs_both:
+        tools = list(_objects(request, "tools"))
+        mixed = any(spelled_value(tool, DECLARATIONS) for _, tool in tools)
+        used = [(at, tool, name) for at, tool in tools for name in HOSTED if spelled_value(tool, name) is not None]
+        yield from ((spelled_path(*one), f"{one[2]} with functions") for one in used if mixed)
+
+
 RULES.leave_out(
     "numbers-are-in-range",
     "thinking-mode-supported",

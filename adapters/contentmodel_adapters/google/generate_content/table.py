@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -50,22 +51,9 @@ from contentmodel.authoring import (
     with_detached_media,
     with_media_back,
 )
+from contentmodel.content import hosted
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
-from contentmodel.content.hosted import (
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    FileSearchToolCallContent,
-    FileSearchToolResultContent,
-    MapsToolCallContent,
-    MapsToolResultContent,
-    MediaProcessingToolCallContent,
-    MediaProcessingToolResultContent,
-    UrlContextToolCallContent,
-    UrlContextToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.content.outcomes import ConfigurationContent, ErrorContent
@@ -86,6 +74,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.common.answer import SpelledRole, misfits, restore_role, role_of
 from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
 from contentmodel_adapters.common.reasoning import Signature, Unread
+from contentmodel_adapters.google.kin import json_as_text
 
 API = "google-generate-content"
 TABLE = Table(API)
@@ -152,7 +141,7 @@ class ResponseObject(Codec[list[AIContent]]):
         if len(value) == 1 and value[0].__class__ is JsonContent:
             return self._encode_json(value[0], context, failed=bool(owner.is_error))
         if any(content.__class__ is JsonContent for content in value):
-            value = [self._as_text(content, context) for content in value]
+            value = [json_as_text(content, context) for content in value]
         texts = [TEXT_FIELD.encode([content], context, owner) or "" for content in value]
         name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
         if name == "" and len(texts) == 1:
@@ -173,12 +162,6 @@ class ResponseObject(Codec[list[AIContent]]):
         if not (len(read) == 1 and read[0].__class__ is JsonContent and read[0].value is value):
             context.report_loss(content, "value", reasons.JSON_FORM)
         return response
-
-    def _as_text(self, content: Any, context: EncodeContext) -> Any:
-        if content.__class__ is not JsonContent:
-            return content
-        context.degrade(content, reasons.AS_TEXT, "value")
-        return context.replaced(content, TextContent(text=content.text))
 
 
 class AnyResponse(ResponseObject):
@@ -270,12 +253,12 @@ MEDIA = TABLE.union("media part", [INLINE, FILE], find=_media_row)
 
 # toolType -> the call and result of the tool (google-genai 3.4 types.ToolType).
 TOOL_TYPES: dict[str, tuple[type[Any], type[Any]]] = {
-    "GOOGLE_SEARCH_WEB": (WebSearchToolCallContent, WebSearchToolResultContent),
-    "GOOGLE_SEARCH_IMAGE": (WebSearchToolCallContent, WebSearchToolResultContent),
-    "URL_CONTEXT": (UrlContextToolCallContent, UrlContextToolResultContent),
-    "GOOGLE_MAPS": (MapsToolCallContent, MapsToolResultContent),
-    "FILE_SEARCH": (FileSearchToolCallContent, FileSearchToolResultContent),
-    "MEDIA_PROCESSING": (MediaProcessingToolCallContent, MediaProcessingToolResultContent),
+    "GOOGLE_SEARCH_WEB": (hosted.WebSearchToolCallContent, hosted.WebSearchToolResultContent),
+    "GOOGLE_SEARCH_IMAGE": (hosted.WebSearchToolCallContent, hosted.WebSearchToolResultContent),
+    "URL_CONTEXT": (hosted.UrlContextToolCallContent, hosted.UrlContextToolResultContent),
+    "GOOGLE_MAPS": (hosted.MapsToolCallContent, hosted.MapsToolResultContent),
+    "FILE_SEARCH": (hosted.FileSearchToolCallContent, hosted.FileSearchToolResultContent),
+    "MEDIA_PROCESSING": (hosted.MediaProcessingToolCallContent, hosted.MediaProcessingToolResultContent),
 }
 UNSAID = ("name", "status", "is_error", "caller")
 
@@ -341,6 +324,7 @@ class IdOfCode(Group):
 
 _MEMBERS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult")
 _TOOLS = ("toolCall", "toolResponse")
+_SNAKE = {snake_name(name): name for name in (*_MEMBERS, *_TOOLS, "inlineData", "fileData", "thoughtSignature")}
 _OTHER_OUTPUTS = ("output", "outputs", "result", "results", "content")
 
 
@@ -380,33 +364,33 @@ def _part_row(wire: dict[str, Any]) -> str | None:
     for name in _MEMBERS:
         if name in wire and wire[name].__class__ is dict:
             return name
-    for name in _MEMBERS:
-        if has(wire, name).__class__ is dict:
-            return name
+    if not _SNAKE.keys().isdisjoint(wire):
+        given, wire = wire, {**{_SNAKE[key]: value for key, value in wire.items() if key in _SNAKE}, **wire}
+        return next((name for name in _MEMBERS if wire.get(name).__class__ is dict), None) or _other_row(wire, given)
+    return _other_row(wire, wire)
+
+
+def _other_row(wire: dict[str, Any], given: dict[str, Any]) -> str | None:
+    """Return the row of a part that is no function's and no code. `wire` has the usual spellings of the given names."""
     for name in _TOOLS:
-        tool = has(wire, name)
+        tool = wire.get(name)
         if tool.__class__ is dict:
             kind = has(tool, "toolType")
             return f"{name}.{kind}" if kind.__class__ is str and kind in TOOL_TYPES else name
-    media = _media_row(wire)
-    if media is not None:
-        return media
-    thought = wire.get("thought") is True
+    medium = _media_row(wire)
+    if medium is not None:
+        return medium
     if wire.get("text").__class__ is str:
-        return "thought" if thought else "text"
-    keys = {key for key, value in wire.items() if value is not None}
-    other = _other_key(wire, keys)
+        return "thought" if wire.get("thought") is True else "text"
+    keys = {key for key, value in given.items() if value is not None}
+    other = _other_key(given, keys)
     if other is not None:
         return other
-    if has(wire, "thoughtSignature").__class__ is str and "text" not in keys:
+    if wire.get("thoughtSignature").__class__ is str and "text" not in keys:
         return "signature"
     if not keys:
         return "empty"
     return "modifier" if keys <= _MODIFIER_KEYS else None
-
-
-def _usual_part(content: Any, rows: list[Row]) -> Row:
-    return rows[0]
 
 
 PARTS = TABLE.union(
@@ -456,7 +440,7 @@ PARTS = TABLE.union(
         ),
         Row(
             "executableCode",
-            CodeInterpreterToolCallContent,
+            hosted.CodeInterpreterToolCallContent,
             {**SIGNED, "executableCode": ("arguments", ArgumentsObject("code"))},
             IdOfCode(),
             Silent(*UNSAID),
@@ -464,7 +448,7 @@ PARTS = TABLE.union(
         ),
         Row(
             "codeExecutionResult",
-            CodeInterpreterToolResultContent,
+            hosted.CodeInterpreterToolResultContent,
             {
                 **SIGNED,
                 "codeExecutionResult.id": ("call_id", CALL_ID),
@@ -485,7 +469,6 @@ PARTS = TABLE.union(
         _tool_result("toolResponse", HostedToolResultContent),
     ],
     find=_part_row,
-    prefer=_usual_part,
     family=other_part,
 )
 
@@ -605,7 +588,7 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     """Decode one Content. If it has no role, it gets `role`. A hint keeps a role that is spelled in an unusual way."""
     value = wire.get("role")
     if value.__class__ is str and (value in ROLES.to_model or not _is_respelled(value)):
-        message: ChatMessage = CONTENT.decode(wire, context)
+        message: ChatMessage = CONTENT.functions[0](wire, context)
         return message
     copy = {**wire, "role": value.lower() if value.__class__ is str else role}
     context.copied(copy, wire)
@@ -627,15 +610,15 @@ def _is_spelling(spelled: Any, role: str | None, message: ChatMessage) -> bool:
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """Return the Content of a message. In a request, drop the contents of an answer's grounding."""
-    if context.kind == "request" and any(c.extra is not None and GROUNDING.of(c, API) for c in message.contents):
+    if context.kind == "request" and any(map(attrgetter("extra"), message.contents)):
         message = without_grounding(message, context)
-    wire = CONTENT.encode(message, context)
-    begun = BEFORE.of(message, API)
-    if begun is not None:
-        wire["parts"] = [{"text": begun}]
-    spelled = ROLE.of(message, API)
-    if spelled is not None and _is_spelling(spelled.get("role"), wire.get("role"), message):
-        restore_role(wire, spelled)
+    wire = CONTENT.functions[1](message, context)
+    if message.extra is not None:
+        begun, spelled = BEFORE.of(message, API), ROLE.of(message, API)
+        if begun is not None:
+            wire["parts"] = [{"text": begun}]
+        if spelled is not None and _is_spelling(spelled.get("role"), wire.get("role"), message):
+            restore_role(wire, spelled)
     if context.completes:
         wire.setdefault("parts", [])
     return wire
@@ -643,9 +626,7 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
 
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return the message without contents of grounding, which are beside the parts."""
-    contents = [content for content in message.contents if not GROUNDING.of(content, API)]
-    kept: ChatMessage = context.replace(message, contents=contents)
-    return kept
+    return context.with_contents(message, [c for c in message.contents if not GROUNDING.of(c, API)])
 
 
 def id_of_answer(wire: dict[str, Any]) -> str | None:
@@ -662,8 +643,9 @@ class CallIds:
     """
 
     def __init__(self, messages: Iterable[ChatMessage] = (), answer_id: str | None = None) -> None:
-        contents: Iterable[Any] = contents_of(messages)
-        taken = {c.call_id for c in contents if c.__class__ not in _OF_NO_TOOL and isinstance(c, _TAKES_ID)}
+        tools: list[Any] = [content for content in contents_of(messages) if isinstance(content, _OF_TOOLS)]
+        self._are_known = bool(tools) and None not in map(attrgetter("call_id"), tools)
+        taken = {content.call_id for content in tools if isinstance(content, _TAKES_ID)}
         self._new = new_ids(taken, answer_id)
         self._index = TranscriptIndex()
         self._messages = 0
@@ -676,13 +658,13 @@ class CallIds:
         """
         contents = message.contents
         number, self._messages = self._messages, self._messages + 1
-        if _OF_NO_TOOL.issuperset(map(type, contents)):
-            self._index.add(contents, message.role)
-            return message
         for index, content in enumerate(contents):
             if isinstance(content, HostedToolCallContent) and (inner := _inner_id(content)) is not None:
                 contents[index] = with_id(content, inner)
-        self._index.add(contents, message.role)
+        if not self._are_known:
+            self._index.add(contents, message.role)
+        if _OF_NO_TOOL.issuperset(map(type, contents)):
+            return message
         functions = 0
         for index, content in enumerate(contents):
             if not isinstance(content, _OF_TOOLS):

@@ -175,7 +175,7 @@ def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) 
 
 def _decode_member(name: str, member: Any, entry: dict[str, Any], context: DecodeContext) -> list[Any]:
     camel = camel_name(name)
-    if camel == DECLARATIONS and _are_declarations([member]):
+    if camel == DECLARATIONS and member.__class__ is dict and _are_declarations([member]):
         only = FUNCTION.decode(member, context)
         context.trace(FUNCTION, [only], entry, name, spread=False)
         only = _hinted(only, hints.FORM, "one", context)

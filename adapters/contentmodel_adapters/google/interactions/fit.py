@@ -35,9 +35,15 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, PLACEHOLDER, is_signed
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
-from contentmodel_adapters.google.interactions.rules import CALL_IDS, TOOL_NAMES
 from contentmodel_adapters.google.interactions.table import _COUNTED, CURRENT
-from contentmodel_adapters.google.kin import with_fields_of_kin, with_mode_of_strict_tools, with_tools_of_kin
+from contentmodel_adapters.google.kin import (
+    CALL_IDS,
+    TOOL_NAMES,
+    requires_signed_calls,
+    with_fields_of_kin,
+    with_mode_of_strict_tools,
+    with_tools_of_kin,
+)
 
 # -- messages ----------------------------------------------------------------------------------------------------------
 
@@ -89,11 +95,6 @@ def with_signed_thoughts(message: ChatMessage, context: EncodeContext) -> ChatMe
         divided.append(content)
     is_same = len(divided) == len(message.contents) and all(map(is_, divided, message.contents))
     return message if is_same else replace(message, contents=divided)
-
-
-def requires_signed_calls(context: EncodeContext) -> bool:
-    """Return whether the model refuses calls without a signed thought."""
-    return context.known.capabilities.signed_calls
 
 
 def with_signed_turn(message: ChatMessage, context: EncodeContext) -> ChatMessage:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Broken, Capabilities, CapabilityTable, IdentifierRule, Rules, makers, objects
+from contentmodel.authoring import Broken, Capabilities, CapabilityTable, Rules, makers, objects
 from contentmodel.content.media import standard_base64
 from contentmodel_adapters.common.rules import declares, declares_by_model, table
 from contentmodel_adapters.google import models
 from contentmodel_adapters.google.interactions.table import API, KINDS
+from contentmodel_adapters.google.kin import FUNCTION_NAME
 
 CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["google"])
 
 
 RULES = Rules(API, CAPABILITIES)
-CALL_IDS = IdentifierRule(".", 64)
-"""The API documents neither an alphabet nor a limit; 64 is the smallest limit of the other APIs."""
-TOOL_NAMES = IdentifierRule("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
-"""The rule of generateContent for the names of functions: both APIs serve the same models."""
 Request = dict[str, Any]
 _SDK = "Interactions.create of google-genai 3.4.0, _gaos/interactions.py"
 _STEPS = "types of steps in google-genai 3.4.0, _gaos/types/interactions"
-_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _OF_MODELS = ("cached_content", "generation_config")
 
 _rule = declares(RULES, seen="2026-11-26")
@@ -102,7 +97,7 @@ def tool_names_match_pattern(request: Request) -> Iterator[Broken]:
     """A function name must have up to 128 letters, digits and _ . : - and start with a letter or underscore."""
     for at, tool in objects(request, "tools"):
         name = tool.get("name")
-        fits = isinstance(name, str) and _NAME.fullmatch(name)
+        fits = isinstance(name, str) and FUNCTION_NAME.fullmatch(name)
         if tool.get("type") == "function" and not fits:
             yield f"{at}.name", f"{name!r:.60}"
 

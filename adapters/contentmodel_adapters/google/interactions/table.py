@@ -52,7 +52,6 @@ from contentmodel.authoring import (
     is_free_text,
     is_native,
     list_of,
-    reasons,
     row,
     same_options,
     wire_fields,
@@ -78,8 +77,8 @@ from contentmodel_adapters.common.answer import OnlyChoice, misfits
 from contentmodel_adapters.common.citations import whole_citations
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration, output_columns
 from contentmodel_adapters.common.media import Modalities
-from contentmodel_adapters.common.reasoning import Signature, Unread, decode_parts, unknown_part_of, with_last_thought
-from contentmodel_adapters.google.kin import are_strict
+from contentmodel_adapters.common.reasoning import decode_parts, unknown_part_of, with_last_thought
+from contentmodel_adapters.google.kin import are_strict, json_as_text
 
 API = "google-interactions"
 TABLE = Table(API)
@@ -194,13 +193,7 @@ class Result(TextOrBlocks):
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if len(value) == 1 and value[0].__class__ is JsonContent and self._is_json(value[0].value):
             return context.plain_value(value[0], "value")
-        return super().encode([self._as_text(content, context) for content in value], context, owner)
-
-    def _as_text(self, content: Any, context: EncodeContext) -> Any:
-        if content.__class__ is not JsonContent:
-            return content
-        context.degrade(content, reasons.AS_TEXT, "value")
-        return context.replaced(content, TextContent(text=content.text))
+        return super().encode([json_as_text(content, context) for content in value], context, owner)
 
 
 # -- steps ---------------------------------------------------------------------------------------------------------
