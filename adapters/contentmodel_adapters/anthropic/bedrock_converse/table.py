@@ -32,7 +32,6 @@ from contentmodel.authoring import (
     Named,
     OneOf,
     Opaque,
-    Place,
     Rest,
     Roles,
     Row,
@@ -90,62 +89,32 @@ class CachedBlocks(Blocks[Any]):
         super().__init__(union)
         self._points, self._key = points, key
 
-    def _is_point(self, wire: Any) -> bool:
-        return wire.__class__ is dict and wire.keys() == {self._key} and self._points.holds(wire[self._key])
-
-    def _groups(self, wires: list[Any]) -> list[list[Any]]:
-        """Return each block, with the cache point after it."""
-        groups: list[list[Any]] = []
-        for wire in wires:
-            if self._is_point(wire) and groups and len(groups[-1]) == 1 and self._takes_point(groups[-1][0]):
-                groups[-1].append(wire)
-            else:
-                groups.append([wire])
-        return groups
-
-    def _takes_point(self, wire: Any) -> bool:
-        return wire.__class__ is dict and not self._is_point(wire)
-
     def decode(self, value: list[Any], context: DecodeContext, container: Any, key: str) -> list[Any]:
+        contents: list[Any] = self.union.decode_list(value, context)
         for wire in value:
             if wire.__class__ is dict and self._key in wire:
                 break
         else:
-            return self.union.decode_list(value, context)
-        contents: list[Any] = []
-        for group in self._groups(value):
-            made = self.union.decode_list(group[:1], context)
-            if len(group) > 1 and self._can_hold(made):
-                point = self._points.row.decode(group[1][self._key], context)
-                made = [replace(made[0], cache_point=point)]
-            elif len(group) > 1:
-                made += self.union.decode_list(group[1:], context)
-            contents += made
-        return contents
+            return contents
+        return self._with_points(contents, value, context) if len(contents) == len(value) else contents
 
-    def _can_hold(self, made: list[Any]) -> bool:
-        return bool(made) and made[0].__class__ is not UnknownContent
-
-    def count(self, wire: Any) -> int:
-        return len(self._groups(wire)) if wire.__class__ is list else 1
-
-    def places(self, value: list[Any], wire: Any, path: str) -> list[Place]:
-        if wire.__class__ is not list:
-            return list(super().places(value, wire, path))
-        places: list[Place] = []
-        contents = iter(value)
-        at = 0
-        for group in self._groups(wire):
-            content = next(contents, None)
-            places.append((content, f"{path}[{at}]", group[0], self.union))
-            if len(group) > 1:
-                point, inner = getattr(content, "cache_point", None), f"{path}[{at + 1}]"
-                if point is not None:
-                    places.append((point, f"{inner}.{self._key}", group[1][self._key], self._points.row))
-                else:
-                    places.append((next(contents, None), inner, group[1], self.union))
-            at += len(group)
-        return places
+    def _with_points(self, contents: list[Any], wires: list[Any], context: DecodeContext) -> list[Any]:
+        made: list[Any] = []
+        places: list[int] = []
+        takes_point = False
+        for place, (content, wire) in enumerate(zip(contents, wires, strict=True)):
+            is_point = wire.keys() == {self._key} and self._points.holds(wire[self._key])
+            if is_point and takes_point:
+                point = self._points.row.decode(wire[self._key], context)
+                context.trace(self._points.row, [point], wire, self._key, spread=False)
+                made[-1] = replace(made[-1], cache_point=point)
+            else:
+                made.append(content)
+                places.append(place)
+            takes_point = not is_point and content.__class__ is not UnknownContent
+        for content, place in zip(made, places, strict=True):
+            context.trace(self.union, [content], wires, place, spread=False)
+        return made
 
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
         points = list(map(getattr, value, repeat("cache_point"), repeat(None)))
