@@ -42,9 +42,9 @@ ORDER = {
         without_blank_instructions without_empty_descriptions *with_readable_reasoning with_citations_of_kin
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
         results_apart with_settings_of_kin join_results join_assistant with_citations_of_kin without_blank_text
-        readable with_readable_outputs with_a_turn with_fitting_calls instructions_as_text with_fitting_outputs
-        with_named_documents with_text_beside_documents with_begun with_fitting_schemas with_parallel_calls
-        *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points
+        readable with_readable_outputs with_a_turn with_fitting_calls instructions_as_text with_trimmed_prefill
+        with_fitting_outputs with_text_beside_documents with_named_documents with_begun with_fitting_schemas
+        with_parallel_calls *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata with_fitting_cache_points
         *with_required_messages""",
     "cohere-chat": """
         *with_fitting_settings *with_known_tools *place_instructions with_citations_on_texts with_call_ids
@@ -55,8 +55,8 @@ ORDER = {
         hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini with_whole_guests
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
         results_apart join_results join_assistant _uncited readable with_readable_outputs with_fitting_parts
-        with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_text_of_failure with_begun
-        with_a_turn with_signed_parts with_signed_call; without_choice_of_no_functions with_invocations""",
+        with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_begun with_a_turn
+        with_text_of_failure with_signed_parts with_signed_call; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
         with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
         hoist_instructions with_signed_thoughts with_citations_on_texts with_call_ids with_denials_as_results

@@ -24,11 +24,13 @@ from contentmodel.authoring import (
     is_native,
     needs,
     object_of,
+    reasons,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import WebFetchToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool
@@ -192,6 +194,34 @@ def _is_same_document(content: Any) -> bool:
 
 
 _MEDIA = (DataContent, UriContent, HostedFileContent, DocumentContent, WebFetchToolResultContent)
+
+
+# -- an answer to continue -----------------------------------------------------------------------------------------
+
+PREFILL_END = reasons.degraded(
+    "anthropic-messages-prefill-end", "{target} refuses white space at the end of an answer to continue: it is removed"
+)
+
+
+def ends_in_space(text: object) -> bool:
+    """Return whether a text that is not blank ends in white space, which no answer to continue may."""
+    return isinstance(text, str) and bool(text.strip()) and text != text.rstrip()
+
+
+def continues_answers(context: EncodeContext) -> bool:
+    """Return whether the model continues an answer at the end. Other models refuse one, so it stays as it is."""
+    return bool(context.known.capabilities.prefill)
+
+
+def with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages whose last one does not end with white space if the model continues it."""
+    last = messages[-1] if messages and messages[-1].role == "assistant" else None
+    text = last.contents[-1] if last is not None and last.contents else None
+    if last is None or not isinstance(text, TextContent) or not ends_in_space(text.text):
+        return messages
+    context.report_loss(text, "text", PREFILL_END)
+    trimmed = context.replace(text, text=text.text.rstrip())
+    return [*messages[:-1], context.with_contents(last, [*last.contents[:-1], trimmed])]
 
 
 # -- cache writes ------------------------------------------------------------------------------------------------------

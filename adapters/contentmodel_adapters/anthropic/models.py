@@ -191,8 +191,3 @@ def excludes_top_p(model: object) -> bool:
 def refuses_forced_tool(capabilities: Capabilities, thinking: object) -> bool:
     """Return whether a model refuses a forced tool, always or with this mode of thinking: a budget."""
     return not capabilities.forced_tools or thinking == "enabled"
-
-
-def ends_in_space(text: object) -> bool:
-    """Return whether a text that is not blank ends in white space, which no prefill may."""
-    return isinstance(text, str) and bool(text.strip()) and text != text.rstrip()

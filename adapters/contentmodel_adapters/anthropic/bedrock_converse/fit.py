@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from itertools import repeat
 from operator import is_
 from typing import Any
 
@@ -67,7 +68,13 @@ from contentmodel_adapters.anthropic.bedrock_converse.table import (
     is_of_prompt,
     maker_of,
 )
-from contentmodel_adapters.anthropic.kin import WITH_CITED_DOCUMENTS, with_cache_writes_of_kin, with_citations_of_kin
+from contentmodel_adapters.anthropic.kin import (
+    WITH_CITED_DOCUMENTS,
+    continues_answers,
+    with_cache_writes_of_kin,
+    with_citations_of_kin,
+    with_trimmed_prefill,
+)
 from contentmodel_adapters.common.first_turn import with_begun
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.objects import at, is_free, put, without
@@ -183,6 +190,11 @@ def _is_unread(content: ReasoningContent, maker: str | None, context: EncodeCont
     if content.protected is not None:
         return content.protected.issuer not in context.issuers
     return maker not in (None, CLAUDE) and CLAUDE in context.issuers
+
+
+def continues_answers_of_claude(context: EncodeContext) -> bool:
+    """Return whether the model is a Claude that continues an answer at the end."""
+    return is_claude(context.known.model) and continues_answers(context)
 
 
 # -- media and documents --------------------------------------------------------------------------------------------
@@ -321,9 +333,10 @@ REQUEST_STEPS = (
     request_step(foreign.with_a_turn),
     request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
     transcript_step(instructions_as_text),
+    transcript_step(with_trimmed_prefill, needs=("assistant",), on=continues_answers_of_claude),
     FITTING_OUTPUTS,
-    transcript_step(with_named_documents, needs=_DOCUMENTS),
     turn_step(with_text_beside_documents, *_DOCUMENTS, needs=_DOCUMENTS),
+    transcript_step(with_named_documents, needs=_DOCUMENTS),
     transcript_step(with_begun),
     request_step(with_fitting_schemas, dialects=ANTHROPIC),
     request_step(with_parallel_calls, needs=(("option", "parallel_tool_calls"),)),
@@ -620,7 +633,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if payload.pop("modelId", None) is not None:
         context.report_loss(response, "model", reasons.IN_URL)
     usage = {"inputTokens": 0, "outputTokens": 0, **object_of(payload, "usage")}
-    usage = {"totalTokens": sum(usage.get(name, 0) for name in COUNTED), **usage}
+    usage = {"totalTokens": sum(map(usage.get, COUNTED, repeat(0))), **usage}
     output = {"message": {"role": "assistant", "content": []}}
     return {"output": output, "stopReason": "end_turn", "metrics": {"latencyMs": 0}, **payload, "usage": usage}
 

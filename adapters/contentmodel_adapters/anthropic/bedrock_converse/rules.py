@@ -32,7 +32,8 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.anthropic import models
 from contentmodel_adapters.anthropic.bedrock_converse.table import API, CLAUDE, FORMATS, maker_of
-from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
+from contentmodel_adapters.anthropic.kin import ends_in_space
+from contentmodel_adapters.anthropic.models import excludes_top_p, refuses_forced_tool
 from contentmodel_adapters.common.rules import bad_base64, out_of_range, table, unsampled
 
 _SEEN = "2026-11-23"

@@ -73,7 +73,8 @@ class Decoder(BlockDecoder):
             # The SDKs have the name as the only key of an event.
             name = next((key for key in wire if key in EVENTS), None)
             wire = wire if name is None else object_at(wire, name, API)
-        wire = {key: value for key, value in wire.items() if key != "p"}
+        if "p" in wire:
+            wire = {key: value for key, value in wire.items() if key != "p"}
         if name == "contentBlockDelta":
             self._grow(place_at(wire, "contentBlockIndex", API), object_at(wire, "delta", API))
         elif name == "contentBlockStart":
@@ -304,7 +305,7 @@ class Encoder(BlockEncoder):
 
 def _growing_parts(wire: dict[str, Any]) -> BlockParts | None:
     """Return the parts of a block whose text grows; None if it has none. Only calls have a start."""
-    cited, reasoning, call = (object_of(wire, key) for key in ("citationsContent", "reasoningContent", "toolUse"))
+    call = object_of(wire, "toolUse")
     if call.get("input").__class__ in (dict, str):
         start = {**wire, "toolUse": {key: value for key, value in call.items() if key != "input"}}
         text = call["input"] if call["input"].__class__ is str else write(call["input"]).decode()
@@ -313,11 +314,12 @@ def _growing_parts(wire: dict[str, Any]) -> BlockParts | None:
         return None
     if wire.get("text").__class__ is str:
         return BlockParts(None, {"text": TEXT_HERE}, wire["text"], needs_text=True)
+    cited = object_of(wire, "citationsContent")
     if cited and cited.keys() <= {"content", "citations"}:
         text = "".join(part.get("text", "") for part in objects_of(cited, "content"))
         citations = tuple({"citation": citation} for citation in list_of(cited, "citations"))
         return BlockParts(None, {"text": TEXT_HERE}, text, citations, needs_text=True)
-    thought = object_of(reasoning, "reasoningText")
+    thought = object_of(object_of(wire, "reasoningContent"), "reasoningText")
     if thought.get("text").__class__ is str and thought.keys() <= {"text", "signature"}:
         signed = ({"reasoningContent": {"signature": thought["signature"]}},) if "signature" in thought else ()
         return BlockParts(None, {"reasoningContent": {"text": TEXT_HERE}}, thought["text"], signed, needs_text=True)

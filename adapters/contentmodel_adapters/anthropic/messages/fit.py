@@ -39,13 +39,18 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import AdvisorToolCallContent, AdvisorToolResultContent
 from contentmodel.content.media import HostedFileContent
 from contentmodel.content.outcomes import ToolChangeContent
-from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, HostedTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic import aws_errors
-from contentmodel_adapters.anthropic.kin import WITH_CITED_DOCUMENTS, with_cache_writes_of_kin, with_citations_of_kin
+from contentmodel_adapters.anthropic.kin import (
+    WITH_CITED_DOCUMENTS,
+    continues_answers,
+    with_cache_writes_of_kin,
+    with_citations_of_kin,
+    with_trimmed_prefill,
+)
 from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERRORS, HELD
 from contentmodel_adapters.anthropic.messages.rules import (
     CACHE_CONTROL,
@@ -153,27 +158,6 @@ def with_fitting_names(request: ChatRequest, context: EncodeContext) -> ChatRequ
 def with_placed_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages with later instructions only where the model accepts them. The others are a user's."""
     return instructions_as_text(messages, context, after_user=context.known.capabilities.later_system)
-
-
-PREFILL_END = reasons.degraded(
-    "anthropic-messages-prefill-end", "{target} refuses white space at the end of an answer to continue: it is removed"
-)
-
-
-def continues_answers(context: EncodeContext) -> bool:
-    """Return whether the model continues an answer at the end. Other models refuse one, so it stays as it is."""
-    return bool(context.known.capabilities.prefill)
-
-
-def with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose last one does not end with white space if the model continues it."""
-    last = messages[-1] if messages and messages[-1].role == "assistant" else None
-    text = last.contents[-1] if last is not None and last.contents else None
-    if last is None or not isinstance(text, TextContent) or text.text == text.text.rstrip():
-        return messages
-    context.report_loss(text, "text", PREFILL_END)
-    trimmed = context.replace(text, text=text.text.rstrip())
-    return [*messages[:-1], context.with_contents(last, [*last.contents[:-1], trimmed])]
 
 
 REQUEST_STEPS = (

@@ -34,9 +34,11 @@ from contentmodel.capabilities import canonical
 from contentmodel.content import hosted
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel_adapters.anthropic import models
+from contentmodel_adapters.anthropic.kin import ends_in_space
 from contentmodel_adapters.anthropic.messages.table import API, HOSTED_KINDS, SERVER_TOOLS, VERSION
-from contentmodel_adapters.anthropic.models import ends_in_space, excludes_top_p, refuses_forced_tool
+from contentmodel_adapters.anthropic.models import excludes_top_p, refuses_forced_tool
 from contentmodel_adapters.common.rules import bad_base64, out_of_range, subschemas, table, unsampled
+from contentmodel_adapters.common.schemas import ANTHROPIC_STRICT
 
 Request: TypeAlias = dict[str, Any]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
@@ -218,7 +220,10 @@ INLINE = {
 }
 """The media types that blocks take inline, by the types of the block and of its source."""
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-UNSUPPORTED = {"integer": BOUNDS, "number": BOUNDS, "array": ("maxItems", "uniqueItems")}
+UNSUPPORTED = {
+    kind: [name for name in names if name not in ANTHROPIC_STRICT.keywords]
+    for kind, names in {"integer": BOUNDS, "number": BOUNDS, "array": ("maxItems", "uniqueItems")}.items()
+}
 MOST_BREAKPOINTS, MOST_STRICT = 4, 20
 
 
@@ -656,7 +661,9 @@ def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
     for at, schema in _strict_schemas(request):
         keywords = UNSUPPORTED.get(str(schema.get("type")), ())
         yield from ((f"{at}.{keyword}", "not supported") for keyword in keywords if keyword in schema)
-        if schema.get("type") == "array" and schema.get("minItems", 0) not in (0, 1):
+        if schema.get("type") == "array" and schema.get("minItems", 0) not in range(
+            ANTHROPIC_STRICT.most_min_items + 1
+        ):
             yield f"{at}.minItems", str(schema["minItems"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from operator import is_
 from typing import Any
 
@@ -178,9 +179,9 @@ REQUEST_STEPS = (
     request_step(with_fitting_schemas, dialects=GOOGLE),
     request_step(with_mode_of_strict_tools, native=True),
     transcript_step(foreign.with_names_of_results),
-    WITH_TEXTS_OF_FAILURES,
     transcript_step(with_begun),
     request_step(foreign.with_a_turn),
+    WITH_TEXTS_OF_FAILURES,
     turn_step(with_signed_parts, ReasoningContent, needs=(Fact.STATE,)),
     turn_step(
         with_signed_call,
@@ -270,7 +271,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
     """Return the counters with the total, which the API always sends."""
-    return {"totalTokenCount": sum(usage.get(name, 0) for name in COUNTED), **usage}
+    return {"totalTokenCount": sum(map(usage.get, COUNTED, repeat(0))), **usage}
 
 
 # GenerateContentResponseUsageMetadata.total_token_count of google-genai 3.4, types.py (seen 2026-11-22).

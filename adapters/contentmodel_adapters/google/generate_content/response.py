@@ -292,10 +292,8 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
 def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, Any]:
     """Return the candidate of a choice."""
     messages = _without_beside(choice.messages, context)
-    if messages is choice.messages:
-        wire = CHOICE.encode(choice, context)
-    else:
-        wire = CHOICE.encode(context.replace(choice, messages=messages), context)
+    shown = choice if messages is choice.messages else context.replace(choice, messages=messages)
+    wire = CHOICE.encode(shown, context)
     _encode_beside(choice.messages, wire, context)
     for name in SNAKE.of(choice, API) or ():
         if name in wire:
@@ -310,19 +308,22 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
     return wire
 
 
-def _is_beside(content: Any) -> bool:
-    return GROUNDING.of(content, API) is not None
+def is_beside(content: Any) -> bool:
+    """Return whether a content is written beside the parts."""
+    return content.extra is not None and GROUNDING.of(content, API) is not None
 
 
 def _without_beside(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    if not any(_is_beside(content) for message in messages for content in message.contents):
-        return messages
-    return [without_grounding(message, context) for message in messages]
+    return [without_grounding(message, context) for message in messages] if _contents_beside(messages) else messages
+
+
+def _contents_beside(messages: list[ChatMessage]) -> list[Any]:
+    return [c for m in messages for c in m.contents if c.extra is not None and GROUNDING.of(c, API) is not None]
 
 
 def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: EncodeContext) -> None:
     """Write the metadata of grounding and URLs of a candidate."""
-    beside: list[Any] = [content for message in messages for content in message.contents if _is_beside(content)]
+    beside = _contents_beside(messages)
     citations = [(i, content) for m in messages for i, content in enumerate(m.contents) if content.annotations]
     if not beside and not citations:
         return

@@ -46,10 +46,9 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta, TurnComplete, TurnError
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.google.generate_content.response import BESIDE, Chunks
+from contentmodel_adapters.google.generate_content.response import BESIDE, Chunks, is_beside
 from contentmodel_adapters.google.generate_content.table import (
     API,
-    GROUNDING,
     PARTS,
     USAGE,
     CallIds,
@@ -443,7 +442,7 @@ class Encoder(JoiningEncoder):
         self._begun = max(self._begun, choice + 1)
 
     def open_block(self, block: OutgoingBlock) -> None:
-        if block.content.protected is not None or _is_beside(block.content):
+        if block.content.protected is not None or is_beside(block.content):
             return
         parts = _parts(self.encode_start(block.content))
         # A thought's text may be missing while it is empty.
@@ -461,7 +460,7 @@ class Encoder(JoiningEncoder):
 
     def close_block(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
-        if _is_beside(content):
+        if is_beside(content):
             self._beside.setdefault(block.choice, []).append(Cited(-1, block.index, content))
             return
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
@@ -664,8 +663,3 @@ def _renumbered(support: Any, numbers: list[int]) -> Any:
 def _parts(wire: dict[str, Any]) -> list[Any]:
     """Return the parts of encoded contents."""
     return list_of(object_of(wire, "content"), "parts")
-
-
-def _is_beside(content: Any) -> bool:
-    """Return whether a content is written beside the parts."""
-    return GROUNDING.of(content, API) is not None

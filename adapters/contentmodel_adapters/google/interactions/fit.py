@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from operator import is_
 from typing import Any
 
@@ -35,7 +36,7 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, PLACEHOLDER, is_signed
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
-from contentmodel_adapters.google.interactions.table import _COUNTED, CURRENT
+from contentmodel_adapters.google.interactions.table import COUNTED, CURRENT
 from contentmodel_adapters.google.kin import (
     CALL_IDS,
     TOOL_NAMES,
@@ -169,7 +170,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if "usage" in payload:
         # The API always sends the total.
         usage = payload["usage"]
-        payload["usage"] = {"total_tokens": sum(usage.get(name, 0) for name in _COUNTED), **usage}
+        payload["usage"] = {"total_tokens": sum(map(usage.get, COUNTED, repeat(0))), **usage}
     return {"object": "interaction", "status": "completed", "steps": [], **payload}
 
 

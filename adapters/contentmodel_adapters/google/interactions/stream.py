@@ -352,7 +352,10 @@ class Encoder(BlockEncoder):
 
     def parts_of(self, wire: dict[str, Any]) -> BlockParts:
         kind, parts = text_of(wire, "type"), _parts(wire)
-        start = {key: value for key, value in wire.items() if not _is_in_deltas(key, value, wire)}
+        in_deltas = {_KEYS[kind]} if parts else set()
+        if kind == "thought" and isinstance(wire.get("signature"), str):
+            in_deltas.add("signature")
+        start = {key: value for key, value in wire.items() if key not in in_deltas}
         if kind == "function_call":
             arguments = wire.get("arguments")
             text = arguments if isinstance(arguments, str) else write(arguments).decode() if arguments else ""
@@ -361,7 +364,7 @@ class Encoder(BlockEncoder):
         if kind not in DELTAS:
             return BlockParts(start)
         deltas = [delta for part in parts for delta in DELTAS[kind](part)]
-        if kind == "thought" and isinstance(wire.get("signature"), str):
+        if "signature" in in_deltas:
             deltas.append({"type": "thought_signature", "signature": wire["signature"]})
         first = parts[0] if parts else {"type": "text", "text": ""}
         if not _is_text(first):
@@ -448,20 +451,11 @@ class Encoder(BlockEncoder):
 
 def _parts(step: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the contents of a step that are sent in deltas."""
-    contents = list_of(step, _key_of_parts(step))
-    return contents if all(content.__class__ is dict for content in contents) else []
+    contents = list_of(step, _KEYS.get(text_of(step, "type"), ""))
+    return contents if {dict}.issuperset(map(type, contents)) else []
 
 
-def _key_of_parts(step: dict[str, Any]) -> str:
-    kind = text_of(step, "type")
-    return LISTS[kind][0] if kind in ("model_output", "thought") else ""
-
-
-def _is_in_deltas(key: str, value: Any, step: dict[str, Any]) -> bool:
-    """Return whether deltas send a field of a step."""
-    if key == "signature":
-        return step.get("type") == "thought" and value.__class__ is str
-    return key == _key_of_parts(step) and bool(_parts(step))
+_KEYS = {kind: LISTS[kind][0] for kind in ("model_output", "thought")}
 
 
 def _is_text(part: dict[str, Any]) -> bool:

@@ -831,7 +831,7 @@ class Answer(OnlyChoice):
     parts = {"status": "choices.finish_reason"}
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
-        if all(wire.get(key) is None for key in self.keys):
+        if wire.get("steps") is None and wire.get("status") is None and wire.get("outputs") is None:
             return ()
         has_outputs = wire.get("steps") is None and is_outputs(wire.get("outputs"))
         return [key for key in self.keys if key in wire and (key != "outputs" or has_outputs)]
@@ -935,7 +935,7 @@ RESPONSE = TABLE.record(
 )
 
 
-_COUNTED = ("total_input_tokens", "total_output_tokens", "total_tool_use_tokens", "total_thought_tokens")
+COUNTED = ("total_input_tokens", "total_output_tokens", "total_tool_use_tokens", "total_thought_tokens")
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------

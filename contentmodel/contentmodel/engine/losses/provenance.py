@@ -499,7 +499,8 @@ def _field_paths(place: Place, field: str) -> list[tuple[str, str, bool]]:
     wire = place.wire
     names = place.row.fields_of(attribute, wire) if wire.__class__ is dict and place.row is not None else []
     if not names:
-        return [(place.path, inside, False)]
+        # A string is the text of its content.
+        return [(place.path, inside, wire.__class__ is str and attribute == "text")]
     present = names if len(names) == 1 else [name for name in names if wire_at(wire, name) is not None]
     return [(wire_path(place.path, name), inside, True) for name in present or names[:1]]
 
