@@ -182,6 +182,27 @@ def test_conversion_of_a_small_request_makes_few_calls(run: Callable[[], object]
     assert seen <= files
 
 
+OF_CHAT = CHAT.decode_request(CHAT.encode_request(DECODED).payload)
+
+
+@pytest.mark.parametrize(
+    ("api", "read", "written"),
+    [
+        ("anthropic-messages", 95, 205),
+        ("bedrock-converse", 142, 245),
+        ("google-generate-content", 188, 340),
+        ("google-interactions", 100, 216),
+    ],
+)
+def test_small_request_of_claude_and_gemini_makes_few_calls(api: str, read: int, written: int) -> None:
+    adapter = contentmodel.adapter(api)
+    body = json.dumps(adapter.encode_request(DECODED).payload).encode()
+    decoded, _ = counted(lambda: adapter.trace_request(body))
+    encoded, _ = counted(lambda: adapter.encode_request(OF_CHAT))
+    assert decoded <= read
+    assert encoded <= written
+
+
 @pytest.mark.parametrize(
     ("make", "calls"),
     [
@@ -208,6 +229,9 @@ def test_losses_are_found_without_a_second_encoding(make: Callable[[], Any], cal
         pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 665, id="thought"),
         pytest.param(of_responses(), "openai-responses", "anthropic-messages", 870, id="Responses"),
         pytest.param(of_gemini(), "google-generate-content", "openai-chat", 597, id="Gemini"),
+        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "bedrock-converse", 690, id="to Converse"),
+        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "google-generate-content", 580, id="to Gemini"),
+        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "google-interactions", 620, id="to Interactions"),
     ],
 )
 def test_conversion_of_a_small_stream_makes_few_calls(
@@ -254,6 +278,21 @@ def gemini_turn(turn: int) -> list[Any]:
     ]
 
 
+def converse_turn(turn: int) -> list[Any]:
+    thought = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}}
+    call = {"toolUse": {"toolUseId": f"t{turn}", "name": "look", "input": {"a": turn}}}
+    result = {"toolResult": {"toolUseId": f"t{turn}", "content": [{"text": "a cat"}]}}
+    return [{"role": "assistant", "content": [thought, call]}, {"role": "user", "content": [result]}]
+
+
+def interactions_turn(turn: int) -> list[Any]:
+    return [
+        {"type": "thought", "signature": "c2ln", "summary": [{"type": "text", "text": "hm"}]},
+        {"type": "function_call", "id": f"c{turn}", "name": "look", "arguments": {"a": turn}},
+        {"type": "function_result", "call_id": f"c{turn}", "name": "look", "result": "a cat"},
+    ]
+
+
 @pytest.mark.parametrize(
     ("source", "target", "head", "field", "turn", "calls"),
     [
@@ -262,6 +301,16 @@ def gemini_turn(turn: int) -> list[Any]:
             "openai-responses", "anthropic-messages", {"model": "gpt-5"}, "input", responses_turn, 33, id="responses"
         ),
         pytest.param("google-generate-content", "anthropic-messages", {}, "contents", gemini_turn, 33, id="gemini"),
+        pytest.param("bedrock-converse", "openai-chat", {}, "messages", converse_turn, 38, id="converse"),
+        pytest.param(
+            "google-interactions",
+            "openai-chat",
+            {"model": "gemini-3"},
+            "input",
+            interactions_turn,
+            36,
+            id="interactions",
+        ),
     ],
 )
 def test_each_loss_of_a_long_transcript_is_found_with_few_calls(

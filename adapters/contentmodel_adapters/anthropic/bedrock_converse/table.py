@@ -781,13 +781,13 @@ class Messages(MessageList):
     """The list of messages of a request. A user's message that begins with results of tools is two messages."""
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        decode = MESSAGE.functions[0]
-        messages = [decode(wire, context) for _, wire in self.objects(value, context)]
+        decode: Any = MESSAGE.functions[0]
+        messages: list[ChatMessage] = [decode(wire, context) for _, wire in self.objects(value, context)]
         context.trace_messages(messages, value, lambda message: MESSAGE)
         parts: list[ChatMessage] = []
         for message in messages:
             is_tool = message.role == "user" and bool(message.contents) and _is_result(message.contents[0])
-            parts += _by_author(message, context) if is_tool else (message,)
+            parts += _by_author(message, context) if is_tool else [message]
         return without_begun(parts, context, BEFORE)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:

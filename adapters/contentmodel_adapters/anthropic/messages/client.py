@@ -38,7 +38,7 @@ class OfMessages(clients.BaseClient):
     api = API
     path = HTTP.generate.path
     errors = anthropic
-    plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
+    plain: tuple[type[Any], ...] = (anthropic.Anthropic, anthropic.AsyncAnthropic)
 
     def choices(self) -> Mapping[str, str] | None:
         """Return the policies of a client. The caller's policies take precedence.

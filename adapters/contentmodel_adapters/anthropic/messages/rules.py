@@ -26,6 +26,7 @@ from contentmodel.authoring import (
     Rules,
     Severity,
     StreamFormat,
+    list_of,
     makers,
     objects,
     one_object,
@@ -172,7 +173,7 @@ def refuses_cache_point(dialect: Dialect, model: Any) -> bool:
 
 
 # The calls and results of the tools that the provider runs, by the kind of the tool, with the names of their blocks.
-_PROVIDED = (
+_PROVIDED: tuple[tuple[str, type[Any], type[Any], tuple[str, ...]], ...] = (
     *SERVER_TOOLS,
     ("mcp", hosted.McpServerToolCallContent, hosted.McpServerToolResultContent, ("mcp",)),
     ("mcp", hosted.McpListToolsToolCallContent, hosted.McpListToolsToolResultContent, ()),
@@ -221,9 +222,11 @@ INLINE = {
 """The media types that blocks take inline, by the types of the block and of its source."""
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 UNSUPPORTED = {
-    kind: [name for name in names if name not in ANTHROPIC_STRICT.keywords]
+    kind: [name for name in names if name not in (ANTHROPIC_STRICT.keywords or ())]
     for kind, names in {"integer": BOUNDS, "number": BOUNDS, "array": ("maxItems", "uniqueItems")}.items()
 }
+MIN_ITEMS = range(int(ANTHROPIC_STRICT.most_min_items) + 1)
+"""The limits of strict schemas, by type, and the values of `minItems`: those that the step for schemas obeys."""
 MOST_BREAKPOINTS, MOST_STRICT = 4, 20
 
 
@@ -558,6 +561,8 @@ def no_sampling_with_thinking(request: Request, capabilities: Capabilities) -> I
 
 def _unsampled(request: Request, ranges: Mapping[str, Range] | None) -> Iterator[Broken]:
     """Yield the sampling settings that the model does not take, or only at one value."""
+    if SAMPLING.keys().isdisjoint(request):
+        return
     yield from ((f"$.{key}", value) for key, value in unsampled(request, SAMPLING, ranges))
     least, _ = (ranges or {}).get("top_p", (0, 1))
     top_p = _number(request, "top_p")
@@ -613,9 +618,9 @@ def structured_output_supported(request: Request, capabilities: Capabilities) ->
 @_rule("add it", "API errors: tool_choice may only be specified while providing tools; not found in provided tools")
 def chosen_tools_are_defined(request: Request) -> Iterator[Broken]:
     """A tool choice requires tools, and a tool that it names must be one of them."""
-    tools = [tool for _, tool in objects(request, "tools")]
-    named = all(isinstance(tool.get("name"), str) for tool in tools)
     for at, choice in () if request.get("mcp_servers") or request.get("thread") else one_object(request, "tool_choice"):
+        tools = [tool for _, tool in objects(request, "tools")]
+        named = all(isinstance(tool.get("name"), str) for tool in tools)
         if not tools and choice.get("type") in ("auto", "any", "tool"):
             yield at, "no tools"
         elif named and choice.get("type") == "tool" and all(tool["name"] != choice.get("name") for tool in tools):
@@ -661,15 +666,15 @@ def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
     for at, schema in _strict_schemas(request):
         keywords = UNSUPPORTED.get(str(schema.get("type")), ())
         yield from ((f"{at}.{keyword}", "not supported") for keyword in keywords if keyword in schema)
-        if schema.get("type") == "array" and schema.get("minItems", 0) not in range(
-            ANTHROPIC_STRICT.most_min_items + 1
-        ):
+        if schema.get("type") == "array" and schema.get("minItems", 0) not in MIN_ITEMS:
             yield f"{at}.minItems", str(schema["minItems"])
 
 
 @_of_claude("remove strict from the less important ones", "camel-ai/camel#4171, elizaOS/eliza#16499")
 def strict_tool_limit(request: Request) -> Iterator[Broken]:
     """At most 20 tools may be strict."""
+    if len(list_of(request, "tools")) <= MOST_STRICT:
+        return
     strict = [at for at, tool in objects(request, "tools") if tool.get("strict") is True]
     yield from ((f"{at}.strict", f"more than {MOST_STRICT} strict tools") for at in strict[MOST_STRICT:])
 

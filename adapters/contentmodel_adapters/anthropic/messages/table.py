@@ -170,16 +170,14 @@ MEDIA = [
 ]
 
 
-def _usual_media(content: Any, rows: list[Row]) -> Row | None:
-    names = {r.name: r for r in rows}
-    if content.__class__ is DataContent:
-        if content.text is not None:
-            return names["document.text"]
-        if content.media_kind == "image":
-            return names["image.base64"]
-        return names["document.base64"] if content.is_media_type("application/pdf") else None
-    form = "url" if content.__class__ is UriContent else "file"
-    return names.get(f"{content.media_kind}.{form}")
+def _usual_media(content: Any, rows: list[Row]) -> Row | str:
+    if content.__class__ is not DataContent:
+        return f"{content.media_kind}.{'url' if content.__class__ is UriContent else 'file'}"
+    if content.text is not None:
+        return "document.text"
+    if content.media_kind == "image":
+        return rows[0]
+    return "document.base64" if content.is_media_type("application/pdf") else ""
 
 
 # Documents made of blocks: citations refer to a block by its number. The content of a document may have images
@@ -204,7 +202,7 @@ NESTED = [
 ]
 
 
-def _usual(content: Any, rows: list[Row]) -> Row | None:
+def _usual(content: Any, rows: list[Row]) -> Row | str | None:
     if content.__class__ is ReasoningContent:
         redacted = content.protected is not None and content.protected.kind == "redacted"
         return rows[1] if redacted else rows[0]
@@ -798,7 +796,9 @@ class Messages(MessageList):
         encode = MESSAGE.functions[1]
         wires = []
         for message in with_detached_media(value, API):
-            wire = REPLAY.fitted(encode(message, context), message, context)
+            wire = encode(message, context)
+            if message.origin is not None and message.origin.is_answer:
+                wire = REPLAY.fitted(wire, message, context)
             # Skip foreign messages with nothing to send, and replayed empty answers.
             if wire.get("content") or (context.native and not is_own_answer(message, context)):
                 wires.append(wire)

@@ -77,7 +77,8 @@ def report_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Report the citations of instructions as lost."""
     for instruction in request.instructions:
-        context.report_lost_attributes(instruction, ("annotations",))
+        if instruction.annotations:
+            context.report_lost_attributes(instruction, ("annotations",))
     return request
 
 

@@ -102,8 +102,9 @@ _SETTINGS += ["presencePenalty", "frequencyPenalty", "responseMimeType", "respon
 _SETTINGS += ["responseModalities", "responseLogprobs", "thinkingConfig", "speechConfig"]
 _ANSWER_TYPES = ["text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum"]
 _LIMITS: dict[str, tuple[float, float]] = {
-    **{camel_name(name): limits for name, limits in models.ALL_SAMPLED.items()},
+    **{camel_name(name): models.ALL_SAMPLED[name] for name in ("temperature", "top_p")},
     "candidateCount": (1, 8),
+    **{camel_name(name): models.ALL_SAMPLED[name] for name in ("presence_penalty", "frequency_penalty")},
     "logprobs": (0, 20),
     "maxOutputTokens": (1, float("inf")),
     "topK": (0, float("inf")),

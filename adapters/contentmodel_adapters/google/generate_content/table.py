@@ -140,7 +140,7 @@ class ResponseObject(Codec[list[AIContent]]):
             return context.plain_value(value[0], "value" if value[0].__class__ is JsonContent else "text")
         if len(value) == 1 and value[0].__class__ is JsonContent:
             return self._encode_json(value[0], context, failed=bool(owner.is_error))
-        if any(content.__class__ is JsonContent for content in value):
+        if JsonContent in map(type, value):
             value = [json_as_text(content, context) for content in value]
         texts = [TEXT_FIELD.encode([content], context, owner) or "" for content in value]
         name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
@@ -588,7 +588,7 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     """Decode one Content. If it has no role, it gets `role`. A hint keeps a role that is spelled in an unusual way."""
     value = wire.get("role")
     if value.__class__ is str and (value in ROLES.to_model or not _is_respelled(value)):
-        message: ChatMessage = CONTENT.functions[0](wire, context)
+        message: ChatMessage = CONTENT.decode(wire, context)
         return message
     copy = {**wire, "role": value.lower() if value.__class__ is str else role}
     context.copied(copy, wire)

@@ -166,7 +166,7 @@ def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) 
         fits = entries[-1] if entries and not ENTRY.of(tool, API) else None
     else:
         is_function = isinstance(tool, FunctionTool | CustomTool)
-        fits = next((entry for entry in entries if (DECLARATIONS in entry) == is_function), None)
+        fits = next((entry for entry in entries if (DECLARATIONS in entry) == is_function), None) if entries else None
     if fits is None:
         fits = {}
         entries.append(fits)

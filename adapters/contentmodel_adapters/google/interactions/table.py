@@ -77,7 +77,7 @@ from contentmodel_adapters.common.answer import OnlyChoice, misfits
 from contentmodel_adapters.common.citations import whole_citations
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration, output_columns
 from contentmodel_adapters.common.media import Modalities
-from contentmodel_adapters.common.reasoning import decode_parts, unknown_part_of, with_last_thought
+from contentmodel_adapters.common.reasoning import Signature, Unread, decode_parts, unknown_part_of, with_last_thought
 from contentmodel_adapters.google.kin import are_strict, json_as_text
 
 API = "google-interactions"
