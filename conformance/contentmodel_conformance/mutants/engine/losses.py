@@ -14,7 +14,7 @@ from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
 @change(model_paths.ModelPaths, "source", ANTHROPIC, "tracing/foreign")
 def follows_one_replacement(original: Any, self: Any, item: Any) -> Any:
     """Trace a value through only one replacement."""
-    return self._originals.get(id(item), item)
+    return self.originals.get(id(item), item)
 
 
 @change(model_paths, "stepped", ANTHROPIC, "section/foreign")

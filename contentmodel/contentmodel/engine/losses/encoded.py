@@ -33,7 +33,7 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
-    from contentmodel.content.base import AIContent, Protected
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.pipeline.names import Renames
     from contentmodel.literals import DocumentForm
@@ -216,7 +216,7 @@ class Encoded:
                 continue
             found = wire.losses(pending, model)
             losses += found
-            if pending.field is None and _is_sign_as_text(pending):
+            if pending.field is None and pending.reason.code in _AS_TEXT and _is_sign(pending.owner):
                 as_text += found
         # A flag has no value of its own that a text could contain.
         signs = {loss.path for loss in as_text if value_at(self._source[0], loss.path) is not True}
@@ -320,11 +320,12 @@ def _is_spelled(call: object) -> bool:
     return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")
 
 
-def _is_sign_as_text(pending: PendingLoss) -> bool:
-    """Return whether a field that reports a failure became a text."""
-    if pending.reason.code not in ("as-text", "error-as-text"):
-        return False
-    return any(FAILURE.read(own) == "sign" for own in (getattr(pending.owner, "extra", None) or {}).values())
+_AS_TEXT = ("as-text", "error-as-text")
+
+
+def _is_sign(owner: object) -> bool:
+    """Return whether a value was made of a field that reports a failure."""
+    return any(FAILURE.read(own) == "sign" for own in (getattr(owner, "extra", None) or {}).values())
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
@@ -360,8 +361,12 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
         if reason == ARGUMENTS_SPELLING and not _is_spelled(owner):
             continue
         yield PendingLoss(owner, field, reason, api, values)
-        if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
-            yield from _apart(owner)
+        if field is None and reason.kind in ("dropped", "degraded"):
+            protected, extra = getattr(owner, "protected", None), getattr(owner, "extra", None)
+            if protected is not None:
+                yield PendingLoss(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
+            if extra:
+                yield from _beside(owner, extra)
 
 
 def _made_by_steps(context: EncodeContext) -> set[int]:
@@ -482,11 +487,8 @@ def _is_tag(name: str, value: object) -> bool:
     return name in ("type", "role") and value.__class__ is str
 
 
-def _apart(owner: msgspec.Struct) -> Iterator[PendingLoss]:
-    protected: Protected | None = getattr(owner, "protected", None)
-    if protected is not None:
-        yield PendingLoss(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
-    extra = getattr(owner, "extra", None) or {}
+def _beside(owner: object, extra: Mapping[str, JsonObject]) -> Iterator[PendingLoss]:
+    """Yield losses for the fields around a content that is lost as a whole."""
     for api, residue in extra.items():
         yield from _around(owner, api, residue)
         if _is_container(api):

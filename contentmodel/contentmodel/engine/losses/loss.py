@@ -144,7 +144,7 @@ def what_of(note: PendingLoss) -> str:
     if field is None:
         return name
     if note.api is not None:
-        return wire_key(field.removeprefix(AROUND))
+        return field if field[:1] != ":" else wire_key(field.removeprefix(AROUND))
     return f"{field.replace('$', '')} of {name}"
 
 
@@ -182,7 +182,7 @@ def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
     wholes: dict[str, Loss] = {}
     for loss in sorted((loss for loss in gone if counts[loss.path] > 1), key=_rank):
         wholes.setdefault(loss.path, loss)
-    return tuple(dict.fromkeys(loss for loss in kept if not _is_part_of(loss, wholes)))
+    return tuple(dict.fromkeys([loss for loss in kept if loss.path not in wholes or not _is_part_of(loss, wholes)]))
 
 
 def _rank(loss: Loss) -> tuple[bool, bool]:
@@ -192,7 +192,7 @@ def _rank(loss: Loss) -> tuple[bool, bool]:
 
 def _is_part_of(loss: Loss, wholes: Mapping[str, Loss]) -> bool:
     """Return whether another loss at the same path covers the whole value."""
-    whole = wholes.get(loss.path, loss)
+    whole = wholes[loss.path]
     # Losses without an exact path share the path "$", although they are of different values.
     if whole == loss or loss.path == "$":
         return False

@@ -301,20 +301,21 @@ class ModelPaths:
     ) -> None:
         self.target = target
         self.owners = Owners(roots, root)
-        self._originals: dict[int, object] = {}
+        self.originals: dict[int, object] = {}
+        """The values that others replaced, by the identity of these."""
         root_ids = {id(value) for value in roots}
         for old, new in replaced:
             if id(old) in root_ids and new is not old:
-                self._originals[id(new)] = old
+                self.originals[id(new)] = old
             elif new is not old:
-                self._originals.setdefault(id(new), old)
+                self.originals.setdefault(id(new), old)
 
     def source(self, item: object) -> object:
         """Return the source value that `item` replaced, or `item` itself.
 
         A message that a step made stands for the first of its contents.
         """
-        originals = self._originals
+        originals = self.originals
         while id(item) in originals:
             item = originals[id(item)]
         if item.__class__ is ChatMessage and item.contents and self.owners.path(item) is None:

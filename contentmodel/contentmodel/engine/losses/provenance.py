@@ -30,6 +30,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
 from contentmodel.engine.table.hints import AROUND, wire_key
+from contentmodel.message import ChatMessage
 
 
 class RowFinder(Protocol):
@@ -194,7 +195,9 @@ class WirePaths:
         self._traces: dict[int, tuple[Trace, int]] = {}
         for trace in reversed(traces):
             # The first trace of an object counts.
-            made = trace[1] if not self._replaced else [*map(self._decoded, trace[1])]
+            made = trace[1]
+            if self._replaced:
+                made = [self._decoded(item) if id(item) in self._replaced else item for item in made]
             last = len(made) - 1
             if last:
                 places = zip(repeat(trace), range(last, -1, -1), strict=False)
@@ -205,6 +208,8 @@ class WirePaths:
         self._has_other_paths = bool(self._elsewhere or self._moved or is_respelled)
         """True if paths in decoded objects may differ from those in the payload."""
         self._places: dict[int, Place] = {}
+        self._located: dict[tuple[int, str | int | None], tuple[str, Json]] = {}
+        """The path and the wire value of each trace, by its container and key."""
         self._expanded: set[int] = set()
         self._inner: set[int] = set()
         """The opaque states inside of wire objects that are lost as a whole, by identity."""
@@ -238,8 +243,10 @@ class WirePaths:
 
     def place(self, item: object, model: ModelPaths) -> Place | None:
         """Return the origin of an object of the decoded value; None if no row and no trace leads to it."""
-        decoded = self._decoded(item) if self._replaced else item
-        known = self._places.get(id(decoded)) or self._traced(decoded)
+        decoded = self._decoded(item) if id(item) in self._replaced else item
+        known = self._places.get(id(decoded))
+        if known is None and id(decoded) in self._traces:
+            known = self._traced(decoded)
         if known is not None:
             return known
         former = self._owners.get(id(decoded))
@@ -271,7 +278,10 @@ class WirePaths:
         if known is None:
             return None
         (table, _, container, key, is_spread), index = known
-        path, wire = self.locate(container, key), _element(container, key)
+        located = self._located.get((id(container), key))
+        if located is None:
+            located = self._located[id(container), key] = self.locate(container, key), _element(container, key)
+        path, wire = located
         if is_spread:
             path, wire = f"{path}[{index}]", wire[index]
         return self._put(item, path, wire, table)
@@ -316,7 +326,9 @@ class WirePaths:
 
         If the payload does not have the value, the path is in the model.
         """
-        owner = model.source(pending.owner)
+        owner = pending.owner
+        if id(owner) in model.originals or owner.__class__ is ChatMessage:
+            owner = model.source(owner)
         if pending.field is None and pending.api is None and (whole := self.place(owner, model)) is not None:
             return self._losses_of_whole(pending, owner, whole, model)
         origin = self._find(owner, pending.field, model)
@@ -341,19 +353,20 @@ class WirePaths:
     def _losses_of_whole(self, pending: PendingLoss, owner: object, place: Place, model: ModelPaths) -> list[Loss]:
         """Return the losses of an object: of its wire object, and of the values that are beside it."""
         kind, pieces = pending.reason.kind, place.pieces
-        # A degraded object is still in the target. Its lost parts have their own losses.
-        names = pieces(place.wire) if pieces is not None and kind != "degraded" else []
-        paths = [wire_path(place.path, name) for name in names] if names else [place.path]
-        if self._has_other_paths:
-            paths = [actual for path in paths for actual in self._actual(path, place)]
-        exact = kind != "degraded" and (pieces is None or bool(names))
         name, target = pending.owner.__class__.__name__, model.target
-        found = [pending.at(path, target, name, exact=exact) for path in paths]
+        # A degraded object is still in the target. Its lost parts have their own losses.
+        exact = kind != "degraded"
+        if pieces is None and not self._has_other_paths:
+            found = [pending.at(place.path, target, name, exact=exact)]
+        else:
+            names = pieces(place.wire) if pieces is not None and exact else []
+            paths = [wire_path(place.path, inner) for inner in names] or [place.path]
+            exact = exact and (pieces is None or bool(names))
+            found = [pending.at(a, target, name, exact=exact) for path in paths for a in self._actual(path, place)]
         if kind == "dropped":
             has_state = pieces is None and not self._elsewhere
             beside = self._beside(owner, pending.owner, place, model, has_state=has_state)
-            if beside:
-                found += [pending.at(path, target, name) for path in beside]
+            found += [pending.at(path, target, name) for path in beside] if beside else ()
         return found
 
     def is_inside(self, state: object) -> bool:
@@ -365,8 +378,10 @@ class WirePaths:
 
         `owner` is the object in the source. With `has_state`, record the opaque state that is inside.
         """
-        moved = self._elsewhere.get(id(place.wire), {}) if self._elsewhere else {}
-        paths = [self.locate(*origin) for origins in moved.values() for origin in origins]
+        paths: list[str] = []
+        if self._elsewhere:
+            moved = self._elsewhere.get(id(place.wire), {})
+            paths = [self.locate(*origin) for origins in moved.values() for origin in origins]
         names = names_of_structs(owner.__class__)
         parts = [*zip(names, map(getattr, repeat(owner), names), strict=True)]
         if isinstance(lost, ToolResultContent):
@@ -375,7 +390,7 @@ class WirePaths:
         for name, part in parts:
             if not isinstance(part, msgspec.Struct):
                 continue
-            key = id(self._decoded(part) if self._replaced else part)
+            key = id(self._decoded(part) if id(part) in self._replaced else part)
             # Only these may be outside: the row of an object makes its parts of values inside of the wire object.
             if key in self._places or key in self._traces or key in self._owners:
                 inner = self.place(part, model)
@@ -511,11 +526,11 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
     `:around.x` is the field x of the object that contains the list of parts, unless the part itself has it: a container
     may have the part and the fields around it in one object.
     """
-    around = wire_key(field.removeprefix(AROUND))
-    if field.startswith(AROUND) and wire.__class__ is dict and around in wire:
-        return child_path(path, around)
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
+    around = wire_key(field.removeprefix(AROUND))
+    if wire.__class__ is dict and around in wire:
+        return child_path(path, around)
     list_at = _LAST_STEP.search(path)
     return child_path("$" if list_at is None else path[: list_at.start()], around)
 

@@ -13,7 +13,7 @@ and `missing` tell which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys
@@ -174,8 +174,8 @@ class Items(Leaf):
 ANY = Leaf()
 Spec: TypeAlias = "str | tuple[str, Leaf]"
 _Way: TypeAlias = Callable[[JsonObject], "JsonObject | None"]
-_Move: TypeAlias = Callable[[JsonObject, JsonObject], bool]
 _Keys: TypeAlias = tuple[str, ...]
+_Path: TypeAlias = tuple[_Keys, Collection[str]]
 
 
 class Form:
@@ -216,40 +216,33 @@ class Form:
             (path if path.__class__ is tuple else (path,), *(spec if spec.__class__ is tuple else (spec, ANY)))  # type: ignore[misc]
             for path, spec in fields.items()
         ]
-        part_keys = [
-            *map(path_keys, (*part, *beside)),
-            *(path_keys(path) for paths, _, _ in self.fields for path in paths),
-        ]
-        block_keys = [*map(path_keys, block), *{path_keys(path) for _, path, _ in self.fields}]
+        part_keys = [*map(path_keys, (*part, *beside, *(path for paths, _, _ in self.fields for path in paths)))]
+        block_keys = [*map(path_keys, (*block, *{path for _, path, _ in self.fields}))]
         if len(set(part_keys)) < len(part_keys) or len(set(block_keys)) < len(block_keys):
             raise TypeError(f"form {name}: a path is mapped twice")
-        there: list[tuple[_Keys, _Move]] = []
-        back: list[tuple[_Keys, _Move]] = []
+        there, back = [], []
         for paths, path, leaf in self.fields:
             inside, target = [path_keys(one) for one in paths], path_keys(path)
-            reads = [_reader(keys, part_keys) for keys in inside]
-            there.append((target, _mover(reads, [target], _to_block(leaf), leaf)))
-            back.append((max(inside, key=len), _mover([_reader(target, block_keys)], inside, _to_part(leaf), leaf)))
+            parts, blocks = [_path(keys, part_keys) for keys in inside], [_path(target, block_keys)]
+            there.append(_Move(parts, [target], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default))
+            back.append(_Move(blocks, inside, leaf, Leaf.to_part, leaf.block_classes, leaf.part_default))
+        self.places: dict[str, list[str]] = {}
+        """The paths in the part of the value at each path of the block."""
+        for paths, path, _ in self.fields:
+            self.places.setdefault(path, []).extend(paths)
         self._respelled = [(path_keys(path), leaf) for _, path, leaf in self.fields if leaf.may_respell]
-        self.to_block = self._with_calls(_way(part, block, there))
+        # The fields of the call are read for their values only: a form fits if they do.
+        calls = [(_path(path_keys(path), ()), leaf) for path, leaf in self.of_call.items()]
+        needed = [_Move([path], [], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default) for path, leaf in calls]
+        self.to_block = _way(part, block, there, needed)
         self.to_part = _way(block, part, back)
-
-    def _with_calls(self, way: _Way) -> _Way:
-        """Return a way to the block that fits only if the fields of the call do."""
-        if not self.of_call:
-            return way
-        moves = [
-            _mover([_reader(path_keys(path), ())], [path_keys(path)], _to_block(leaf), leaf)
-            for path, leaf in self.of_call.items()
-        ]
-        return lambda part: way(part) if all(move(part, {}) for move in moves) else None
 
     def add(self, whole: JsonObject, key: str) -> None:
         """Add to the part at a key what a part of another origin does not have. Files are added with the last part."""
         for path, value in self.adds.items():
             keys = path_keys(path)
             owner = keys[0] if keys[0] in self.keys else self.keys[-1]
-            if owner == key and _reader(keys, ())(whole) is NOTHING:
+            if owner == key and _read(whole, keys) is NOTHING:
                 _put(whole, keys, value(whole) if callable(value) else value)
 
     def reads(self, key: str, name: str) -> bool:
@@ -257,17 +250,13 @@ class Form:
         start = ".".join(filter(None, (key, name)))
         return any(f"{path}.".startswith(f"{start}.") for paths, _, _ in self.fields for path in paths)
 
-    def places(self, block_path: str) -> Iterator[str]:
-        """Yield the paths in the part of the value at a path of the block."""
-        yield from (path for paths, target, _ in self.fields if target == block_path for path in paths)
-
     def missing(self, block: JsonObject, again: JsonObject) -> Iterator[tuple[str, Json, Json]]:
         """Yield each value of a block that its parts do not spell: its path, and the value that they spell there.
 
         A value that is only spelled differently is not missing.
         """
         for keys, leaf in self._respelled:
-            value, spelled = _reader(keys, ())(block), _reader(keys, ())(again)
+            value, spelled = _read(block, keys), _read(again, keys)
             if value is not NOTHING and spelled is not NOTHING and leaf.is_alike(value, spelled):
                 again = _replaced(again, keys, value)
         return missing(block, again)
@@ -287,82 +276,93 @@ class Form:
 # -- compiling ---------------------------------------------------------------------------------------------------------
 
 
-class _Change:
-    """A translation that takes any JSON: one direction of a leaf. Several values are one tuple."""
+class _Move:
+    """One direction of a field: the paths where a value is read and written, and its translation."""
 
-    __slots__ = ("default", "run")
+    __slots__ = ("_classes", "_default", "_leaf", "_reads", "_translate", "_writes", "depth")
 
-    def __init__(self, translate: Callable[[Any], Any], classes: tuple[type, ...], default: Json) -> None:
-        def run(values: list[Any]) -> Any:
-            held = [None if value is NOTHING else value for value in values]
-            if classes and any(value is not None and value.__class__ not in classes for value in held):
-                return MISFIT
-            return translate(tuple(held) if len(held) > 1 else held[0])
+    def __init__(
+        self,
+        reads: list[_Path],
+        writes: list[_Keys],
+        leaf: Leaf,
+        translate: Callable[[Leaf, Any], Any],
+        classes: tuple[type, ...],
+        default: Json,
+    ) -> None:
+        """Create the move. `translate` is the method of `Leaf` that a class of leaves may replace."""
+        own = getattr(leaf, translate.__name__)
+        self._translate = None if own.__func__ is translate else own
+        self._reads, self._writes, self._leaf = reads, writes, leaf
+        self._classes, self._default = classes, default
+        self.depth = max(map(len, writes), default=0)
 
-        self.run, self.default = run, default
+    def run(self, wire: JsonObject, made: JsonObject) -> bool:
+        """Write the translated value of one object into the other one. Return False if it does not fit."""
+        reads = self._reads
+        values = [_read(wire, *reads[0])] if len(reads) == 1 else [_read(wire, *path) for path in reads]
+        leaf, classes, first, is_missing = self._leaf, self._classes, values[0], True
+        for at, value in enumerate(values):
+            if value is not NOTHING and value is not None:
+                is_missing = False
+                if classes and value.__class__ not in classes:
+                    return False
+            else:
+                values[at] = None
+        if is_missing:
+            if leaf.required:
+                return False
+            default = list(self._default) if self._default.__class__ is tuple else self._default
+            found = None if leaf.nullable and first is None else default
+        else:
+            found = first if len(values) == 1 else (*values,)
+            found = found if self._translate is None else self._translate(found)
+        if found is MISFIT:
+            return False
+        for at, keys in enumerate(self._writes):
+            value = found[at] if len(self._writes) > 1 and found is not NOTHING else found
+            if value is not NOTHING and not _put(made, keys, value):
+                return False
+        return True
 
 
-def _to_block(leaf: Leaf) -> _Change:
-    return _Change(leaf.to_block, leaf.part_classes, leaf.block_default)
+def _path(keys: _Keys, mapped: Iterable[_Keys]) -> _Path:
+    """Return a path with the keys of its object that other paths, `mapped`, lead through."""
+    return keys, {other[len(keys)] for other in mapped if len(other) > len(keys) and other[: len(keys)] == keys}
 
 
-def _to_part(leaf: Leaf) -> _Change:
-    default = list(leaf.part_default) if leaf.part_default.__class__ is tuple else leaf.part_default
-    return _Change(leaf.to_part, leaf.block_classes, default)
+def _read(wire: Any, keys: _Keys, others: Collection[str] = ()) -> Any:
+    """Return the value at a path, without the keys `others`; NOTHING if there is none."""
+    for key in keys:
+        if wire.__class__ is not dict or key not in wire:
+            return NOTHING
+        wire = wire[key]
+    return {key: wire[key] for key in wire if key not in others} if others and wire.__class__ is dict else wire
 
 
-def _way(checked: Mapping[str, Json], written: Mapping[str, Json], moves: list[tuple[_Keys, _Move]]) -> _Way:
+def _way(
+    checked: Mapping[str, Json], written: Mapping[str, Json], moves: list[_Move], needed: Sequence[_Move] = ()
+) -> _Way:
     """Return a function that makes one object of the other. Deep fields are written first, before those around them."""
-    checks = [(_reader(path_keys(path), ()), value) for path, value in checked.items()]
+    # Many forms have the same first constant.
+    checks = [(path_keys(path), value) for path, value in reversed(checked.items())]
     constants = [(path_keys(path), value) for path, value in written.items()]
-    ordered = [move for _, move in sorted(moves, key=lambda pair: -len(pair[0]))]
+    ordered = [*needed, *sorted(moves, key=lambda move: -move.depth)]
 
     def run(wire: JsonObject) -> JsonObject | None:
-        for read, value in checks:
-            found = read(wire)
+        for keys, value in checks:
+            found = _read(wire, keys)
             if not (found is NOTHING and value is None) and not same(found, value):
                 return None
         made: JsonObject = {}
         for keys, value in constants:
             _put(made, keys, [*value] if value.__class__ is list else value)
-        return made if all(move(wire, made) for move in ordered) else None
+        for move in ordered:
+            if not move.run(wire, made):
+                return None
+        return made
 
     return run
-
-
-def _reader(keys: _Keys, mapped: Iterable[_Keys]) -> Callable[[Any], Any]:
-    """Return a function that returns the value at a path, without the keys that other paths, `mapped`, lead through."""
-    inside = frozenset(other[len(keys)] for other in mapped if len(other) > len(keys) and other[: len(keys)] == keys)
-
-    def read(wire: Any) -> Any:
-        for key in keys:
-            if wire.__class__ is not dict or key not in wire:
-                return NOTHING
-            wire = wire[key]
-        if inside and wire.__class__ is dict:
-            return {key: value for key, value in wire.items() if key not in inside}
-        return wire
-
-    return read
-
-
-def _mover(reads: Sequence[Callable[[Any], Any]], writes: Sequence[_Keys], change: _Change, leaf: Leaf) -> _Move:
-    """Return a function that writes a translated value. It returns False if the value does not fit."""
-
-    def move(wire: JsonObject, made: JsonObject) -> bool:
-        values = [read(wire) for read in reads]
-        if all(value is NOTHING or value is None for value in values):
-            if leaf.required:
-                return False
-            found = values[0] if leaf.nullable and values[0] is None else change.default
-        else:
-            found = change.run(values)
-        if found is MISFIT:
-            return False
-        results: Sequence[Any] = found if len(writes) > 1 and found is not NOTHING else (found,) * len(writes)  # type: ignore[assignment]
-        return all(_put(made, keys, value) for keys, value in zip(writes, results, strict=True) if value is not NOTHING)
-
-    return move
 
 
 def _replaced(wire: JsonObject, keys: _Keys, value: Json) -> JsonObject:
@@ -407,18 +407,21 @@ def same(one: Any, other: Any) -> bool:
 
 def remainder(whole: Any, made: Any) -> Any:
     """Return the values of `whole` that `made` lacks, NOTHING if it lacks none, MISFIT if it has others."""
-    if same(whole, made):
-        return NOTHING
-    if whole.__class__ is not dict or made.__class__ is not dict or not made.keys() <= whole.keys():
+    if whole.__class__ is not dict or made.__class__ is not dict:
+        return NOTHING if same(whole, made) else MISFIT
+    if not made.keys() <= whole.keys():
         return MISFIT
     rest: JsonObject = {}
     for key, value in whole.items():
-        left = remainder(value, made[key]) if key in made else value
-        if left is MISFIT:
-            return MISFIT
-        if left is not NOTHING:
-            rest[key] = left
-    return rest
+        if key not in made:
+            rest[key] = value
+        elif value is not made[key]:
+            left = remainder(value, made[key])
+            if left is MISFIT:
+                return MISFIT
+            if left is not NOTHING:
+                rest[key] = left
+    return rest or NOTHING
 
 
 def merged(part: Any, rest: Any) -> Any:
@@ -430,10 +433,11 @@ def merged(part: Any, rest: Any) -> Any:
 
 def missing(whole: Any, made: Any, path: str = "") -> Iterator[tuple[str, Json, Json]]:
     """Yield the dotted paths of values of `whole` that `made` does not have, with both. Null is no value, nor is []."""
-    if whole is None or whole in ([], {}) or same(whole, made):
+    if whole is None or whole in ([], {}):
         return
     if whole.__class__ is dict and made.__class__ is dict:
         for key, value in whole.items():
-            yield from missing(value, made.get(key), f"{path}.{dotted_key(key)}" if path else dotted_key(key))
-    else:
+            if (other := made.get(key)) is not value:
+                yield from missing(value, other, f"{path}.{dotted_key(key)}" if path else dotted_key(key))
+    elif not same(whole, made):
         yield path, whole, made

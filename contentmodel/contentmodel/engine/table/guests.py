@@ -106,7 +106,8 @@ class Guest:
         """The provider's adapter. No other code of a format calls the adapter of another one."""
         from contentmodel.adapter import adapter
 
-        return cast("TableAdapter", adapter(self.api))
+        found: Any = adapter(self.api)
+        return found  # type: ignore[no-any-return]
 
     @property
     def origin(self) -> Origin:
@@ -149,6 +150,8 @@ class Guest:
         for key in group.at:
             part = whole[key] if key else whole
             texts = {name: part[name] for name in self.parts.texts if part.get(name).__class__ is str}
+            if not texts:
+                continue
             read = {name: object_or_text(text) for name, text in texts.items()}
             made = {name: value for name, value in read.items() if value.__class__ is dict}
             if made:
@@ -225,10 +228,9 @@ class Guest:
         """
         lifted = {field: str(origin) for _, original, field, origin in inner._moved if original is block}
         copy: Any = next((copy for copy, original, *_ in inner._moved if original is block), block)
-        targets = {target for _, target, _ in form.fields}
+        paths = {target: form.places.get(lifted.get(target, target), ()) for target in (*form.places, *lifted)}
         places = {
-            target: [place for path in form.places(lifted.get(target, target)) if (place := _place(path, group))]
-            for target in (*targets, *lifted)
+            target: [place for path in found if (place := _place(path, group))] for target, found in paths.items()
         }
         for key, content in zip(group.at, contents, strict=True):
             own = dict(copy)
@@ -245,7 +247,7 @@ class Guest:
         part = group.whole[key] if key else group.whole
         context.copied(block, part)
         for target, found in places.items():
-            for container, name, _ in sorted(found, key=lambda place: place[2] != key):
+            for container, name, _ in found if len(found) < 2 else sorted(found, key=lambda place: place[2] != key):
                 context.copied(block, part, (target, (container, name)))
                 first, *inside = path_keys(target)
                 if len(inside) == 1 and block.get(first).__class__ is dict:

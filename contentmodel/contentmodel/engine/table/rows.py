@@ -195,6 +195,11 @@ class Row:
         if self.as_sent is not None:
             pair = self.as_sent.around(*pair, self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model)
+        # From now on, these are the row's own methods, if no subclass has others.
+        if type(self).decode is Row.decode:
+            self.decode = self._decode  # type: ignore[method-assign]
+        if type(self).encode is Row.encode:
+            self.encode = self._encode  # type: ignore[method-assign]
 
     @property
     def functions(self) -> Functions:
