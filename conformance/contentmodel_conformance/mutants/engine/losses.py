@@ -23,11 +23,11 @@ def counts_lists_from_one(original: Any, path: Any, step: Any) -> Any:
     return original(path, step + 1 if isinstance(step, int) else step)
 
 
-@change(model_paths, "_parts_below", ANTHROPIC, "accounting/crossing")
-def searches_no_lists(original: Any, level: Any, kind: Any) -> Any:
+@change(model_paths, "_parts", ANTHROPIC, "accounting/crossing")
+def searches_no_lists(original: Any, kind: Any) -> Any:
     """Search for lost values outside of lists only."""
-    made, below = original(level, kind)
-    return [parts for parts in made if parts.starts is None], below
+    names, values_of = original(kind)
+    return names, lambda owner: [() if isinstance(value, list) else value for value in values_of(owner)]
 
 
 @change(rows.Row, "element_at", ANTHROPIC, "accounting/crossing")

@@ -1,24 +1,21 @@
 """Find the paths of lost values in the model value that was encoded.
 
 Steps replace values while encoding. Each lost value is traced back to the value that it replaced, and the object that
-contains that one is looked up: all objects of a class are found together, with their owners, when the first is needed.
+contains that one is looked up in an index of all parts of the value.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import accumulate, chain, compress
 from operator import attrgetter
-from typing import Annotated, Any, TypeAlias, get_args, get_origin
+from typing import Any, TypeAlias
 
 import msgspec
 
-from contentmodel.content.base import AIContent
 from contentmodel.engine.json import child_path, wire_path
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
-from contentmodel.engine.table.introspect import classes_in, fields_of, options_of
+from contentmodel.engine.table.introspect import classes_in, fields_of
 from contentmodel.message import ChatMessage
 
 Child: TypeAlias = tuple[str | int, object]
@@ -102,91 +99,52 @@ Owned: TypeAlias = tuple[Any, str, int | None]
 """The owner of a part, its attribute there, and the index of the part if the attribute is a list."""
 
 
-class _Parts(msgspec.Struct, frozen=True):
-    """The parts that several owners have in one attribute, numbered in order."""
-
-    owners: Sequence[Any]
-    name: str
-    numbers: dict[int, int]
-    """The number of each part, by identity."""
-    starts: list[int] | None = None
-    """The number of the first part of each owner, if the attribute is a list."""
-
-    def without(self, earlier: _Parts) -> _Parts:
-        """Return the parts that are not among earlier ones."""
-        numbers = {key: number for key, number in self.numbers.items() if key not in earlier.numbers}
-        return msgspec.structs.replace(self, numbers=numbers)
-
-    def owner_of(self, part: object) -> Owned | None:
-        """Return the owner of a part; None if it is none of these."""
-        number = self.numbers.get(id(part))
-        if number is None:
-            return None
-        if self.starts is None:
-            return self.owners[number], self.name, None
-        at = bisect_right(self.starts, number) - 1
-        return self.owners[at], self.name, number - self.starts[at]
-
-
 class Owners:
-    """The owner of each part of model values. The parts of all owners are numbered together, level by level, on demand.
+    """The owner of each part of model values, found level by level, on demand.
 
-    Contents and what contains them are the levels. Other parts are searched for by their class, beside the contents. A
-    part that occurs twice has its first and shallowest owner. `root` is the path of every root. A root may be a list.
+    A part that occurs twice has its first and shallowest owner. `root` is the path of every root. A root may be a list.
     """
 
     def __init__(self, roots: Sequence[object], root: str = "$") -> None:
         self._roots = {id(value): index for index, value in enumerate(roots)}
         self._paths: dict[int, str] = {id(value): root for value in roots}
-        level: list[object] = []
+        self._owned: dict[int, Owned] = {}
+        self._level: list[Any] = []
         for index, value in enumerate(roots):
             if value.__class__ is not list:
-                level.append(value)
+                self._level.append(value)
                 continue
             for at, item in enumerate(value):
                 self._roots.setdefault(id(item), index)
                 self._paths.setdefault(id(item), f"{root}[{at}]")
-            level += value
-        self._levels: list[Sequence[object]] = [level]
-        self._below: list[list[_Parts]] = []
-        """The parts of each level that are the next one."""
-        self._known: dict[type, list[_Parts]] = {}
-        self._rest: dict[type, Iterator[_Parts]] = {}
+            self._level += value
 
-    def of(self, part: Any) -> Owned | None:
+    def of(self, part: object) -> Owned | None:
         """Return the owner of a part; None if it has none."""
         if id(part) in self._roots:
             return None
-        kind = _kind_of(part.__class__)
-        known = self._known.get(kind)
-        if known is None:
-            known, self._rest[kind] = self._known.setdefault(kind, []), self._search(kind)
-        for parts in reversed(known):
-            if (owned := parts.owner_of(part)) is not None:
-                return owned
-        for parts in self._rest[kind]:
-            for earlier in known:
-                if not earlier.numbers.keys().isdisjoint(parts.numbers):
-                    parts = parts.without(earlier)
-            known.append(parts)
-            if (owned := parts.owner_of(part)) is not None:
-                return owned
-        return None
+        while (owned := self._owned.get(id(part))) is None and self._level:
+            self._descend()
+        return owned
 
-    def _search(self, kind: type) -> Iterator[_Parts]:
-        """Yield the parts that are objects of a class, or contain such objects."""
-        number = 0
-        while level := self._levels[number]:
-            inner = () if kind is AIContent else level
-            while inner:
-                parts, inner = _parts_below(inner, kind)
-                yield from parts
-            if number == len(self._below):
-                parts, below = _parts_below(level, AIContent)
-                self._below.append(parts)
-                self._levels.append(below)
-            yield from self._below[number]
-            number += 1
+    def _descend(self) -> None:
+        owned = self._owned
+        below: list[Any] = []
+        for owner in self._level:
+            names, values_of = _parts(owner.__class__)
+            values = values_of(owner)
+            if not any(values):
+                continue
+            for name, value in zip(names, values, strict=True):
+                if value.__class__ is list:
+                    for index, item in enumerate(value):
+                        if id(item) not in owned and item.__class__ not in _PLAIN:
+                            owned[id(item)] = owner, name, index
+                            below.append(item)
+                elif value and value.__class__ not in _PLAIN and id(value) not in owned:
+                    owned[id(value)] = owner, name, None
+                    below.append(value)
+        self._level = below
 
     def root_of(self, part: object) -> int | None:
         """Return the index of the root that contains a part, or that it is; None if it is in none."""
@@ -206,83 +164,12 @@ class Owners:
         return path
 
 
-def _parts_below(level: Sequence[Any], kind: type) -> tuple[list[_Parts], Sequence[Any]]:
-    """Return the parts of a level that lead to parts of a class, and the same parts as the next level."""
-    kinds: list[Any] = [*dict.fromkeys(map(type, level))]
-    names_of = {owner: _names_towards(owner, kind) for owner in kinds}
-    made: list[_Parts] = []
-    below: list[Any] = []
-    for name in dict.fromkeys(chain.from_iterable(names_of.values())):
-        having = {owner for owner, names in names_of.items() if name in names}
-        owners = level if len(having) == len(names_of) else [owner for owner in level if owner.__class__ in having]
-        values = list(map(attrgetter(name), owners))
-        if not all(values):
-            owners = list(compress(owners, values))
-            values = list(filter(None, values))
-        classes = set(map(type, values))
-        if not _NO_PART.issuperset(classes):
-            single = [pair for pair in zip(owners, values, strict=True) if pair[1].__class__ not in _NO_PART]
-            parts = [part for _, part in single]
-            made.append(_Parts([owner for owner, _ in single], name, _numbered(parts)))
-            below += parts
-        if list in classes:
-            lists = values if len(classes) == 1 else [value if value.__class__ is list else () for value in values]
-            parts = list(chain.from_iterable(lists))
-            made.append(_Parts(owners, name, _numbered(parts), [0, *accumulate(map(len, lists))]))
-            below += parts
-    if len(made) == 1 and len(made[0].numbers) == len(below):
-        return made, below
-    numbers = _numbered(below)
-    return made, below if len(numbers) == len(below) else [below[number] for number in numbers.values()]
-
-
-_NO_PART = frozenset({list, *_PLAIN})
-
-
-def _numbered(parts: list[object]) -> dict[int, int]:
-    """Return the number of each part, by identity. A part that occurs twice has its first number."""
-    last = len(parts) - 1
-    return dict(zip(map(id, reversed(parts)), range(last, -1, -1), strict=True))
-
-
 @cache
-def _kind_of(part: Any) -> type:
-    """Return AIContent for contents and for what contains them; the class of any other part."""
-    kind: type = AIContent if issubclass(part, AIContent) or _names_towards(part, AIContent) else part
-    return kind
-
-
-@cache
-def _names_towards(owner: Any, kind: type) -> tuple[str, ...]:
-    """Return the fields of a class that may hold objects of the class `kind`, at any depth.
-
-    If `kind` is no content, leave out the fields that hold contents: these are searched anyway.
-    """
-    if not _is_struct(owner):
-        return ()
-    contents = () if kind is AIContent else _names_towards(owner, AIContent)
-    names = {*_names_of_parts(owner)}.difference(contents)
-    return tuple(f.name for f in fields_of(owner) if f.name in names and _leads(f.type, kind, frozenset()))
-
-
-def _leads(hint: object, kind: type, above: frozenset[object]) -> bool:
-    """Return whether a value of a type may be, or contain, an object of the class `kind`."""
-    for held in _held_by(hint) - _PLAIN - above:
-        if not isinstance(held, type) or not issubclass(held, msgspec.Struct) or issubclass(held, AIContent):
-            # Anything, a list of a list, or a content: an application may add classes of contents.
-            return True
-        if issubclass(kind, held) or any(_leads(f.type, kind, above | {held}) for f in fields_of(held)):
-            return True
-    return False
-
-
-def _held_by(hint: object) -> set[object]:
-    """Return the classes of a type, and those of the elements of its lists."""
-    held: set[object] = set()
-    for option in options_of(hint):
-        is_nested = get_origin(option) in (list, Annotated)
-        held |= _held_by(get_args(option)[0]) if is_nested else classes_in(option)
-    return held
+def _parts(kind: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """Return the fields of a class that may hold parts, and a function that returns their values."""
+    names = _names_of_parts(kind)
+    # With one name, `attrgetter` returns no tuple.
+    return names, attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
 
 
 def stepped(path: str, step: str | int) -> str:
