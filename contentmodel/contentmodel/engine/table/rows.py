@@ -323,7 +323,7 @@ class Row:
         """
         codec, key, step = self._lists.get(attribute, (None, "", ""))
         wires = wire.get(key) if codec is not None else None
-        if wires.__class__ is not list or index >= len(wires) or not codec.holds(wires):
+        if wires.__class__ is not list or index >= len(wires):
             return None
         return f"{path}{step}[{index}]", wires[index], codec.union
 
