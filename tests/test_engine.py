@@ -18,7 +18,8 @@ from contentmodel import (
 )
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table.codecs import MappedEnum, Opaque
-from contentmodel.engine.table.tables import Row, Table, row
+from contentmodel.engine.table.rows import Row
+from contentmodel.engine.table.tables import Table, row
 from contentmodel.message import Origin
 
 API = "anthropic-messages"

@@ -148,8 +148,6 @@ UNBROKEN = {
     "engine.losses.reasons",
     "engine.table.introspect",
     "engine.table.tables",
-    # No law checks the paths of losses in streams: unit tests do.
-    "engine.streams.stream_losses",
 }
 """Modules of the engine that no mutant changes."""
 

@@ -40,10 +40,21 @@ from contentmodel.engine.lines import parse_lines, write_lines
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.inner import TOKEN, Inner, InnerPayload, InnerTrace, translated
-from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
+from contentmodel.engine.losses.loss import (
+    Loss,
+    LossError,
+    PendingLoss,
+    family_of,
+    loss_of,
+    may_hold_content,
+    significant,
+    strings_in,
+    texts_in,
+    weighed,
+    what_of,
+)
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.losses.records import OF_MESSAGES
-from contentmodel.engine.losses.weight import may_hold_content, strings_in, texts_in, weighed
 from contentmodel.engine.pipeline import foreign, media, settings
 from contentmodel.engine.pipeline.answers import counted, counted_usage
 from contentmodel.engine.pipeline.calls import (
@@ -114,6 +125,7 @@ from contentmodel.engine.streams.decoder import (
     StreamDecoder,
     layout_of,
 )
+from contentmodel.engine.streams.encoder import Place as BlockPlace
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.framing import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
@@ -133,7 +145,6 @@ from contentmodel.engine.streams.outgoing import (
     growing_event,
     is_incomplete_call,
 )
-from contentmodel.engine.streams.stream_losses import Place as BlockPlace
 from contentmodel.engine.table import forms, guests, hints, tool_choices
 from contentmodel.engine.table.answers import (
     ErrorBody,
@@ -166,6 +177,18 @@ from contentmodel.engine.table.codecs import (
     is_data_uri,
     spread,
 )
+from contentmodel.engine.table.fields import (
+    Aliases,
+    Columns,
+    Field,
+    Filled,
+    Gathered,
+    Group,
+    Implied,
+    ProtobufJson,
+    Rest,
+    Silent,
+)
 from contentmodel.engine.table.forms import Form
 from contentmodel.engine.table.guests import Guest, GuestBlocks
 from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
@@ -189,8 +212,8 @@ from contentmodel.engine.table.nested import (
 )
 from contentmodel.engine.table.respelling import KEYS as SPELLINGS
 from contentmodel.engine.table.respelling import AsSent, number_of
-from contentmodel.engine.table.rows import Pieces
-from contentmodel.engine.table.signs import has_explicit_error
+from contentmodel.engine.table.rows import Fields, Inlined, PairRow, Pieces, Row, Spec
+from contentmodel.engine.table.signs import Failure, Named, Shape, Sign, has_explicit_error
 from contentmodel.engine.table.spellings import (
     Affixed,
     FixedName,
@@ -201,35 +224,10 @@ from contentmodel.engine.table.spellings import (
     TextOrTexts,
     Words,
 )
-from contentmodel.engine.table.tables import (
-    Aliases,
-    Column,
-    Columns,
-    Failure,
-    Field,
-    Fields,
-    Filled,
-    Gathered,
-    Group,
-    Implied,
-    Inlined,
-    Named,
-    PairRow,
-    ProtobufJson,
-    Rest,
-    Row,
-    Shape,
-    Sign,
-    Silent,
-    Spec,
-    Table,
-    Union,
-    enum_at,
-    row,
-    same_options,
-)
+from contentmodel.engine.table.tables import Table, enum_at, row, same_options
 from contentmodel.engine.table.tool_choices import Choice, ToolOrMode, custom_names
-from contentmodel.engine.table.unions import first_fitting
+from contentmodel.engine.table.tree import Column
+from contentmodel.engine.table.unions import Union, first_fitting
 from contentmodel.events import (
     ArgumentsDelta,
     CitationDelta,

@@ -57,7 +57,8 @@ from contentmodel.engine.table.answers import ErrorTypes
 from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
-from contentmodel.engine.table.tables import Row, Table, misfits
+from contentmodel.engine.table.rows import Row
+from contentmodel.engine.table.tables import Table, misfits
 from contentmodel.engine.table.tree import Nested
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.http_api import HttpApi

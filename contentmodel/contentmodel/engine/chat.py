@@ -20,22 +20,13 @@ from contentmodel.engine.pipeline.sentinels import (
 )
 from contentmodel.engine.pipeline.tools import FREE_TEXT_ROW
 from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Place, Required
+from contentmodel.engine.table.fields import Columns, Field, Filled, Implied, Silent
 from contentmodel.engine.table.nested import MessageList
+from contentmodel.engine.table.rows import Fields, Row, Spec
 from contentmodel.engine.table.spellings import Roles
-from contentmodel.engine.table.tables import (
-    Column,
-    Columns,
-    Field,
-    Fields,
-    Filled,
-    Implied,
-    Row,
-    Silent,
-    Spec,
-    Table,
-    Union,
-    row,
-)
+from contentmodel.engine.table.tables import Table, row
+from contentmodel.engine.table.tree import Column
+from contentmodel.engine.table.unions import Union
 from contentmodel.message import ChatMessage
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat
 from contentmodel.rules import Broken, Rules, objects, objects_along

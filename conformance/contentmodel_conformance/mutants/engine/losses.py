@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.losses import encoded, inner, loss, model_paths, provenance, records, weight
+from contentmodel.engine.losses import encoded, inner, loss, model_paths, provenance, records
 from contentmodel.engine.table import rows
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
@@ -85,7 +85,7 @@ def loses_paths_of_lines(original: Any, self: Any, owner: Any, pending: Any, mod
     return None
 
 
-@change(weight, "may_hold_content", "gemini-cli-session", "weight/crossing", other=CHAT)
+@change(loss, "may_hold_content", "gemini-cli-session", "weight/crossing", other=CHAT)
 def finds_no_content_in_fields(original: Any, value: Any) -> bool:
     """Report lost fields and lines that hold content as insignificant."""
     return False

@@ -12,7 +12,7 @@ import msgspec
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
 from contentmodel.engine.lines import written_lines
-from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
+from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, may_hold_content, pruned
 from contentmodel.engine.losses.model_paths import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
     ARGUMENTS_SPELLING,
@@ -26,7 +26,6 @@ from contentmodel.engine.losses.reasons import (
     Reason,
     insignificant,
 )
-from contentmodel.engine.losses.weight import may_hold_content
 from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint, wire_key
 from contentmodel.errors import UnknownApiError
 from contentmodel.request import ChatRequest

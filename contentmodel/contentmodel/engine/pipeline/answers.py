@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from contentmodel.content.outcomes import (
-    ErrorContent,
-)
-from contentmodel.content.tools import (
-    ToolCallContent,
-)
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.foreign import (

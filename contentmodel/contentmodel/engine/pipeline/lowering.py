@@ -45,9 +45,7 @@ from contentmodel.content.tools import (
 from contentmodel.engine.json import whole_number, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
-from contentmodel.engine.pipeline.steps import (
-    each_output,
-)
+from contentmodel.engine.pipeline.steps import each_output
 from contentmodel.engine.table.hints import COLUMN, FAILURE
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.message import ChatMessage, contents_of
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.pipeline.steps import Made
-    from contentmodel.engine.table.tables import Union
+    from contentmodel.engine.table.unions import Union
     from contentmodel.message import Branch
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse

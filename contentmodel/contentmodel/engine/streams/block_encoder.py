@@ -17,9 +17,8 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent, moved_citations
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.streams.encoder import StreamEncoder
+from contentmodel.engine.streams.encoder import Place, StreamEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing_event, spelled
-from contentmodel.engine.streams.stream_losses import Place
 from contentmodel.events import TextDelta
 
 if TYPE_CHECKING:

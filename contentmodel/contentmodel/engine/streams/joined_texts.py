@@ -17,9 +17,9 @@ from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.foreign import with_citations_of_texts
 from contentmodel.engine.pipeline.steps import is_alone, needs_alone
 from contentmodel.engine.streams.block_encoder import AmendingEncoder
+from contentmodel.engine.streams.encoder import Place
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
-from contentmodel.engine.streams.stream_losses import Place
-from contentmodel.engine.table.tables import Union
+from contentmodel.engine.table.unions import Union
 from contentmodel.message import ChatMessage, contents_of
 
 EMPTY_LINE = "\n\n"

@@ -17,53 +17,13 @@ from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec, EnumString
-from contentmodel.engine.table.fields import (
-    Aliases,
-    Columns,
-    Field,
-    Filled,
-    Gathered,
-    Group,
-    Implied,
-    ProtobufJson,
-    Rest,
-    Silent,
-)
+from contentmodel.engine.table.fields import Field
 from contentmodel.engine.table.forms import Form
 from contentmodel.engine.table.guests import Guest, Parts
-from contentmodel.engine.table.rows import Fields, Inlined, PairRow, Row, Spec
-from contentmodel.engine.table.signs import Failure, Named, Shape, Sign
-from contentmodel.engine.table.tree import Column
+from contentmodel.engine.table.rows import PairRow, Row, Spec
+from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.unions import Union
 from contentmodel.errors import Fault
-
-__all__ = [
-    "Aliases",
-    "Column",
-    "Columns",
-    "Failure",
-    "Field",
-    "Fields",
-    "Filled",
-    "Gathered",
-    "Group",
-    "Implied",
-    "Inlined",
-    "Named",
-    "PairRow",
-    "ProtobufJson",
-    "Rest",
-    "Row",
-    "Shape",
-    "Sign",
-    "Spec",
-    "Table",
-    "Union",
-    "Silent",
-    "enum_at",
-    "row",
-    "same_options",
-]
 
 
 def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
