@@ -54,7 +54,7 @@ def _table_adapter(api: str) -> TableAdapter:
 
 def _context(request: Any, writer: TableAdapter) -> EncodeContext:
     context = EncodeContext(writer.api, writer.issuer, "request", None, request.origin)
-    writer._aim_request(context, request.model, None)
+    writer.aim(context, request.model)
     return context
 
 

@@ -308,8 +308,6 @@ STATE = Protected(issuer="singer", kind="signature", data="x")
         (Fact.CITED_ALONE, ChatRequest(messages=[message("assistant", text("", annotations=[Citation(url="u")]))])),
         (Fact.NO_CALL_ID, ChatRequest(messages=[message("assistant", call(None))])),
         (Fact.NAMESPACE, ChatRequest(messages=[message("assistant", call(namespace="n"))])),
-        (Fact.INCOMPLETE_CALL, ChatRequest(messages=[message("assistant", call(status="incomplete"))])),
-        (Fact.EMPTY_MESSAGE, ChatRequest(messages=[message("user")])),
         (Fact.BLANK_TEXT, ChatRequest(messages=[message("user", text(" \n"))])),
         (Fact.BLANK_TEXT, ChatRequest(messages=[message("tool", result(text("")))])),
         (Fact.BLANK_TEXT, ChatRequest(messages=[message("tool", result(text("a"), text("")))])),

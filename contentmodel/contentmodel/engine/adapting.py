@@ -233,15 +233,34 @@ class TableAdapter:
 
     def aim(self, context: EncodeContext, model: str | None) -> None:
         """Set what a context holds of the target: the format's features, the model, and the host that serves it."""
+        key = context.kind, model, context.model, context.native, tuple(sorted(context.policies.items()))
+        target = self._targets.get(key)
+        if target is None:
+            if len(self._targets) >= Plan.MOST:
+                self._targets.clear()
+            target = self._targets[key] = self._target(context, model)
         context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
-        context.lacks_approvals = self._lacks_approvals
-        context.reasoning_fields = self.reasoning_fields
-        context.host = host = self.host(model, context.policies)
-        context.issuers = host.issuers | {self.issuer}
-        if host.policies:
-            context.policies = {**host.policies, **context.policies}
-        if host.cache_points and not context.known.capabilities.cache_points:
-            context.known = replace(context.known, capabilities=replace(context.known.capabilities, cache_points=True))
+        context.lacks_approvals, context.reasoning_fields = self._lacks_approvals, self.reasoning_fields
+        context.known, context.host, context.issuers = target.known, target.host, target.issuers
+        context.policies, context.target = target.policies, target
+
+    def _target(self, context: EncodeContext, model: str | None) -> Target:
+        """Return what is known of a target before a request or an answer is looked at."""
+        policies, known = context.policies, UNLIMITED
+        host = self.host(model, policies)
+        if context.kind == "request":
+            known = self.look_up_model(model, policies)
+            if context.native and known.model is None and known.status == "guessed":
+                # The request was written for a model that it does not name: nothing in it is too much for a guess.
+                known = UNLIMITED
+        if host.cache_points and not known.capabilities.cache_points:
+            known = replace(known, capabilities=replace(known.capabilities, cache_points=True))
+        foreign = self.rules.foreign_model({self.model_field: model}, host) if context.kind == "request" else None
+        return Target(model, known, host, host.issuers | {self.issuer}, {**host.policies, **policies}, foreign)
+
+    @cached_property
+    def _targets(self) -> dict[Any, Target]:
+        return {}
 
     @cached_property
     def _lacks_approvals(self) -> bool:
@@ -355,7 +374,7 @@ class TableAdapter:
             request = context.replace(request, model=model)
         context.model = model
         context.is_aimed = context.native and _is_aimed(request, context)
-        self._aim_request(context, request.model, policies)
+        self.aim(context, request.model)
         if model is None and not context.native and context.target.foreign is not None:
             context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=context.target.foreign)
         request = prepared(request, self._request_plan, context)
@@ -364,30 +383,6 @@ class TableAdapter:
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
         return Encoded(payload, source, context, reencode, self.form)
-
-    def _aim_request(self, context: EncodeContext, model: str | None, policies: Mapping[str, str] | None) -> None:
-        """Set what a context holds of the target of a request. It is kept for the next request."""
-        key = model, context.model, context.native, tuple(sorted(policies.items())) if policies else ()
-        target = self._targets.get(key)
-        if target is None:
-            context.known = self.look_up_model(model, policies)
-            if context.native and context.known.model is None and context.known.status == "guessed":
-                # The request was written for a model that it does not name: nothing in it is too much for a guess.
-                context.known = UNLIMITED
-            self.aim(context, model)
-            foreign = self.rules.foreign_model({self.model_field: model}, context.host)
-            target = Target(model, context.known, context.host, context.issuers, context.policies, foreign)
-            if len(self._targets) >= Plan.MOST:
-                self._targets.clear()
-            self._targets[key] = target
-        context.keeps_state, context.keeps_approvals = self.keeps_state, self.keeps_approvals
-        context.lacks_approvals, context.reasoning_fields = self._lacks_approvals, self.reasoning_fields
-        context.known, context.host, context.issuers = target.known, target.host, target.issuers
-        context.policies, context.target = target.policies, target
-
-    @cached_property
-    def _targets(self) -> dict[Any, Target]:
-        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the plans, which are made again."""
@@ -649,9 +644,9 @@ class TableAdapter:
 
 
 class Target(msgspec.Struct, frozen=True, eq=False):
-    """A model, its host and the policies: the facts that are known before a request is looked at.
+    """What is known of a model, its host and the policies before a request or an answer is looked at.
 
-    `model` is the model of the request. `foreign` is the finding if it is one of another provider.
+    `foreign` is the finding if the model of a request is one of another provider.
     """
 
     model: str | None

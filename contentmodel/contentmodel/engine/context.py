@@ -466,7 +466,7 @@ class EncodeContext:
 
 _NO_MESSAGE = ChatMessage(role="")
 _AIM = (
-    *("host", "issuers", "keeps_approvals", "keeps_state", "known", "lacks_approvals", "reasoning_fields"),
+    *("host", "issuers", "keeps_approvals", "keeps_state", "known", "lacks_approvals", "reasoning_fields", "target"),
     "sends_argument_text",
 )
 """The attributes that `aim` of an adapter sets, or that an encoder of streams sets for all blocks."""

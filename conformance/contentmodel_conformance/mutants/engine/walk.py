@@ -50,14 +50,14 @@ def plans_own_requests_like_others(original: Any, self: Any, facts: Any, context
     return original(self, facts | {Fact.FOREIGN}, context)
 
 
-@change(TableAdapter, "_aim_request", ANTHROPIC, "obedience/conversations")
-def keeps_one_target(original: Any, self: Any, context: Any, model: Any, policies: Any) -> None:
+@change(TableAdapter, "aim", ANTHROPIC, "obedience/conversations")
+def keeps_one_target(original: Any, self: Any, context: Any, model: Any) -> None:
     """Keep what is known of the first model for all models."""
-    original(self, context, model, policies)
-    context.known = _first_known.setdefault(id(self), context.known)
+    original(self, context, model)
+    context.known = _first_known.setdefault((id(self), context.kind), context.known)
 
 
-_first_known: dict[int, Any] = {}
+_first_known: dict[Any, Any] = {}
 
 
 @change(steps, "_joined", CHAT, "rules/crossing", other=ANTHROPIC)

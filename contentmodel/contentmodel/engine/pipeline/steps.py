@@ -19,7 +19,7 @@ records what replaced what, so that losses are traced to the source: steps of co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from enum import Enum
 from functools import cache, partial
 from itertools import chain, groupby, repeat
@@ -76,12 +76,9 @@ class Fact(Enum):
     AUTHOR = "a message has the name of its author"
     STATE = "a content has opaque state"
     CITED_ALONE = "a text is empty and has citations"
-    CACHE_POINT = "a content has a cache point"
     NO_CALL_ID = "a call or result has no id"
     NAMESPACE = "a function call is in a namespace"
-    INCOMPLETE_CALL = "a function call is incomplete"
     STRICT_TOOL = "a function, or one in a group, is strict"
-    EMPTY_MESSAGE = "a message has no contents"
     BLANK_TEXT = "a text is blank"
     CONTINUED = "the last message may be one that asked a model to continue"
 
@@ -101,11 +98,11 @@ HOSTED = frozenset(k for k in CONTENT_TYPES if issubclass(k, HostedToolCallConte
 
 _NO_ORIGIN = object()
 _contents, _role, _origin = attrgetter("contents"), attrgetter("role"), attrgetter("origin")
-_of_content, _NOTHING = attrgetter("annotations", "protected", "cache_point"), (None, None, None)
+_of_content, _NOTHING = attrgetter("annotations", "protected"), (None, None)
 _of_result, _NO_RECORDS = attrgetter(*OF_RESULTS), (None,) * len(OF_RESULTS)
 _of_message = attrgetter("author_name", "message_id", *OF_MESSAGES)
 _PLAIN = (None,) * (2 + len(OF_MESSAGES))
-_of_call, _PLAIN_CALL = attrgetter("namespace", "status"), (None, None)
+_namespace = attrgetter("namespace")
 _NO_OPTIONS = ChatOptions()
 _of_options = attrgetter(*ChatOptions.__struct_fields__)
 
@@ -149,8 +146,6 @@ def _add_messages(facts: set[Any], messages: list[ChatMessage], api: str) -> Non
             last = origin
             if origin is None or origin.api != api:
                 facts.add(Fact.FOREIGN)
-    if not all(map(_contents, messages)):
-        facts.add(Fact.EMPTY_MESSAGE)
     if len(messages) > 1 and messages[-1].role == "user":
         ending: Any = messages[-1].contents
         if len(ending) == 1 and ending[0].__class__ is TextContent and ending[0].text.startswith(CONTINUE):
@@ -179,12 +174,8 @@ def _add_contents(facts: set[Any], contents: list[Any]) -> None:
             facts.add(Fact.BLANK_TEXT)
     if FunctionCallContent in kinds:
         calls = [content for content in contents if content.__class__ is FunctionCallContent]
-        if any(map(_PLAIN_CALL.__ne__, map(_of_call, calls))):
-            for namespace, status in map(_of_call, calls):
-                if namespace is not None:
-                    facts.add(Fact.NAMESPACE)
-                if status == "incomplete":
-                    facts.add(Fact.INCOMPLETE_CALL)
+        if not {None}.issuperset(map(_namespace, calls)):
+            facts.add(Fact.NAMESPACE)
     holders = [kind for kind in kinds if "outputs" in kind.__struct_fields__]
     if holders:
         _add_results(facts, [content for content in contents if content.__class__ in holders])
@@ -200,8 +191,6 @@ def _add_attributes(facts: set[Any], contents: list[Any]) -> None:
                 facts.add(Fact.CITED_ALONE)
         if content.protected is not None:
             facts.add(Fact.STATE)
-        if content.cache_point is not None:
-            facts.add(Fact.CACHE_POINT)
 
 
 def _add_results(facts: set[Any], results: list[Any]) -> None:
@@ -281,6 +270,7 @@ class Step(msgspec.Struct, frozen=True):
     - `keys`: the fields of a payload that the step looks at; none: all of them.
     - `alone`: the types of contents of which a step needs one if a content of an answer is alone (see `is_alone`); None
       if they are those that it needs beside others.
+    - `place`: its place in its plan, and that of its last step if it is a walk.
     """
 
     name: str
@@ -298,6 +288,7 @@ class Step(msgspec.Struct, frozen=True):
     emptied: Callable[[ChatMessage, EncodeContext], Turns] | None = None
     keys: frozenset[str] = _NONE
     alone: frozenset[type] | None = None
+    place: int = 0
 
 
 class Plan:
@@ -306,28 +297,30 @@ class Plan:
     MOST = 512
     """The largest number of kept choices. Requests of a kind have the same facts."""
 
-    __slots__ = ("_chosen", "_idle", "_kept", "_of_answers")
+    __slots__ = ("_chosen", "_idle", "_kept")
 
     def __init__(self, steps: Iterable[Step]) -> None:
         """Create the plan of steps."""
-        steps = tuple(steps)
+        steps = tuple(msgspec.structs.replace(step, place=place) for place, step in enumerate(steps))
         self._chosen = {
             (is_own, is_aimed): tuple(step for step in steps if not is_own or step.native or (step.aimed and is_aimed))
             for is_own in (False, True)
             for is_aimed in (False, True)
         }
         self._kept: dict[Any, tuple[Step, ...]] = {}
-        self._of_answers: dict[Any, Sequence[tuple[int, Step]]] = {}
-        self._idle: set[tuple[bool, type]] = set()
+        self._idle: set[Any] = set()
         """The types for which no step is planned if a content is alone, without annotations and opaque state."""
+
+    def _keep(self, key: Any, stages: tuple[Step, ...]) -> tuple[Step, ...]:
+        if len(self._kept) >= self.MOST:
+            self._kept.clear()
+        self._kept[key] = stages
+        return stages
 
     def whole(self, context: EncodeContext) -> tuple[Step, ...]:
         """Return the steps for a value without a census, such as an answer or a payload."""
         key = context.native, context.is_aimed
-        stages = self._kept.get(key)
-        if stages is None:
-            self._kept[key] = stages = _joined(self._chosen[key], EVERY)
-        return stages
+        return self._kept.get(key) or self._keep(key, _joined(self._chosen[key], EVERY))
 
     def stages(self, facts: Facts, context: EncodeContext) -> tuple[Step, ...]:
         """Return the steps for a request with these facts, those over contents and messages joined to walks."""
@@ -336,9 +329,7 @@ class Plan:
         if stages is None:
             stages = self.planned(facts, context)
             if context.target is not None:
-                if len(self._kept) >= self.MOST:
-                    self._kept.clear()
-                self._kept[key] = stages
+                self._keep(key, stages)
         return stages
 
     def planned(self, facts: Facts, context: EncodeContext) -> tuple[Step, ...]:
@@ -357,8 +348,10 @@ class Plan:
             steps.append(step)
         return _joined(steps, facts)
 
-    def steps_of_answer(self, messages: Sequence[ChatMessage], context: EncodeContext) -> Sequence[tuple[int, Step]]:
-        """Return the steps that can change messages of an answer, each with its position.
+    def stages_of_answer(
+        self, messages: Sequence[ChatMessage], context: EncodeContext, start: int = 0
+    ) -> tuple[Step, ...]:
+        """Return the steps from the place `start` that can change messages of an answer.
 
         They are chosen once for each set of content types.
         """
@@ -376,22 +369,22 @@ class Plan:
                     kinds.add(Protected)
                 if kind in RESULTS or kind not in TYPES:
                     kinds.update(map(type, getattr(content, "outputs", None) or ()))
-        alone = is_alone(messages)
-        key = context.native, alone, frozenset(kinds)
-        steps = self._of_answers.get(key)
-        if steps is None:
-            if len(self._of_answers) >= self.MOST:
-                self._of_answers.clear()
-            chosen = enumerate(self._chosen[context.native, False])
-            steps = _with_walks([(at, step) for at, step in chosen if _may_change(step, key[2], alone)])
-            self._of_answers[key] = steps
-            if alone and not steps and kinds <= TYPES - RESULTS:
-                self._idle |= {(context.native, kind) for kind in kinds}
-        return steps
+        alone, native = is_alone(messages), context.native
+        key = start, native, context.target, alone, frozenset(kinds)
+        stages = self._kept.get(key)
+        if stages is None:
+            steps = (step for step in self._chosen[native, False] if step.place >= start)
+            steps = (step for step in steps if step.on is None or step.on(context))
+            stages = _joined((step for step in steps if _may_change(step, kinds, alone)), EVERY)
+            if context.target is not None:
+                self._keep(key, stages)
+            if alone and not stages and not start and kinds <= TYPES - RESULTS:
+                self._idle |= {(native, context.target, kind) for kind in kinds}
+        return stages
 
     def is_idle(self, contents: Sequence[Any], context: EncodeContext) -> bool:
         """Return whether it is known that no step changes these contents of an answer: a usual block of a stream."""
-        if len(contents) != 1 or (context.native, contents[0].__class__) not in self._idle:
+        if len(contents) != 1 or (context.native, context.target, contents[0].__class__) not in self._idle:
             return False
         content = contents[0]
         return content.annotations is None and content.protected is None and bool(getattr(content, "call_id", True))
@@ -416,7 +409,7 @@ def needs_alone(*kinds: type) -> Callable[[_F], _F]:
     return declare
 
 
-def _may_change(step: Step, kinds: frozenset[type], alone: bool) -> bool:
+def _may_change(step: Step, kinds: Set[type], alone: bool) -> bool:
     """Return whether a step may have work for contents of these types. `Citation` and `Protected` are attributes."""
     if alone and step.alone is not None:
         return not step.alone.isdisjoint(kinds)
@@ -431,25 +424,12 @@ def _may_change(step: Step, kinds: frozenset[type], alone: bool) -> bool:
 _OF_ATTRIBUTES: dict[Any, type] = {_getter("annotations"): Citation, _getter("protected"): Protected}
 
 
-def _with_walks(steps: Iterable[tuple[int, Step]]) -> Sequence[tuple[int, Step]]:
-    """Return steps with successive ones over contents and messages joined to walks, at the position of their last.
-
-    A step with a condition of the target (`on`) has a walk of its own.
-    """
-    stages: list[tuple[int, Step]] = []
-    for (is_walk, on), group in groupby(steps, lambda one: (one[1].shape in ("content", "message"), one[1].on)):
-        run = list(group)
-        walk = Step("walk", Walk([step for _, step in run], EVERY), "messages", on=on)
-        stages += [(run[-1][0], walk)] if is_walk else run
-    return stages
-
-
 def _joined(steps: Iterable[Step], facts: Facts) -> tuple[Step, ...]:
     """Return steps, with successive ones over contents and messages joined to walks."""
     stages: list[Step] = []
     for is_walk, group in groupby(steps, lambda step: step.shape in ("content", "message")):
         run = tuple(group)
-        stages += (Step("walk", Walk(run, facts), "messages"),) if is_walk else run
+        stages += (Step("walk", Walk(run, facts), "messages", place=run[-1].place),) if is_walk else run
     return tuple(stages)
 
 
@@ -735,15 +715,13 @@ def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContex
 
     After a step that changed something, the steps after it are chosen again.
     """
-    steps, done = plan.steps_of_answer(messages, context), 0
-    while steps:
-        (at, step), *steps = steps
-        if at < done or (step.on is not None and not step.on(context)):
-            continue
+    stages = plan.stages_of_answer(messages, context)
+    while stages:
+        step, *stages = stages
         changed = step.run(messages, context)
         if len(changed) != len(messages) or not all(map(is_, changed, messages)):
-            messages, done = changed, at + 1
-            steps = plan.steps_of_answer(messages, context)
+            messages = changed
+            stages = plan.stages_of_answer(messages, context, step.place + 1)
     return messages
 
 
