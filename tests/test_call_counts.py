@@ -15,6 +15,7 @@ import pytest
 import contentmodel
 
 ANTHROPIC, CHAT = contentmodel.adapter("anthropic-messages"), contentmodel.adapter("openai-chat")
+RESPONSES = contentmodel.adapter("openai-responses")
 REQUEST = {
     "model": "claude-sonnet-4-5",
     "max_tokens": 1024,
@@ -166,12 +167,13 @@ def counted(run: Callable[[], object]) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("run", "calls", "files"),
     [
-        pytest.param(lambda: ANTHROPIC.trace_request(BODY), 93, 21, id="decode"),
-        pytest.param(lambda: CHAT.encode_request(DECODED), 195, 34, id="encode"),
+        pytest.param(lambda: ANTHROPIC.trace_request(BODY), 93, 20, id="decode"),
+        pytest.param(lambda: CHAT.encode_request(DECODED), 173, 34, id="encode"),
+        pytest.param(lambda: RESPONSES.encode_request(DECODED), 257, 35, id="encode to Responses"),
         pytest.param(
             lambda: contentmodel.convert(BODY, source="anthropic-messages", target="openai-chat", kind="request"),
-            307,
-            44,
+            285,
+            43,
             id="convert",
         ),
     ],
@@ -227,7 +229,8 @@ def test_losses_are_found_without_a_second_encoding(make: Callable[[], Any], cal
         pytest.param([b"".join(OF_THOUGHT)], "anthropic-messages", "openai-chat", 565, id="thought at once"),
         pytest.param(OF_TEXT, "anthropic-messages", "openai-chat", 595, id="text"),
         pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 665, id="thought"),
-        pytest.param(of_responses(), "openai-responses", "anthropic-messages", 870, id="Responses"),
+        pytest.param(of_responses(), "openai-responses", "anthropic-messages", 856, id="Responses"),
+        pytest.param(OF_TEXT, "anthropic-messages", "openai-responses", 871, id="to Responses"),
         pytest.param(of_gemini(), "google-generate-content", "openai-chat", 597, id="Gemini"),
         pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "bedrock-converse", 690, id="to Converse"),
         pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "google-generate-content", 580, id="to Gemini"),

@@ -79,7 +79,7 @@ FORMATS: dict[str, set[str]] = {
 # OpenAI's APIs have several hosts. Other tables are longer than a file may be.
 FURTHER: dict[str, set[str]] = {
     "openai-chat": {"choices.py", "hosts.py", "messages.py", "parts.py"},
-    "openai-responses": {"ids.py", "items.py"},
+    "openai-responses": {"items.py"},
     "anthropic-messages": {"response.py"},
     "google-generate-content": {"response.py", "tools.py"},
     "bedrock-converse": {"response.py"},

@@ -47,7 +47,7 @@ from contentmodel.events import (
 from contentmodel.pairs import AnswerCallIds
 from contentmodel.streams import StreamConverter, encode_stream, fold_stream
 from contentmodel.unfolding import unfold
-from contentmodel_adapters.openai.responses.ids import ItemIds
+from contentmodel_adapters.openai.responses.items import ItemIds
 from contentmodel_conformance import streams
 from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles import judge

@@ -219,6 +219,7 @@ class EncodeContext:
     __slots__ = (
         "_indexed",
         "_originals",
+        "_tools_by_name",
         "answer_id",
         "api",
         "cache_points",
@@ -251,6 +252,7 @@ class EncodeContext:
         "sends_argument_text",
         "status",
         "target",
+        "tools",
         "unfinished",
     )
 
@@ -295,6 +297,9 @@ class EncodeContext:
         """The last message with hosted calls, and the positions of those without a result."""
         self.index = 0
         """The index of the content in this message."""
+        self.tools: Sequence[Any] = ()
+        """The tools of the request whose messages a step looks at."""
+        self._tools_by_name: tuple[Sequence[Any], dict[str, Any]] = (), {}
         # The fields of a PendingLoss. Tuples are cheaper, and most losses are never read.
         self.pending_losses: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
         self.replacements: list[tuple[object, object]] = []
@@ -346,6 +351,12 @@ class EncodeContext:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a step."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
         return self.native or (self.has_no_origin if extra is None else self.api in extra)
+
+    def tool_named(self, name: Any) -> Any:
+        """Return the tool of the request with a name; None if there is none."""
+        if self._tools_by_name[0] is not self.tools:
+            self._tools_by_name = self.tools, {tool.name: tool for tool in self.tools}
+        return self._tools_by_name[1].get(name)
 
     def replaced(self, old: object, new: _V) -> _V:
         """Record that `new` is encoded in place of `old`: losses of `new` are losses of `old`. Return `new`."""

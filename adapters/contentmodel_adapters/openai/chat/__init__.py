@@ -44,7 +44,7 @@ from contentmodel_adapters.openai.chat.table import (
     with_error_at_top,
     with_setting_fields,
 )
-from contentmodel_adapters.openai.errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.openai.table import ERRORS, LIMIT_HEADERS
 
 HTTP = HttpApi(
     base_url="https://api.openai.com/v1",

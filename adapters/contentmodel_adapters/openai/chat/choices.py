@@ -48,7 +48,7 @@ class StreamedCalls:
         place = self._by_id.get(canonical(call_id))
         return None if place is None else self._numbers[place]
 
-    def last_number(self, back: int = 1) -> int:
+    def last_number(self, back: int) -> int:
         """Return the number of the call that began last; with `back`, that many from the end, or the first."""
         return self._numbers[max(0, len(self._numbers) - back)]
 
@@ -97,7 +97,11 @@ def is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
 
 def is_named(entry: dict[str, Any]) -> bool:
     """Return whether a call has a name, so that it can start."""
-    return any(object_of(entry, kind).get("name") for kind in GROWN)
+    for kind in GROWN:
+        inner = entry.get(kind)
+        if inner.__class__ is dict and inner.get("name"):
+            return True
+    return False
 
 
 def lacks_name(entry: dict[str, Any]) -> bool:
@@ -231,16 +235,14 @@ class Choice:
         for key, value in message.items():
             existing = self.text(key) if key in self.texts else self.message.get(key)
             if key == "tool_calls" and value.__class__ in (list, dict):
-                fields[key] = self._missing_calls(value if value.__class__ is list else [value])
+                calls: list[Any] = value if value.__class__ is list else [value]
+                known: list[Any] = [self.call_at(place) for place in self.calls.in_order()]
+                fields[key] = [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
             elif not existing:
                 fields[key] = value
             elif existing.__class__ is str:
                 fields[key] = _rest_of(value, existing)
         return {key: value for key, value in fields.items() if value}
-
-    def _missing_calls(self, calls: list[Any]) -> list[Any]:
-        known: list[Any] = [self.call_at(place) for place in self.calls.in_order()]
-        return [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
 
 
 def _missing_of(number: int, block: BlockState, call: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ What a host takes is in its row in hosts.py.
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -23,7 +24,6 @@ from contentmodel.authoring import (
     is_native,
     media,
     needs,
-    objects_of,
     payload_step,
     place_instructions,
     readable_reasoning,
@@ -42,6 +42,7 @@ from contentmodel.authoring import (
     without_user_messages,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
@@ -63,7 +64,16 @@ from contentmodel_adapters.openai.chat.hosts import (
     row_of,
 )
 from contentmodel_adapters.openai.chat.parts import with_listed
-from contentmodel_adapters.openai.chat.rules import AUTHORS, CALL_IDS, REFUSED_IN_AUTHORS, TOOL_NAMES
+from contentmodel_adapters.openai.chat.rules import (
+    ALTERNATIVES,
+    AUDIO_FORMATS,
+    AUTHORS,
+    CALL_IDS,
+    EXCLUDED,
+    REFUSED_IN_AUTHORS,
+    STREAMED_AUDIO,
+    TOOL_NAMES,
+)
 from contentmodel_adapters.openai.chat.table import (
     ATTRIBUTES,
     ERROR_AT_TOP,
@@ -71,14 +81,13 @@ from contentmodel_adapters.openai.chat.table import (
     fields_to_write,
     with_aliases,
 )
-from contentmodel_adapters.openai.settings import with_settings_of
+from contentmodel_adapters.openai.rules import MEDIA_TYPES
+from contentmodel_adapters.openai.table import with_settings_of
 
-# The media types that parts take inline (rules.py, media_types_supported). Only some models take audio.
-MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 # A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
 LINKS = ("image/*",)
 READS = media.MediaSupport(MEDIA_TYPES, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
-READS_AUDIO = msgspec.structs.replace(READS, media_types=(*MEDIA_TYPES, "audio/wav", "audio/mpeg"))
+READS_AUDIO = msgspec.structs.replace(READS, media_types=(*MEDIA_TYPES, *AUDIO_FORMATS.values()))
 NO_DEVELOPER = reasons.degraded(
     "openai-chat-no-developer", "the host has no developer role: the message is sent as system"
 )
@@ -101,9 +110,8 @@ def with_settings_of_platform(request: ChatRequest, context: EncodeContext) -> C
 
 def with_fields_of_mistral(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request of Mistral with the fields that this API has, too: a prediction only if nothing excludes it."""
-    options = request.options
-    excludes = (request.tools, options.logprobs, options.max_output_tokens, (options.choices or 1) > 1)
-    names = ("prompt_cache_key", *(() if any(excludes) else ("prediction",)))
+    is_excluded = any(attrgetter(*EXCLUDED.values())(request)) or (request.options.choices or 1) > 1
+    names = ("prompt_cache_key", *(() if is_excluded else ("prediction",)))
     return with_fields_of(request, context, "mistral-chat", names)
 
 
@@ -190,6 +198,14 @@ def with_role_of_host(message: ChatMessage, context: EncodeContext) -> ChatMessa
     return msgspec.structs.replace(message, role="system")
 
 
+def without_citations(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a text without citations. Only those of this API are sent back, in messages of the assistant."""
+    if context.native and context.message.role == "assistant":
+        return content
+    context.report_lost_attributes(content, ("annotations",))
+    return msgspec.structs.replace(content, annotations=None)
+
+
 def with_accepted_author(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message with a name of its author that the API accepts: without one if the host refuses all names."""
     name = message.author_name
@@ -204,6 +220,14 @@ def with_accepted_author(message: ChatMessage, context: EncodeContext) -> ChatMe
     return msgspec.structs.replace(message, author_name=accepted)
 
 
+def with_reported_settings(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Report the reasoning settings for which the host has no field. Return the request unchanged."""
+    for attribute in ATTRIBUTES:
+        if not fields_to_write(attribute, request, context):
+            context.report_lost_attributes(request, (f"options.reasoning.{attribute}",))
+    return request
+
+
 _REFUSED = re.compile(f"[{REFUSED_IN_AUTHORS}]+")
 REQUEST_STEPS = (
     request_step(with_settings_of_platform, needs=(("extra", "openai-responses"),)),
@@ -215,12 +239,14 @@ REQUEST_STEPS = (
     content_step(without_unread_state, attribute="protected", native=True, needs=(Fact.STATE,)),
     content_step(with_state_of_host, attribute="protected", needs=(Fact.STATE,), on=has_fields_of_state),
     turn_step(with_signed_call, FunctionCallContent, own="aimed", on=requires_signed_calls),
+    content_step(without_citations, TextContent, attribute="annotations", native=True, needs=(Citation,)),
     turn_step(with_role_of_host, aimed=True, own="always", needs=("developer",), on=lacks_developers),
     turn_step(with_accepted_author, attribute="author_name", aimed=True, own="always", needs=(Fact.AUTHOR,)),
     *media.with_readable_media(reads),
     request_step(foreign.with_a_turn),
     request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, detach_media="always"),
     request_step(with_fitting_schemas, dialects=OPENAI),
+    request_step(with_reported_settings, native=True, needs=(("option", "reasoning"),)),
 )
 
 
@@ -238,7 +264,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     kinds = context.known.capabilities.media
     if kinds is not None and "audio" in kinds:
         context.report_loss(request, "options.modalities", reasons.VOICE)
-        return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
+        return {**payload, "audio": {"voice": VOICE, "format": STREAMED_AUDIO if payload.get("stream") else "wav"}}
     context.report_loss(request, "options.modalities", reasons.NO_AUDIO_OUTPUT, model=payload["model"])
     rest = [modality for modality in modalities if modality != "audio"]
     without = {key: value for key, value in payload.items() if key != "modalities"}
@@ -248,12 +274,15 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the host's tools, field names and required fields."""
     row = row_of(context)
-    payload = _without_refused_tools(payload, request, context)
+    others = [tool for tool in payload.get("tools") or () if tool.get("type") != "function"]
+    refused = [tool for tool in others if not has_tool(row, tool.get("type"))] if others else None
+    if refused:
+        payload = _without_tools(payload, refused, request, context)
     if row.limit != "max_completion_tokens" and "max_completion_tokens" in payload:
         payload[row.limit] = payload.pop("max_completion_tokens")
     field = required_reasoning(payload, context.host)
     for message in payload.get("messages", ()):
-        if message.get("role") == "assistant" and not message.keys() & _ALTERNATIVES:
+        if message.get("role") == "assistant" and message.keys().isdisjoint(("content", *ALTERNATIVES)):
             # A message may have reasoning only, in a field of the host.
             message["content"] = ""
         if field is not None and message.get("tool_calls") and not isinstance(message.get(field), str):
@@ -262,32 +291,16 @@ def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: E
     return payload
 
 
-def _without_refused_tools(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+def _without_tools(
+    payload: dict[str, Any], refused: list[Any], request: ChatRequest, context: EncodeContext
+) -> dict[str, Any]:
     """Return a payload without the hosted tools that the host does not have."""
-    wires = objects_of(payload, "tools")
-    row = row_of(context)
-    refused = [wire for wire in wires if wire.get("type") != "function" and not has_tool(row, wire.get("type"))]
-    if not refused:
-        return payload
     sent = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
-    for tool, wire in zip(sent, wires, strict=False):
+    for tool, wire in zip(sent, payload["tools"], strict=False):
         if wire in refused:
             context.report_loss(tool, None, NO_TOOL_AT_HOST, type=wire.get("type"))
-    return without_settings_of_tools(
-        {**payload, "tools": [wire for wire in wires if wire not in refused]}, request, context
-    )
-
-
-_ALTERNATIVES = frozenset(("content", "tool_calls", "function_call", "refusal", "audio"))
-"""The fields of an assistant message: it has one of them, or its content is empty."""
-
-
-def with_reported_settings(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Report the reasoning settings for which the host has no field. Return the payload unchanged."""
-    for attribute in ATTRIBUTES if request.options.reasoning is not None else ():
-        if not fields_to_write(attribute, request, context):
-            context.report_lost_attributes(request, (f"options.reasoning.{attribute}",))
-    return payload
+    left = [wire for wire in payload["tools"] if wire not in refused]
+    return without_settings_of_tools({**payload, "tools": left}, request, context)
 
 
 REQUEST_PAYLOAD_STEPS = (
@@ -296,7 +309,6 @@ REQUEST_PAYLOAD_STEPS = (
     payload_step(with_voice, keys=("modalities",)),
     payload_step(with_rules_of_host, aimed=True),
     payload_step(with_aliases, native=True),
-    payload_step(with_reported_settings, native=True),
 )
 ANSWER_STEPS = (
     transcript_step(without_user_messages),

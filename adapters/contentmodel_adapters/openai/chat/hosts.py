@@ -203,15 +203,18 @@ AT_GOOGLE = (
 # req_llm 1.10, guides/cerebras.md, and inference-docs.cerebras.ai/resources/openai: these fields get a 400.
 AT_CEREBRAS = (
     Restriction(
-        fields={
-            "frequency_penalty": (),
-            "presence_penalty": (),
-            "logit_bias": (),
-            "parallel_tool_calls": (),
-            "service_tier": (),
-            "metadata": (),
-            "store": (),
-        },
+        fields=dict.fromkeys(
+            (
+                "frequency_penalty",
+                "presence_penalty",
+                "logit_bias",
+                "parallel_tool_calls",
+                "service_tier",
+                "metadata",
+                "store",
+            ),
+            (),
+        ),
         source="inference-docs.cerebras.ai/resources/openai; livekit/agents#1274",
     ),
 )

@@ -5,7 +5,7 @@ They are apart from table.py, which would be longer than a file may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -168,7 +168,9 @@ class Divider:
             text = text.removeprefix(THOUGHT) if self._tags else text
         if self._tags:
             thought, end, text = text.partition(END)
-            self._waiting = "" if end else _beginning_of(END, thought)
+            # The end of the thought may be the beginning of the tag.
+            begun = (END[:size] for size in range(len(END) - 1, 0, -1) if thought.endswith(END[:size]))
+            self._waiting = "" if end else next(begun, "")
             thought = thought.removesuffix(self._waiting)
             self._is_empty = self._is_empty and not thought
             if thought:
@@ -187,11 +189,6 @@ class Divider:
             yield ("content", f"{THOUGHT}{waiting}") if not waiting else (THOUGHT, waiting)
         elif waiting:
             yield THOUGHT if is_begun else "content", waiting
-
-
-def _beginning_of(tag: str, text: str) -> str:
-    """Return the end of a text that may be the beginning of a tag."""
-    return next((tag[:size] for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), "")
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
@@ -233,7 +230,8 @@ class ExecutedTools(Codec[list[AIContent]]):
     identity = False
 
     def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value) and all(map(_is_executed, value))
+        is_list = value.__class__ is list and bool(value)
+        return is_list and all(wire.__class__ is dict and wire.get("type").__class__ is str for wire in value)
 
     def count(self, wire: Any) -> int:
         return 2 * len(wire)
@@ -257,7 +255,7 @@ class ExecutedTools(Codec[list[AIContent]]):
         waiting: Any = None
         content: Any
         for content in value:
-            if isinstance(waiting, ToolCallContent) and _is_half(content, _pair_of(waiting).result):
+            if isinstance(waiting, ToolCallContent) and content.__class__ is _pair_of(waiting).result.model:
                 wires.append(_pair_of(waiting).encode(waiting, content, context))
                 waiting = None
                 continue
@@ -274,14 +272,6 @@ class ExecutedTools(Codec[list[AIContent]]):
 
     def describe(self) -> str:
         return "list of executed tool"
-
-
-def _is_executed(wire: Any) -> bool:
-    return wire.__class__ is dict and wire.get("type").__class__ is str
-
-
-def _is_half(content: Any, row: Row) -> bool:
-    return content.__class__ is row.model
 
 
 def _pair_of(content: Any) -> PairRow:
@@ -423,7 +413,8 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     """Return the wire messages of one message: none, one, or one for each tool result."""
     if message.role == "assistant":
         wire = encode_assistant(message, context)
-        wire = REPLAY.fitted(wire, message, context)
+        if message.origin is not None and message.origin.is_answer:
+            wire = REPLAY.fitted(wire, message, context)
         # Skip foreign messages with nothing to send.
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
@@ -431,15 +422,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     if not context.native and not message.contents:
         foreign.leave_empty(message, context)
         return []
-    _report_citations(message.contents, context)
     return [PLAIN.encode(message, context)]
-
-
-def _report_citations(contents: Iterable[object], context: EncodeContext) -> None:
-    """Report the citations of texts as lost: only messages of the assistant have a field for them."""
-    for content in contents:
-        if content.__class__ is TextContent and content.annotations is not None:
-            context.report_lost_attributes(content, ("annotations",))
 
 
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -468,15 +451,15 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
             results.append(_as_function_result(content, context))
     wires = RESULTS.encode_list(results, context)
     for result in results:
-        _report_citations(getattr(result, "output_list", ()), context)
+        for output in getattr(result, "outputs", None) or ():
+            if output.__class__ is TextContent and output.annotations is not None:
+                context.report_lost_attributes(output, ("annotations",))
     if not is_native(message, context) or is_own_answer(message, context):
         # The name is on the call. Keep it here only when round-tripping a message that had it.
-        wires = [_without_name(wire) if "name" in wire else wire for wire in wires]
+        for wire in wires:
+            if wire.get("role") == "tool":
+                wire.pop("name", None)
     return wires
-
-
-def _without_name(wire: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in wire.items() if key != "name"} if wire.get("role") == "tool" else wire
 
 
 def _as_function_result(content: Any, context: EncodeContext) -> Any:
@@ -509,12 +492,8 @@ def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: Decod
 def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any]:
     collected = []
     before = 0
-    cited = context.kind == "response" or context.native
     for content in message.contents:
         if content.__class__ is not TextContent:
-            continue
-        if content.annotations is not None and not cited:
-            context.report_lost_attributes(content, ("annotations",))
             continue
         converter = SpanConverter(content.text)
         for citation in content.annotations or ():
@@ -541,7 +520,7 @@ class Messages(MessageList):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = []
-        for message in with_detached_media(value, API):
+        for message in with_detached_media(value, API) if context.native else value:
             wires += encode_message(message, context)
         return wires
 
@@ -560,7 +539,8 @@ class Message(Codec[list[ChatMessage]]):
         messages = [decode_assistant(wire, context)]
         context.trace(_row_of, messages, container, key, spread=False)
         if wire is not value:
-            messages[0] = _with_role(messages[0], value)
+            own = {**(messages[0].extra or {}).get(API, {}), **ROLE.entry(role_of(value)), **misfits(value, role=str)}
+            messages[0] = msgspec.structs.replace(messages[0], extra={API: own})
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
@@ -590,12 +570,6 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
 def _joined(messages: list[ChatMessage], context: EncodeContext) -> ChatMessage:
     message: ChatMessage = context.replace(messages[0], contents=list(contents_of(messages)))
     return message
-
-
-def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
-    own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
-    own |= misfits(wire, role=str)
-    return msgspec.structs.replace(message, extra={API: own})
 
 
 class _ResultMessage(Fields):

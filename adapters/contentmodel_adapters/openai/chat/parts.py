@@ -79,7 +79,8 @@ from contentmodel_adapters.common.answer import ReasoningInside
 from contentmodel_adapters.common.citations import SourceLists, source_union
 from contentmodel_adapters.common.media import AUDIO
 from contentmodel_adapters.common.reasoning import SKIP, maker_of
-from contentmodel_adapters.openai.chat.hosts import API, SIGNED_CALL
+from contentmodel_adapters.openai.chat.hosts import API, DIALECTS, SIGNED_CALL
+from contentmodel_adapters.openai.table import cache_point_record, error_record, refusal_row
 
 # -- parts -------------------------------------------------------------------------------------------------------------
 
@@ -195,25 +196,20 @@ class SummariesAsSent(AsSent):
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
     """Return the usual row of a medium or of reasoning; None if OpenAI has none. Only hosts have reasoning in parts."""
-    by_name = {r.name: r for r in rows}
     if content.__class__ is ReasoningContent:
         state = content.protected
-        return by_name["redacted_thinking" if state is not None and state.kind == "redacted" else "thinking"]
+        return _BY_NAME["redacted_thinking" if state is not None and state.kind == "redacted" else "thinking"]
     if content.__class__ is UriContent:
-        return by_name["image_url"] if content.media_kind == "image" else None
-    for pattern, name in (("image/*", "image_url.data"), ("audio/*", "input_audio")):
-        if name in by_name and content.is_media_type(pattern):
-            return by_name[name]
-    return None if content.is_media_type("video/*") else by_name.get("file.data") or rows[0]
+        return _BY_NAME["image_url"] if content.media_kind == "image" else None
+    if content.is_media_type("image/*") and content.__class__ is DataContent:
+        return _BY_NAME["image_url.data"]
+    if content.is_media_type("video/*"):
+        return None
+    is_audio = content.__class__ is DataContent and content.is_media_type("audio/*")
+    return _BY_NAME["input_audio"] if is_audio else rows[-1]
 
 
-# types/chat/chat_completion_content_part_text_param.py of openai 3.54, seen 2026-11-23.
-CACHE_POINT = TABLE.record(
-    "prompt_cache_breakpoint",
-    CachePoint,
-    {"ttl": ("ttl", EnumString("ttl", "30m", "12h", reason=reasons.CACHE_LIFETIME))},
-    constants={"mode": "explicit"},
-)
+CACHE_POINT = cache_point_record(TABLE)
 # Anthropic's field, which OpenRouter and LiteLLM pass on (openrouter.ai/docs/features/prompt-caching,
 # docs.litellm.ai/docs/completion/prompt_caching, seen 2026-11-23).
 CACHE_CONTROL = TABLE.record(
@@ -274,7 +270,7 @@ def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others
 
 
 TEXT = row("text", TextContent, {"text": "text", **CACHED}, Silent("annotations"))
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
+REFUSAL = refusal_row()
 
 # How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
 # seen 2026-11-22).
@@ -358,6 +354,7 @@ CONTENT = TABLE.union(
     prefer=_usual_part,
     foreign_types=(TextContent, ErrorContent, DataContent, UriContent, HostedFileContent),
 )
+_BY_NAME: dict[str | None, Row] = {made.name: made for made in CONTENT.rows}
 # Tool results are text (types/chat/chat_completion_tool_message_param.py); some hosts take more.
 RESULT_CONTENT = TABLE.union(
     "tool result part",
@@ -368,11 +365,6 @@ RESULT_CONTENT = TABLE.union(
 
 
 # -- calls, reasoning, citations and usage -----------------------------------------------------------------------------
-
-
-def _usual_call(call: Any, rows: list[Row]) -> Row | None:
-    """Return the row of a call; None for a hosted call that was not decoded from this API."""
-    return None if call.__class__ is HostedToolCallContent else rows[-1]
 
 
 # Google's endpoint for clients of OpenAI (ai.google.dev/gemini-api/docs/thought-signatures, seen 2026-11-23).
@@ -482,7 +474,8 @@ TOOL_CALLS = TABLE.union(
         ),
     ],
     default="function",
-    prefer=_usual_call,
+    # There is none for a hosted call that was not decoded from this API.
+    prefer=lambda call, rows: None if call.__class__ is HostedToolCallContent else rows[-1],
 )
 
 
@@ -507,7 +500,7 @@ class StateOfDetail(PassedOn):
 # reasoning_details is OpenRouter's: the format of a detail shows the maker of its state (openrouter.ai/docs, "Reasoning
 # tokens"). Claude's signatures are valid at all of its hosts (platform.claude.com/docs, "Extended thinking"; both seen
 # 2026-11-23). The state of other formats is sent back to the same API only.
-FORMATS = {"anthropic-claude-v1": "anthropic"}
+FORMATS = {form: maker for host in DIALECTS.values() for maker, form in host.makers.items() if form is not None}
 REASONING_DETAILS = TABLE.union(
     "reasoning detail",
     [
@@ -751,13 +744,6 @@ def _usage_row(
     )
 
 
-def _usage_rows() -> list[Row]:
-    """Return the rows of usage. The first is OpenAI's; each other one has one other field."""
-    rows = [_usage_row(cached, cached=cached) for cached in CACHED_TOKENS]
-    rows += [_usage_row(written, written=written) for written in WRITTEN_TOKENS[1:]]
-    return rows + [_usage_row(reasoning, reasoning=reasoning) for reasoning in REASONING_TOKENS[1:]]
-
-
 def _form_of_usage(usage: dict[str, Any]) -> str:
     """Return the row of a usage: that of its counter of tokens of a cache, or of reasoning; else OpenAI's."""
     usual, *others = CACHED_TOKENS
@@ -772,7 +758,16 @@ def _form_of_usage(usage: dict[str, Any]) -> str:
     return f"usage.{next((name for name in others if usage.get(name).__class__ is int), usual)}"
 
 
-USAGE = TABLE.union("usage", _usage_rows(), find=_form_of_usage)
+# The first row is OpenAI's; each other one has one other field.
+USAGE = TABLE.union(
+    "usage",
+    [
+        *(_usage_row(cached, cached=cached) for cached in CACHED_TOKENS),
+        *(_usage_row(written, written=written) for written in WRITTEN_TOKENS[1:]),
+        *(_usage_row(reasoning, reasoning=reasoning) for reasoning in REASONING_TOKENS[1:]),
+    ],
+    find=_form_of_usage,
+)
 
 
 def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | None:
@@ -788,9 +783,7 @@ def usage_of_host(wire: dict[str, Any], choices: list[Any]) -> dict[str, Any] | 
     return None
 
 
-ERROR = TABLE.record(
-    "error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"), Filled({"message": ""})
-)
+ERROR = error_record(TABLE)
 
 
 # -- details of reasoning ----------------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ from contentmodel.response import ChatChoice
 from contentmodel_adapters.common.citations import placed
 from contentmodel_adapters.common.reasoning import is_signed
 from contentmodel_adapters.openai.chat.choices import (
+    GROWN,
     Choice,
     Key,
     is_another,
@@ -592,7 +593,6 @@ def _blank(column: str) -> Any:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 ORDER = {name: number for number, name in enumerate(COLUMNS)}
-GROWN = {"function": "arguments", "custom": "input"}
 _SEPARATED = (*REASONING_TEXTS, "refusal")
 """The columns that separate several texts of another API."""
 

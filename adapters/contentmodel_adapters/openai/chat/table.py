@@ -6,6 +6,7 @@ The rows of parts are in parts.py, those of messages in messages.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -46,7 +47,6 @@ from contentmodel.authoring import (
     reasons,
     row,
     same_options,
-    text_of,
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import FinishReason
@@ -58,7 +58,7 @@ from contentmodel_adapters.common.reasoning import maker_of
 from contentmodel_adapters.openai.chat.hosts import API, Dialect, is_of_another_maker, value_at
 from contentmodel_adapters.openai.chat.messages import Message, Messages, encode_answer
 from contentmodel_adapters.openai.chat.parts import CACHE_CONTROL, ERROR, TABLE, USAGE, CacheControlOfTool
-from contentmodel_adapters.openai.errors import ERRORS
+from contentmodel_adapters.openai.table import EFFORTS, ERRORS, TIERS, read_choice, write_choice
 
 # -- tools -------------------------------------------------------------------------------------------------------------
 
@@ -151,39 +151,10 @@ FUNCTIONS = TABLE.union(
 )
 
 
-def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """Decode a tool choice that is an object; None if its form is unknown."""
-    kind = value.get("type")
-    inner = value.get(kind) if kind.__class__ is str else None
-    if inner.__class__ is not dict:
-        return None
-    if kind in ("function", "custom") and inner.get("name").__class__ is str:
-        return ToolChoice(mode="required", tools=[inner["name"]])
-    if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
-        tools = [tool for tool in inner["tools"] if isinstance(tool, dict)]
-        names = [object_of(tool, text_of(tool, "type")).get("name") for tool in tools]
-        texts = [name for name in names if isinstance(name, str)]
-        if texts and len(texts) == len(inner["tools"]):
-            return ToolChoice(mode=inner["mode"], tools=texts)
-    return None
-
-
-def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
+def write_choice_of(choice: ToolChoice, tools: list[Any]) -> Any:
     """Encode a tool choice as a string or an object; None if Chat cannot express it."""
-    if choice.hosted is not None:
-        return None
-    names = choice.tools or []
-    if not names:
-        return choice.mode if choice.mode in ("auto", "none", "required") else None
     customs = custom_names(tool for tool in tools if hints.ROW.of(tool, API) != FREE_TEXT_ROW)
-    kinds = ["custom" if name in customs else "function" for name in names]
-    named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, names, strict=True)]
-    if choice.mode == "required" and len(named) == 1:
-        return named[0]
-    if choice.mode == "none":
-        # Chat can list allowed tools, not forbidden ones.
-        return None
-    return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}
+    return None if choice.hosted is not None else write_choice(choice, customs, inside=True)
 
 
 def read_old_choice(value: Any) -> ToolChoice | None:
@@ -205,7 +176,12 @@ def old_choice(value: Any) -> Any:
 _TYPES_OF_CHOICE = ("function", "custom", "allowed_tools")
 TABLE.known_values("tool_choice", "auto", "none", "required", *_TYPES_OF_CHOICE)
 # Mistral's word for `required`, which some hosts take (docs.mistral.ai/capabilities/function_calling, seen 2026-11-27).
-TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _TYPES_OF_CHOICE), synonyms={"any": "required"})
+TOOL_CHOICE = Choice(
+    partial(read_choice, inside=True),
+    write_choice_of,
+    tagged=("type", _TYPES_OF_CHOICE),
+    synonyms={"any": "required"},
+)
 
 # Some hosts take the schema beside the type (README of the server of llama.cpp; "Guidance" of TGI; seen 2026-11-27).
 RESPONSE_FORMAT = chat.response_formats(
@@ -288,7 +264,6 @@ class TopK(Codec[int | float | None]):
         return None
 
 
-EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _MODES = {name: name for name in ("enabled", "disabled", "adaptive")}
 _SWITCH = {True: "enabled", False: "disabled"}
 SETTINGS: dict[str, Setting] = {
@@ -373,7 +348,7 @@ REQUEST = TABLE.record(
         "stop": "options.stop_sequences",
         "top_k": ("options.top_k", TopK()),
         "n": "options.choices",
-        "service_tier": enum_at("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
+        "service_tier": enum_at("options.service_tier", *TIERS),
         "modalities": ("options.modalities", Modalities(str.lower, "text", "audio")),
         **SETTING_FIELDS,
     },
@@ -395,15 +370,9 @@ TABLE.keep(
     *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options"),
 )
 TABLE.known_values("request.aliases", *ALIASES)
-MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
-
-
 OLD_LIMIT, OLD_CHOICE = ALIASES
-
-
+MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
 FUNCTION_CALL = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
-
-
 STOP = Hint[Literal[True]](API, "stop", "the stop sequence is not a list")
 
 
@@ -419,7 +388,7 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
         changed["max_output_tokens"] = own.pop(OLD_LIMIT)
         own |= MAX_TOKENS.entry(True)
     choice = read_old_choice(own.get(OLD_CHOICE))
-    if choice is not None and _names_custom_tool(choice, request):
+    if choice is not None and any(name in (choice.tools or ()) for name in custom_names(request.tools)):
         # Only `tool_choice` can name a custom tool. The API refuses this one, and it stays as it is.
         choice = None
     if choice is not None and request.options.tool_choice is None and own.get("tool_choice") is None:
@@ -433,10 +402,6 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
         return request
     options = msgspec.structs.replace(request.options, **changed)
     return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
-
-
-def _names_custom_tool(choice: ToolChoice, request: ChatRequest) -> bool:
-    return any(isinstance(tool, CustomTool) and tool.name in (choice.tools or ()) for tool in request.tools)
 
 
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -580,6 +545,13 @@ def _encode_choice(choice: ChatChoice, context: EncodeContext) -> list[dict[str,
     return [CHOICE.encode(context.replace(choice, messages=own), context), *wires]
 
 
+class ErrorElsewhere(ErrorBody):
+    """An error whose fields are not in `error`. A hint keeps its form."""
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ErrorContent:
+        return hints.ROW.on(super().decode(value, context, container, key), API, self.row.name)
+
+
 # Bodies without `error`: of vLLM before 0.10.1 (github.com/vllm-project/vllm/pull/22099), of FastAPI, with `detail`
 # (fastapi.tiangolo.com/tutorial/handling-errors), and of Azure's API Management, with `statusCode` (seen 2026-11-27).
 ERROR_AT_TOP = TABLE.record(
@@ -591,7 +563,7 @@ ERROR_AT_TOP = TABLE.record(
 )
 TABLE.keep("error at top", "type", "param", "statusCode")
 _KINDS = {name: ERRORS.kind_of({"code": name}) or "server" for name in ERRORS.types}
-_AT_TOP = ErrorBody(ERROR_AT_TOP, ErrorTypes(("code", "type", "statusCode"), ERRORS.writes, _KINDS))
+_AT_TOP = ErrorElsewhere(ERROR_AT_TOP, ErrorTypes(("code", "type", "statusCode"), ERRORS.writes, _KINDS))
 _FIELDS = ("message", "detail", "code", "type", "param", "statusCode")
 
 
@@ -612,7 +584,7 @@ _CODES = {
     2049: "authentication",
     2056: "rate_limit",
 }
-_BESIDE = ErrorBody(
+_BESIDE = ErrorElsewhere(
     ERROR_BESIDE,
     ErrorTypes(("status_code",), {kind: {"status_code": code} for code, kind in reversed(_CODES.items())}, _CODES),
 )
@@ -630,12 +602,12 @@ class Error(ErrorBody):
 def with_error_at_top(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Return a decoded answer, or the error of a body without `error`."""
     if is_error_beside(wire):
-        return _with_error_beside(wire, context, decode)
+        error = _BESIDE.decode(wire["base_resp"], context, wire, "base_resp")
+        context.trace(ERROR_BESIDE, [error], wire, "base_resp", spread=False)
+        return msgspec.structs.replace(decode(context.without(wire, ("base_resp",))), error=error)
     if not _is_error_at_top(wire):
         return _with_error_of_choice(wire, context, decode)
-    response = decode_with_error(wire, context, decode, _AT_TOP, _FIELDS)
-    error = context.replaced(response.error, hints.ROW.on(response.error, API, ERROR_AT_TOP.name))
-    return context.replace(response, error=error)
+    return decode_with_error(wire, context, decode, _AT_TOP, _FIELDS)
 
 
 def _is_error_at_top(wire: dict[str, Any]) -> bool:
@@ -662,13 +634,6 @@ def is_error_beside(wire: dict[str, Any]) -> bool:
     return code.__class__ is int and code != 0 and "error" not in wire
 
 
-def _with_error_beside(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
-    error = _BESIDE.decode(wire["base_resp"], context, wire, "base_resp")
-    context.trace(ERROR_BESIDE, [error], wire, "base_resp", spread=False)
-    error = context.replaced(error, hints.ROW.on(error, API, ERROR_BESIDE.name))
-    return context.replace(decode(context.without(wire, ("base_resp",))), error=error)
-
-
 def _with_error_of_choice(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Return a decoded answer. Its error may be in its only choice, at OpenRouter.
 
@@ -681,9 +646,9 @@ def _with_error_of_choice(wire: dict[str, Any], context: DecodeContext, decode: 
     moved = {**wire, "choices": [context.without(only, ("error",))], "error": only["error"]}
     context.copied(moved, wire)
     response = decode(moved)
-    context.trace(ERROR, [response.error], only, "error", spread=False)
-    error = context.replaced(response.error, hints.COLUMN.on(response.error, API, "choices"))
-    return context.replace(response, error=error)
+    error = hints.COLUMN.on(response.error, API, "choices")
+    context.trace(ERROR, [error], only, "error", spread=False)
+    return msgspec.structs.replace(response, error=error)
 
 
 RESPONSE = TABLE.record(

@@ -21,9 +21,8 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.objects import fields_of, may_be_request
 from contentmodel_adapters.common.reasoning import sealer_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
-from contentmodel_adapters.openai.errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.openai.responses.fit import ANSWER_STEPS, REQUEST_STEPS, RESPONSE_PAYLOAD_STEPS
-from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE
+from contentmodel_adapters.openai.responses.items import API, ISSUER, SEALING, TABLE
 from contentmodel_adapters.openai.responses.rules import RULES
 from contentmodel_adapters.openai.responses.stream import Decoder, Encoder
 from contentmodel_adapters.openai.responses.table import (
@@ -37,8 +36,9 @@ from contentmodel_adapters.openai.responses.table import (
     is_known_item,
     item_groups,
 )
+from contentmodel_adapters.openai.table import ERRORS, LIMIT_HEADERS
 
-HOSTS = {"xai": Host(issuers=frozenset({"xai"}))}
+HOSTS = {maker: Host(issuers=frozenset({maker})) for maker in SEALING if maker != ISSUER}
 """The hosts of other makers that read encrypted content of other APIs: formats of frameworks have xAI's, too."""
 
 

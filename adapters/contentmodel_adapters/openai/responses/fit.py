@@ -10,6 +10,7 @@ from contentmodel.authoring import (
     NEEDS_OF_CALLS,
     EncodeContext,
     Kinds,
+    Made,
     Turns,
     content_step,
     foreign,
@@ -52,17 +53,14 @@ from contentmodel_adapters.common.pairs.provider_state import (
 )
 from contentmodel_adapters.common.reasoning import sealer_of
 from contentmodel_adapters.common.schema_adaptation import OPENAI, with_fitting_schemas
-from contentmodel_adapters.openai.errors import ERRORS
-from contentmodel_adapters.openai.responses.ids import ItemIds
-from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE
+from contentmodel_adapters.openai.responses.items import API, ISSUER, TABLE, ItemIds
 from contentmodel_adapters.openai.responses.rules import CALL_IDS, TOOL_NAMES
 from contentmodel_adapters.openai.responses.table import ADDED, CURRENT
-from contentmodel_adapters.openai.settings import with_settings_of
+from contentmodel_adapters.openai.rules import MEDIA_TYPES
+from contentmodel_adapters.openai.table import ERRORS, with_settings_of
 
-# The media types that input_image and input_file take inline (rules.py, media_types_supported).
-READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 READS = media.MediaSupport(
-    READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True
+    MEDIA_TYPES, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True
 )
 NO_TEXTS = reasons.dropped(
     "openai-responses-reasoning-text", "OpenAI's models take no text of reasoning: only a summary and encrypted content"
@@ -92,15 +90,19 @@ def with_fitting_items(request: ChatRequest, context: EncodeContext) -> ChatRequ
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_more)
 
 
+def is_sent_back(message: ChatMessage, context: EncodeContext) -> bool:
+    """Return whether a message of this API goes back to its model: its reasoning is unchanged."""
+    origin = message.origin
+    return origin is not None and is_native(message, context) and origin.model == context.target.model
+
+
 def without_unread_state(message: ChatMessage, context: EncodeContext) -> Turns:
-    """Return a message without the reasoning that the model cannot read: encrypted content, and texts at OpenAI.
+    """Return a message without the reasoning whose encrypted content the model cannot read.
 
     OpenAI refuses that of other makers, whose models other hosts of the API serve (openai/codex#8119, seen 2026-11-27).
-    Such reasoning is lowered like that of another API. A message of this API that is sent back to its model is
-    unchanged.
+    Such reasoning is lowered like that of another API.
     """
-    origin = message.origin
-    if origin is not None and is_native(message, context) and origin.model == context.target.model:
+    if is_sent_back(message, context):
         return message
     contents: list[AIContent] = []
     for item in reasoning_items(message.contents):
@@ -116,8 +118,6 @@ def without_unread_state(message: ChatMessage, context: EncodeContext) -> Turns:
             if made and part.protected is not None:
                 context.report_loss(part, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
             contents += made
-    if context.known.status in ("listed", "newest"):
-        contents = [made for content in contents for made in without_text(content, context)]
     if contents == message.contents:
         return message
     return msgspec.structs.replace(message, contents=contents) if contents else []
@@ -130,40 +130,37 @@ def is_unread(state: Protected, message: ChatMessage, context: EncodeContext) ->
         # Older documents name OpenAI as the issuer of each state.
         issuer = sealer_of(message.origin.model) or issuer
     if maker is None:
-        return issuer != ISSUER and context.known.status in ("listed", "newest")
+        return issuer != ISSUER and is_for_openai(context)
     return issuer not in (maker, API)
 
 
-def without_text(content: AIContent, context: EncodeContext) -> list[AIContent]:
-    """Return a content without the text of reasoning, for OpenAI's own models."""
-    if not isinstance(content, ReasoningContent) or content.kind != "text":
-        return [content]
+def is_for_openai(context: EncodeContext) -> bool:
+    """Return whether the target's model is known to be one of OpenAI's."""
+    return context.known.status in ("listed", "newest")
+
+
+def without_text(content: ReasoningContent, context: EncodeContext) -> Made:
+    """Return reasoning without its text, for OpenAI's own models."""
+    if content.kind != "text" or is_sent_back(context.message, context):
+        return content
     context.report_loss(content, "text", NO_TEXTS)
-    return [] if content.protected is None else [context.replace(content, text="", kind=None)]
+    return () if content.protected is None else msgspec.structs.replace(content, text="", kind=None)
 
 
-def with_definitions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request whose found tools, in guests of other formats, have the definitions of the request's tools."""
-    known = {tool.name: tool for tool in request.tools if isinstance(tool, FunctionTool)}
-    messages = [
-        message
-        if is_native(message, context)
-        else context.with_contents(
-            message, [_with_definitions(content, known, context) for content in message.contents]
-        )
-        for message in request.messages
-    ]
-    return context.with_messages(request, messages)
+def left_out(message: ChatMessage, context: EncodeContext) -> Turns:
+    """Return no message for one without contents."""
+    return ()
 
 
-def _with_definitions(content: AIContent, known: dict[str, FunctionTool], context: EncodeContext) -> AIContent:
-    if not isinstance(content, ToolSearchToolResultContent) or hints.GUEST.of(content, API) is None:
+def with_definitions(content: ToolSearchToolResultContent, context: EncodeContext) -> ToolSearchToolResultContent:
+    """Return found tools with their definitions, if the result is a guest of another format."""
+    if hints.GUEST.of(content, API) is None:
         return content
     names = [tool.get("name") for tool in content.tools or ()]
-    if len({*names} & known.keys()) < len(names):
+    known = [tool for name in names if isinstance(tool := context.tool_named(name), FunctionTool)]
+    if len({tool.name for tool in known}) < len(names):
         context.report_loss(content, "tools", reasons.STORED_WITH_ITEM)
-    defined = [known[name] for name in names if name in known]
-    return context.replace(content, tools=TABLE.unions["tool"].encode_list(defined, context))
+    return msgspec.structs.replace(content, tools=TABLE.unions["tool"].encode_list(known, context))
 
 
 REQUEST_STEPS = (
@@ -176,11 +173,19 @@ REQUEST_STEPS = (
     request_step(with_runs_of_openai, needs=(FunctionCallContent,)),
     request_step(with_hosted_of_openai, needs=TYPES),
     request_step(with_whole_guests),
-    request_step(with_definitions, needs=(ToolSearchToolResultContent,)),
+    content_step(with_definitions, ToolSearchToolResultContent, needs=(ToolSearchToolResultContent,)),
     transcript_step(with_state_of_items, needs=(ReasoningContent,)),
     request_step(with_stored_reasoning, needs=(ReasoningContent,)),
     *foreign.NORMALIZE,
     turn_step(without_unread_state, ReasoningContent, native=True, needs=(ReasoningContent,)),
+    content_step(
+        without_text,
+        ReasoningContent,
+        native=True,
+        needs=(ReasoningContent,),
+        on=is_for_openai,
+        emptied=left_out,
+    ),
     transcript_step(with_state_at_end, needs=(ReasoningContent,)),
     request_step(with_texts_of_openai, needs=(TextContent,)),
     *media.with_readable_media(READS),

@@ -1,12 +1,15 @@
-"""The rows of parts, items, usage and errors of the Responses API (openai 3.52, types/responses; November 2026).
+"""The rows of parts, items, usage and errors of the Responses API, and the ids of items.
 
 The item of a hosted tool is both call and result: a `PairRow` makes two contents of it. The rows are apart from
-table.py, which would be twice as long as a file may be.
+table.py, which would be twice as long as a file may be. Source: openai 3.52, types/responses; seen November 2026.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from contentmodel.authoring import (
@@ -42,12 +45,13 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    object_or_text,
     reasons,
     row,
     text_of,
+    write,
 )
 from contentmodel.content.base import AIContent, Protected
-from contentmodel.content.caching import CachePoint
 from contentmodel.content.citations import Citation
 from contentmodel.content.hosted import (
     ApplyPatchToolCallContent,
@@ -101,6 +105,7 @@ from contentmodel_adapters.common.command_outputs import CommandOutputs
 from contentmodel_adapters.common.hosted import output_columns
 from contentmodel_adapters.common.media import AUDIO
 from contentmodel_adapters.common.reasoning import sealer_of
+from contentmodel_adapters.openai.table import cache_point_record, error_record, refusal_row
 
 API, ISSUER = "openai-responses", "openai"
 TABLE = Table(API)
@@ -113,19 +118,20 @@ class Sealed(Opaque):
     """The encrypted content of reasoning: of the maker that its `format` names, or else of the maker of the model.
 
     Only OpenRouter sends a `format` (openrouter.ai/docs, "Responses API", seen 2026-11-27). The APIs of the makers in
-    `_SEALING` have this state, too. That of other makers is a host's, and is sent back to this API only. The steps of
+    `SEALING` have this state, too. That of other makers is a host's, and is sent back to this API only. The steps of
     requests remove the states that the target cannot read.
     """
 
     def decode(self, value: str, context: DecodeContext, container: Any, key: str) -> Protected:
         maker = FORMATS.get(text_of(container, "format")) or sealer_of(context.origin.model) or self.issuer
-        return Protected(issuer=maker if maker in _SEALING else API, kind=self.kind, data=value)
+        return Protected(issuer=maker if maker in SEALING else API, kind=self.kind, data=value)
 
     def is_read(self, issuer: str, context: EncodeContext) -> bool:
-        return issuer == API or issuer in _SEALING
+        return issuer == API or issuer in SEALING
 
 
-_SEALING = ("openai", "xai")
+SEALING = ("openai", "xai")
+"""The makers that have this API, with encrypted reasoning of their models."""
 FORMATS = {
     "openai-responses-v1": "openai",
     "azure-openai-responses-v1": "openai",
@@ -177,13 +183,7 @@ CITATIONS = TABLE.union(
 # -- content parts -------------------------------------------------------------------------------------------------
 
 
-# types/responses/response_input_text_param.py of openai 3.54, seen 2026-11-23.
-CACHE_POINT = TABLE.record(
-    "prompt_cache_breakpoint",
-    CachePoint,
-    {"ttl": ("ttl", EnumString("ttl", "30m", "12h", reason=reasons.CACHE_LIFETIME))},
-    constants={"mode": "explicit"},
-)
+CACHE_POINT = cache_point_record(TABLE)
 CACHED: dict[str, Spec] = {"prompt_cache_breakpoint": ("cache_point", CachePoints(CACHE_POINT))}
 """The field of input parts that end a prompt to cache."""
 
@@ -194,70 +194,49 @@ OUTPUT_TEXT = row(
     {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))},
     Filled({"annotations": []}),
 )
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
+REFUSAL = refusal_row()
 # How closely a model looks at an image or a file (types/responses/image_detail.py and response_input_file_param.py of
 # openai 3.54, seen 2026-11-22).
 _IMAGE: dict[str, Spec] = {"detail": ("detail", EnumString("detail", "auto", "low", "high", "original")), **CACHED}
 _FILE: dict[str, Spec] = {"detail": ("detail", EnumString("detail", "auto", "low", "high")), **CACHED}
+_DATA: dict[str, Spec] = {"image_url": (("media_type", "data"), DATA_URI)}
+_AN_IMAGE = Implied({"kind": "image"})
+
+
+def _images(name: str, tag: str, fields: dict[str, Spec], *others: Field) -> list[Row]:
+    """Return the rows of images: by their data, their address and the id of a file."""
+    return [
+        named_row(f"{name}.data", tag, DataContent, {**_DATA, **fields}, *others),
+        named_row(f"{name}.url", tag, UriContent, {"image_url": "uri", **fields}, _AN_IMAGE, *others),
+        named_row(f"{name}.file", tag, HostedFileContent, {"file_id": "file_id", **fields}, _AN_IMAGE, *others),
+    ]
+
+
+def _file(name: str, model: type[Any], fields: dict[str, Spec], *others: Field) -> Row:
+    return named_row(f"file.{name}", "input_file", model, {**fields, "filename": "name", **_FILE}, *others)
+
+
 MEDIA = [
-    named_row(
-        "image.data",
-        "input_image",
-        DataContent,
-        {"image_url": (("media_type", "data"), DATA_URI), **_IMAGE},
-        Filled({"detail": "auto"}),
-    ),
-    named_row(
-        "image.url",
-        "input_image",
-        UriContent,
-        {"image_url": "uri", **_IMAGE},
-        Implied({"kind": "image"}),
-        Filled({"detail": "auto"}),
-    ),
-    named_row(
-        "image.file",
-        "input_image",
-        HostedFileContent,
-        {"file_id": "file_id", **_IMAGE},
-        Implied({"kind": "image"}),
-        Filled({"detail": "auto"}),
-    ),
-    named_row(
-        "file.data",
-        "input_file",
-        DataContent,
-        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", **_FILE},
-    ),
-    named_row(
-        "file.url",
-        "input_file",
-        UriContent,
-        {"file_url": "uri", "filename": "name", **_FILE},
-        Implied({"kind": "document"}),
-    ),
-    named_row(
-        "file.id",
-        "input_file",
-        HostedFileContent,
-        {"file_id": "file_id", "filename": "name", **_FILE},
-        Implied({"kind": "document"}),
-    ),
+    *_images("image", "input_image", _IMAGE, Filled({"detail": "auto"})),
+    _file("data", DataContent, {"file_data": (("media_type", "data"), DATA_URI)}),
+    _file("url", UriContent, {"file_url": "uri"}, Implied({"kind": "document"})),
+    _file("id", HostedFileContent, {"file_id": "file_id"}, Implied({"kind": "document"})),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)}),
 ]
 
 
 _MEDIA_FORMS: dict[type, str] = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}
+_BY_NAME = {made.name: made for made in MEDIA}
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
-    names = {r.name: r for r in rows}
-    if content.__class__ in (UriContent, DataContent, HostedFileContent):
-        form = _MEDIA_FORMS[content.__class__]
-        if content.media_kind == "image":
-            return names["image.file" if form == "id" else f"image.{form}"]
-        return names[f"file.{form}"]
-    return rows[0]
+    form = _MEDIA_FORMS.get(content.__class__)
+    if form is None:
+        return rows[0]
+    if content.media_kind == "image":
+        form = "file" if form == "id" else form
+        return _BY_NAME[f"image.{form}"]
+    return _BY_NAME[f"file.{form}"]
 
 
 INPUT = TABLE.union("input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], prefer=_usual_part)
@@ -275,27 +254,7 @@ REASONING = TABLE.union(
     ],
     prefer=lambda content, rows: rows[1] if content.kind == "text" else rows[0],
 )
-SCREENSHOT = TABLE.union(
-    "screenshot",
-    [
-        named_row(
-            "screenshot.data",
-            "computer_screenshot",
-            DataContent,
-            {"image_url": (("media_type", "data"), DATA_URI)},
-        ),
-        named_row(
-            "screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})
-        ),
-        named_row(
-            "screenshot.file",
-            "computer_screenshot",
-            HostedFileContent,
-            {"file_id": "file_id"},
-            Implied({"kind": "image"}),
-        ),
-    ],
-)
+SCREENSHOT = TABLE.union("screenshot", _images("screenshot", "computer_screenshot", {}))
 SOURCES = TABLE.union("web search source", [row("url", UriContent, {"url": "uri", "title": "title"})])
 
 
@@ -466,9 +425,7 @@ USAGE = TABLE.record(
     ReasoningInside("input_tokens", "output_tokens"),
     Silent("cached_inside"),
 )
-ERROR = TABLE.record(
-    "error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"), Filled({"message": ""})
-)
+ERROR = error_record(TABLE)
 
 # Nested strings and objects that stay inside `arguments`, or in the residue, as received.
 TABLE.known_values("web_search.action", "search", "open_page", "find_in_page")
@@ -480,35 +437,17 @@ TABLE.known_values("shell.outcome", "exit", "timeout")
 TABLE.known_values("apply_patch.operation", "create_file", "delete_file", "update_file")
 TABLE.keep(
     "request",
-    *(
-        "access_programs",
-        "background",
-        "background_options",
-        "context_management",
-        "image",
-        "include",
-        "max_tool_calls",
-        "moderation",
-        "prompt",
-    ),
-    *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options"),
-    "truncation",
+    *("access_programs", "background", "background_options", "context_management", "image", "include"),
+    *("max_tool_calls", "moderation", "prompt", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"),
+    *("safety_identifier", "stream_options", "truncation"),
 )
 TABLE.keep(
     "response",
-    *(
-        "access_programs",
-        "background",
-        "completed_at",
-        "conversation",
-        "image",
-        "input_transformations",
-        "instructions",
-    ),
-    *("max_output_tokens", "max_tool_calls", "metadata", "moderation", "object", "parallel_tool_calls"),
-    *("previous_response_id", "prompt", "prompt_cache_diagnostics", "prompt_cache_key", "prompt_cache_options"),
-    *("prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "temperature", "text", "tool_choice"),
-    *("tool_usage", "tools", "top_logprobs", "top_p", "truncation", "user"),
+    *("access_programs", "background", "completed_at", "conversation", "image", "input_transformations"),
+    *("instructions", "max_output_tokens", "max_tool_calls", "metadata", "moderation", "object"),
+    *("parallel_tool_calls", "previous_response_id", "prompt", "prompt_cache_diagnostics", "prompt_cache_key"),
+    *("prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier", "service_tier"),
+    *("temperature", "text", "tool_choice", "tool_usage", "tools", "top_logprobs", "top_p", "truncation", "user"),
 )
 
 
@@ -545,115 +484,104 @@ STATUS = Sign("status", ("failed",), failed="failed")
 FAILED, ONLY_STATUS = Failure(STATUS), Failure(STATUS, only_signs=True)
 OUTPUTS = output_columns(GIVEN_BACK, "output")
 
+
+def _call(tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, fill: dict[str, Any]) -> Row:
+    """Return the row of the call of a tool that the API runs."""
+    silent = Silent(*(name for name in ("name", "caller") if name not in fields))
+    return row(tag, model, {**HOSTED, **fields}, *others, silent, Filled(fill))
+
+
+def _result(name: str, model: type[Any], fields: dict[str, Spec], *others: Field, silent: tuple[str, ...] = ()) -> Row:
+    """Return the row of the result in the item of a call."""
+    return Row(f"{name}_result", model, fields, *others, Silent(*RESULT_OF, *silent))
+
+
+_OF_IMAGE = ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size")
 PAIRS = [
     TABLE.pair(
-        row(
+        _call(
             "web_search_call",
             WebSearchToolCallContent,
-            {**HOSTED, "action": "arguments"},
-            Silent("name", "caller"),
-            Filled({**ENDED, "action": {"type": "search", "query": ""}}),
+            {"action": "arguments"},
+            fill={**ENDED, "action": {"type": "search", "query": ""}},
         ),
-        Row(
-            "web_search_result",
-            WebSearchToolResultContent,
-            {"sources": ("outputs", Blocks(SOURCES))},
-            Silent(*RESULT_OF),
-        ),
+        _result("web_search", WebSearchToolResultContent, {"sources": ("outputs", Blocks(SOURCES))}),
         ("sources",),
         ONLY_STATUS,
     ),
     TABLE.pair(
-        row(
+        _call(
             "file_search_call",
             FileSearchToolCallContent,
-            HOSTED,
+            {},
             Gathered("arguments", "queries"),
-            Silent("name", "caller"),
-            Filled({**ENDED, "queries": []}),
+            fill={**ENDED, "queries": []},
         ),
-        Row(
-            "file_search_result",
-            FileSearchToolResultContent,
-            {"results": ("outputs", Blocks(FOUND))},
-            Silent(*RESULT_OF),
-        ),
+        _result("file_search", FileSearchToolResultContent, {"results": ("outputs", Blocks(FOUND))}),
         ("results",),
         ONLY_STATUS,
     ),
     TABLE.pair(
-        row(
+        _call(
             "code_interpreter_call",
             CodeInterpreterToolCallContent,
-            HOSTED,
+            {},
             Gathered("arguments", "code"),
-            Silent("name", "caller"),
-            Filled({**ENDED, "container_id": ""}),
+            fill={**ENDED, "container_id": ""},
         ),
-        Row(
-            "code_interpreter_result",
-            CodeInterpreterToolResultContent,
-            {"outputs": ("outputs", Blocks(CODE_OUTPUTS))},
-            Silent(*RESULT_OF),
-        ),
+        _result("code_interpreter", CodeInterpreterToolResultContent, {"outputs": ("outputs", Blocks(CODE_OUTPUTS))}),
         ("outputs",),
         ONLY_STATUS,
     ),
     TABLE.pair(
-        row(
+        _call(
             "image_generation_call",
             ImageGenerationToolCallContent,
-            HOSTED,
-            Gathered(
-                "arguments", "action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"
-            ),
-            Silent("name", "caller"),
-            Filled(ENDED),
+            {},
+            Gathered("arguments", *_OF_IMAGE),
+            fill=ENDED,
         ),
-        Row(
-            "image_generation_result",
+        _result(
+            "image_generation",
             ImageGenerationToolResultContent,
             {},
             Columns(
                 "outputs", {"result": Column(MadeImage(), DataContent), "error": Column(IMAGE_ERROR, ErrorContent)}
             ),
-            Silent(*RESULT_OF),
         ),
         ("result", "error"),
         FAILED,
     ),
     TABLE.pair(
-        row(
+        _call(
             "mcp_call",
             McpServerToolCallContent,
-            {**HOSTED, "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
-            Silent("caller"),
-            Filled({"name": "", "server_label": "", "arguments": "{}"}),
+            {"name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
+            fill={"name": "", "server_label": "", "arguments": "{}"},
         ),
-        Row(
-            "mcp_result",
+        _result(
+            "mcp",
             McpServerToolResultContent,
             {},
             Columns("outputs", {"output": Column(TEXT_FIELD, TextContent), "error": Column(MCP_ERROR, ErrorContent)}),
-            Silent(*RESULT_OF, "server"),
+            silent=("server",),
         ),
         ("output", "error"),
         FAILED,
     ),
     TABLE.pair(
-        row(
+        _call(
             "mcp_list_tools",
             McpListToolsToolCallContent,
-            {**HOSTED, "server_label": "server"},
-            Silent("name", "caller"),
-            Filled({"server_label": "", "tools": []}),
+            {"server_label": "server"},
+            fill={"server_label": "", "tools": []},
         ),
-        Row(
-            "mcp_list_tools_result",
+        _result(
+            "mcp_list_tools",
             McpListToolsToolResultContent,
             {"tools": "tools"},
             Columns("outputs", {"error": Column(LIST_ERROR, ErrorContent)}),
-            Silent(*RESULT_OF, "server"),
+            silent=("server",),
         ),
         ("tools", "error"),
         FAILED,
@@ -704,6 +632,11 @@ def _by_executor(
     return [row(tag, model, fields, *others, Filled({**fill, "execution": "server"}), **options), by_client]
 
 
+def _shell(name: str, tag: str, *others: Field, **options: Any) -> Row:
+    fields: dict[str, Spec] = {**CALL, "action": ("arguments", ArgumentsObject())}
+    return named_row(name, tag, ShellToolCallContent, fields, Silent("name"), *others, **options)
+
+
 PROVIDER_CALLS = [
     row(
         "computer_call",
@@ -714,32 +647,9 @@ PROVIDER_CALLS = [
         Filled({**ITEM, "pending_safety_checks": []}),
     ),
     # A shell in a container is run by the provider; without one the application runs the commands.
-    named_row(
-        "shell_call",
-        "shell_call",
-        ShellToolCallContent,
-        {**CALL, "action": ("arguments", ArgumentsObject())},
-        Silent("name"),
-        Implied({"executor": "client"}),
-        Filled(ENDED),
-    ),
-    named_row(
-        "shell_call.container",
-        "shell_call",
-        ShellToolCallContent,
-        {**CALL, "action": ("arguments", ArgumentsObject())},
-        Silent("name"),
-        Filled(ENDED),
-        select=("environment.type", ("container_reference",)),
-    ),
-    named_row(
-        "local_shell_call",
-        "local_shell_call",
-        ShellToolCallContent,
-        {**CALL, "action": ("arguments", ArgumentsObject())},
-        Silent("name"),
-        Implied({"executor": "client"}),
-    ),
+    _shell("shell_call", "shell_call", Implied({"executor": "client"}), Filled(ENDED)),
+    _shell("shell_call.container", "shell_call", Filled(ENDED), select=("environment.type", ("container_reference",))),
+    _shell("local_shell_call", "local_shell_call", Implied({"executor": "client"})),
     row(
         "apply_patch_call",
         ApplyPatchToolCallContent,
@@ -849,10 +759,6 @@ def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
     ]
 
 
-def _is_search_of_x(wire: Mapping[str, Any]) -> bool:
-    return wire.get("type") == "custom_tool_call" and text_of(wire, "call_id").startswith("xs_call")
-
-
 # xAI runs searches of X, and sends them in the form of a call of a custom tool. Only the id differs
 # (docs.x.ai/developers/tools/x-search; lidge-jun/opencodex#2190; justrach/codegraff#632; seen 2026-11-27).
 SEARCH_OF_X = named_row(
@@ -861,7 +767,7 @@ SEARCH_OF_X = named_row(
     HostedToolCallContent,
     {**CALL, "name": "name", "input": "arguments"},
     Filled({"input": ""}),
-    accepts=_is_search_of_x,
+    accepts=lambda wire: wire.get("type") == "custom_tool_call" and text_of(wire, "call_id").startswith("xs_call"),
 )
 # An item without `call_id` is both call and result, like all tools that OpenAI runs; other tools have two items.
 OTHER_PAIRS = [
@@ -970,3 +876,84 @@ def is_agent_message(item: dict[str, Any]) -> bool:
     """Return whether an item is a message of another agent, with a content that is a list of objects."""
     parts = item.get("content") if item.get("type") == AGENT_MESSAGE.name else None
     return parts.__class__ is list and bool(parts) and all(part.__class__ is dict for part in parts)
+
+
+# -- ids ---------------------------------------------------------------------------------------------------------------
+
+# The prefixes of item ids in recorded answers (seen 2026-11-22). The last four are not recorded.
+PREFIXES = {
+    "message": "msg",
+    "reasoning": "rs",
+    "function_call": "fc",
+    "function_call_output": "fc",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "ctc",
+    "web_search_call": "ws",
+    "file_search_call": "fs",
+    "code_interpreter_call": "ci",
+    "image_generation_call": "ig",
+    "mcp_call": "mcp",
+    "mcp_list_tools": "mcpl",
+    "mcp_approval_request": "mcpr",
+    "local_shell_call": "lsh",
+    "shell_call": "sh",
+    "shell_call_output": "sho",
+    "apply_patch_call": "apc",
+    "tool_search_call": "tsc",
+    "tool_search_output": "tso",
+    "program": "cm",
+    "program_output": "cmo",
+    "compaction": "cmp",
+    "computer_call": "cu",
+    "computer_call_output": "cuo",
+    "apply_patch_call_output": "apco",
+    "local_shell_call_output": "lsho",
+}
+
+_STORED = re.compile(r"resp_([0-9a-f]{32})")
+
+
+class ItemIds:
+    """Generate ids for the items of one answer that have none.
+
+    Clients refuse items without an id, and calls without a status (@ai-sdk/openai 3.0, seen 2026-11-22).
+
+    An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
+    number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
+    whether it is streamed or not.
+
+    If the answer's id is `resp_` and 32 hexadecimal digits, the ids of its items begin with these digits, so that a
+    server that stores answers finds the answer of an item. (OpenAI's ids begin with the same digits, too.)
+    """
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]
+        stored = _STORED.fullmatch(text_of(answer, "id"))
+        self._begin = stored[1] if stored is not None else ""
+        self._counts: Counter[bytes] = Counter()
+
+    def named(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an item with an id: its own, or a new one."""
+        prefix = PREFIXES.get(text_of(item, "type"))
+        if prefix is None or item.get("id"):
+            return item
+        key = write([prefix, self._answer, item.get("call_id")])
+        self._counts[key] += 1
+        digits = sha256(b"%b%d" % (key, self._counts[key])).hexdigest()
+        return with_id(item, f"{prefix}_{self._begin}{digits[: 16 if self._begin else 32]}")
+
+
+def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:
+    """Return an item of an answer with this id, its first field. A call gets a status if it has none."""
+    status = _status_of(item) if item.get("type") in ("function_call", "custom_tool_call") else {}
+    return {"id": item_id, **status, **{name: value for name, value in item.items() if name != "id"}}
+
+
+def _status_of(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a call. One whose arguments are no object was cut off: it must not look complete.
+
+    The status of a function call may be "incomplete" (openai 3.52, response_function_tool_call.py, seen 2026-11-29).
+    """
+    arguments = text_of(call, "arguments")
+    is_cut_off = arguments != "" and object_or_text(arguments).__class__ is str
+    return {"status": "incomplete"} if is_cut_off else ENDED

@@ -8,71 +8,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from contentmodel.authoring import (
     Broken,
     Capabilities,
     IdentifierRule,
     Rules,
-    child_path,
     makers,
     objects,
     one_object,
-    settings,
 )
 from contentmodel.content.media_types import media_type_of_link
-from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.common.rules import (
     bad_base64,
     declares,
     declares_by_model,
     is_object_text,
-    subschemas,
+    out_of_range,
     table,
-    unsampled,
 )
-from contentmodel_adapters.openai.models import openai_table
-from contentmodel_adapters.openai.responses.ids import PREFIXES
-from contentmodel_adapters.openai.responses.items import API
+from contentmodel_adapters.openai.responses.items import API, CLIENT_CALLS, PREFIXES, PROVIDER_CALLS, SEALING
+from contentmodel_adapters.openai.responses.items import RESULTS as ITEMS_OF_RESULTS
+from contentmodel_adapters.openai.responses.table import CURRENT, FILL, ROLES
+from contentmodel_adapters.openai.rules import (
+    MODELS,
+    RANGES,
+    Found,
+    Schemas,
+    beyond_limits,
+    declare_schemas,
+    is_unread_image,
+    media_type_in,
+    openai_table,
+    repeated,
+    short,
+    unsupported,
+    without_json,
+)
 
 CAPABILITIES = openai_table(API)
 """OpenAI's models, the newest first."""
 RULES = Rules(API, CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
-makers.declare_models(
-    RULES, "developers.openai.com/api/docs/models; seen 2026-11-29", serves=makers.OPEN | {"openai", "xai"}
-)
+makers.declare_models(RULES, "developers.openai.com/api/docs/models; seen 2026-11-29", serves=makers.OPEN | {*SEALING})
 
-Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
-
-_OPENAI = r"(?:ft:)?(?:gpt-\d|chatgpt-|codex-|computer-use-|o\d(?:-|$)).*"
 _SDK = "openai 3.52.0, openai/types/responses"
 _SPEC = "openresponses/openresponses, schema"
-_STRICT = "developers.openai.com/api/docs/guides/structured-outputs, Supported schemas"
 
-_CALLS = ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"]
-_CALLS += ["tool_search_call"]
-_RESULTS = [f"{kind}_output" for kind in _CALLS[:-1]] + ["tool_search_output"]
+# The host runs programs.
+_CALLS = {row.constants["type"] for row in (*CLIENT_CALLS, *PROVIDER_CALLS)} - {"program"}
+_RESULTS = {row.constants["type"] for row in ITEMS_OF_RESULTS} - {"program_output"}
 
 _PREFIXED = ["message", "reasoning", "function_call", "function_call_output"]
 _PREFIXED += ["custom_tool_call", "custom_tool_call_output", "web_search_call"]
 _OUTPUT_PARTS = ["output_text", "refusal"]
-_NEEDS = {"function": ["name"], "custom": ["name"], "namespace": ["name", "description", "tools"]}
-_NEEDS |= {"code_interpreter": ["container"], "file_search": ["vector_store_ids"], "mcp": ["server_label"]}
-_NEEDS["computer_use_preview"] = ["display_height", "display_width", "environment"]
+_NEEDS: dict[str, Any] = {tool.tag: (*tool.needs, *FILL.get(tool.tag, ())) for of in CURRENT.values() for tool in of}
+_NEEDS |= {"function": ["name"], "custom": ["name"], "namespace": ["name", "description", "tools"]}
 _CHOOSABLE = ["function", "custom", "mcp", "file_search", "code_interpreter", "image_generation"]
 _CHOOSABLE += ["shell", "apply_patch"]
-_UNKNOWN_KEYWORDS = ["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"]
-_UNKNOWN_KEYWORDS += ["propertyNames", "uniqueItems"]
-_LIMITS: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
-_LIMITS |= {"max_output_tokens": (16, float("inf")), "max_tool_calls": (1, float("inf"))}
+_LIMITS = {**RANGES, "max_output_tokens": (16, float("inf")), "max_tool_calls": (1, float("inf"))}
 _LONGEST = {"prompt_cache_key": 64, "safety_identifier": 128}
 _INCLUDED = ["file_search_call.results", "web_search_call.results", "web_search_call.action.sources"]
 _INCLUDED += ["message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs"]
 _INCLUDED += ["reasoning.encrypted_content", "message.output_text.logprobs"]
-_rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
+_rule = declares(RULES, models=MODELS, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
@@ -97,11 +98,6 @@ def _kind(item: dict[str, Any]) -> str:
 def _text(parent: dict[str, Any], key: str) -> str:
     """Return the text under a key, "" if there is none."""
     return parent[key] if isinstance(parent.get(key), str) else ""
-
-
-def _short(value: Any) -> str:
-    """Return a short form of a value: lists and objects may be too deep to print, and integers too long."""
-    return f"{value!r:.80}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
 
 
 def _remembers(request: dict[str, Any]) -> bool:
@@ -188,16 +184,7 @@ def item_ids_have_their_prefix(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="send the item once", source="microsoft/vscode#321977, OpenRouterTeam/ai-sdk-provider#254")
 def item_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
     """No two items may have the same id."""
-    yield from _repeated(_texts(_items(request), "id"))
-
-
-def _repeated(named: Iterator[Broken]) -> Iterator[Broken]:
-    """Yield the names that occur again."""
-    known: set[str] = set()
-    for path, name in named:
-        if name in known:
-            yield path, f"duplicate {name!r:.80}"
-        known.add(name)
+    yield from repeated(_texts(_items(request), "id"), set())
 
 
 @_rule("refused", fix="add the item that it led to, or remove it", source="vercel/ai#7099, openai/openai-node#1567")
@@ -231,8 +218,8 @@ def unstored_items_are_complete(request: dict[str, Any]) -> Iterator[Broken]:
 def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
     """The role of a message must be user, assistant, system or developer."""
     for at, message in _items(request, "message"):
-        if message.get("role") not in ("user", "assistant", "system", "developer"):
-            yield f"{at}.role", _short(message.get("role"))
+        if _text(message, "role") not in ROLES.to_model:
+            yield f"{at}.role", short(message.get("role"))
 
 
 @_rule("refused", fix='send "" if it is empty', source="QuantumNous/new-api#4776")
@@ -242,7 +229,7 @@ def content_is_text_or_parts(request: dict[str, Any]) -> Iterator[Broken]:
     outputs = _items(request, "function_call_output", "custom_tool_call_output")
     for at, content in [*contents, *((f"{at}.output", item.get("output")) for at, item in outputs)]:
         if not isinstance(content, str | list):
-            yield at, _short(content)
+            yield at, short(content)
 
 
 def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
@@ -261,7 +248,7 @@ def parts_in_their_roles(request: dict[str, Any]) -> Iterator[Broken]:
         if kind in ("text", "image_url", "file") or (
             kind not in _OUTPUT_PARTS if role == "assistant" else kind in _OUTPUT_PARTS
         ):
-            yield f"{at}.type", f"{_short(kind)} with the role {_short(role)}"
+            yield f"{at}.type", f"{short(kind)} with the role {short(role)}"
 
 
 @_rule(
@@ -275,9 +262,9 @@ def media_types_supported(request: dict[str, Any]) -> Iterator[Broken]:
     The type of a file_url is derived from the file extension.
     """
     for at, part, _ in _parts(request):
-        image, file = _media_type(part.get("image_url")), _media_type(part.get("file_data"))
-        if part.get("type") == "input_image" and not re.fullmatch(r"(image/(png|jpe?g|gif|webp))?", image):
-            yield f"{at}.image_url", image
+        image, file = part.get("image_url"), media_type_in(part.get("file_data"))
+        if part.get("type") == "input_image" and (isinstance(image, dict | list) or is_unread_image(image)):
+            yield f"{at}.image_url", media_type_in(image) or short(image)
         if part.get("type") == "input_file" and file.startswith(("audio/", "video/")):
             yield f"{at}.file_data", file
         link = media_type_of_link(part["file_url"]) if isinstance(part.get("file_url"), str) else None
@@ -301,19 +288,13 @@ def data_is_base64(request: dict[str, Any]) -> Iterator[Broken]:
             yield from bad_base64(f"{at}.{name}", part.get(name))
 
 
-def _media_type(url: Any) -> str:
-    """Return the media type of a data URL, "" if it is none; for a list or an object, the name of its class."""
-    match = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url, str) else None
-    return _short(url) if isinstance(url, dict | list) else match[1].strip().lower() if match else ""
-
-
 @_rule("refused", fix="report failures in the output text", source="openclaw/Tachikoma#48, openai/openai-python#3008")
 def statuses_are_known(request: dict[str, Any]) -> Iterator[Broken]:
     """A function output must have no error and no failure status; the status of reasoning must not be null."""
     for at, item in _items(request, "function_call_output"):
-        yield from [(f"{at}.error", _short(item["error"]))] if "error" in item else []
+        yield from [(f"{at}.error", short(item["error"]))] if "error" in item else []
         if item.get("status") not in (None, "in_progress", "completed", "incomplete"):
-            yield f"{at}.status", _short(item["status"])
+            yield f"{at}.status", short(item["status"])
     for at, item in _items(request, "reasoning"):
         yield from [(f"{at}.status", "null")] if item.get("status", "") is None else []
 
@@ -324,7 +305,7 @@ def computer_outputs_are_screenshots(request: dict[str, Any]) -> Iterator[Broken
     for at, item in _items(request, "computer_call_output"):
         output = item.get("output")
         if not isinstance(output, dict) or output.get("type") != "computer_screenshot":
-            yield f"{at}.output", _short(output)
+            yield f"{at}.output", short(output)
 
 
 @_rule("harmful", models=None, fix="send {} instead", source="MetaFARS/codex-relay#57, meituan-longcat/LongCat-2.0#14")
@@ -361,10 +342,6 @@ def _functions(request: dict[str, Any], *kinds: str) -> Found:
     return ((at, tool) for at, tool in _tools(request) if tool.get("type") in (kinds or ("function",)))
 
 
-def _parameters(request: dict[str, Any]) -> Found:
-    return (schema for at, tool in _functions(request) for schema in one_object(tool, "parameters", at))
-
-
 @_rule("refused", fix="rename it everywhere", source=f"{_SPEC}/tools.tsp; diegosouzapw/OmniRoute#4317 for 128")
 def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
     """Tool names, in tools and in calls, must be 1 to 128 letters, digits, underscores and dashes."""
@@ -378,7 +355,7 @@ def tool_names_match_pattern(request: dict[str, Any]) -> Iterator[Broken]:
 def tool_names_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
     """No two functions or custom tools of the request may have the same name."""
     named = ((at, tool) for at, tool in objects(request, "tools") if tool.get("type") in ("function", "custom"))
-    yield from _repeated(_texts(named, "name"))
+    yield from repeated(_texts(named, "name"), set())
 
 
 @_rule("refused", fix="set it in the tool itself", source=f"stanfordnlp/dspy#9984; {_SDK}/tool_param.py")
@@ -408,94 +385,33 @@ def _identity(tool: dict[str, Any]) -> tuple[str, str]:
     return kind, _text(tool, {"function": "name", "custom": "name", "mcp": "server_label"}.get(kind, ""))
 
 
-@_rule(
-    "refused",
-    fix="use type object, with the schema as a property",
-    source="langchain-ai/langchainjs#9804, nspady/google-calendar-mcp#39",
-)
-def schemas_describe_objects(request: dict[str, Any]) -> Iterator[Broken]:
-    """Function parameters and a strict format must have type object, and no union at the top level."""
-    for at, schema in dict([*_strict_roots(request), *_parameters(request)]).items():
-        if schema.get("type") != "object" and "$ref" not in schema:
-            yield f"{at}.type", _short(schema.get("type"))
-        unions = [key for key in ("oneOf", "anyOf", "allOf", "enum", "not") if key in schema]
-        yield from ((child_path(at, key), f"{key} at the top level") for key in unions)
-
-
-@_rule("refused", fix="add items", source="ogx-ai/ogx#3602, apify/apify-mcp-server#36")
-def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
-    """In function parameters, an array must have `items` or `prefixItems`."""
-    for at, schema in _subschemas(_parameters(request)):
-        if schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
-            yield at, "an array without items"
-
-
-@_rule("refused", fix="set both, and make optional properties nullable", source=f"promptfoo/promptfoo#6902; {_STRICT}")
-def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
-    """In a strict schema, every object must have additionalProperties false and require all its properties."""
-    for at, schema in _subschemas(_strict_roots(request)):
-        kind, required = schema.get("type"), schema.get("required")
-        is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
-        if is_object and schema.get("additionalProperties") is not False:
-            yield f"{at}.additionalProperties", _short(schema.get("additionalProperties"))
-        listed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
-        missing = [name for name in table(schema, "properties") if name not in listed]
-        yield from ((child_path(f"{at}.properties", name), "not in required") for name in missing)
-
-
-@_rule(
-    "refused",
-    fix="rewrite it with other keywords",
-    source=f"{_STRICT}; openclaw/clownfish#280, anomalyco/opencode#12295",
-)
-def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broken]:
-    """A strict schema has no allOf, oneOf, not, if, dependent..., propertyNames, uniqueItems or siblings of $ref."""
-    for at, schema in _subschemas(_strict_roots(request)):
-        yield from ((child_path(at, key), f"{key} in a strict schema") for key in _UNKNOWN_KEYWORDS if key in schema)
-        if "$ref" in schema and schema.keys() - {"$ref", "$defs", "definitions", "$schema"}:
-            yield child_path(at, "$ref"), "with other keywords"
-
-
-def _strict_roots(request: dict[str, Any]) -> Found:
-    """Yield the strict schemas of a request: of strict tools, and of the format of its text."""
-    for at, described in [*_functions(request), *_formats(request)]:
-        if described.get("strict") is True:
-            yield from one_object(described, "parameters", at)
-            yield from one_object(described, "schema", at)
-
-
 def _formats(request: dict[str, Any]) -> Found:
     return (text_format for at, text in one_object(request, "text") for text_format in one_object(text, "format", at))
 
 
-def _subschemas(roots: Found) -> Found:
-    return ((at, schema) for root in roots for at, schema, _ in subschemas(*root))
+declare_schemas(RULES, Schemas(_functions, _formats))
 
 
 @_rule("refused", fix="set it in the format", source=f"{_SDK}/response_format_text_json_schema_config_param.py")
-def response_formats_have_names(request: dict[str, Any]) -> Iterator[Broken]:
-    """A json_schema format must have a schema, and a name of 1 to 64 letters, digits, underscores and dashes."""
+def response_formats_have_schemas(request: dict[str, Any]) -> Iterator[Broken]:
+    """A json_schema format must have a schema."""
     for at, text_format in _formats(request):
-        if text_format.get("type") == "json_schema":
-            name = text_format.get("name")
-            if not TOOL_NAMES.accepts(name) or len(_short(name)) > 66:
-                yield f"{at}.name", _short(name)
-            if not isinstance(text_format.get("schema"), dict):
-                yield f"{at}.schema", _short(text_format.get("schema"))
+        if text_format.get("type") == "json_schema" and not isinstance(text_format.get("schema"), dict):
+            yield f"{at}.schema", short(text_format.get("schema"))
 
 
 @_rule("refused", fix="write JSON in a message", source="pydantic/pydantic-ai, models/openai.py")
 def json_mode_mentions_json(request: dict[str, Any]) -> Iterator[Broken]:
     """A request for a JSON object must contain the word JSON in its input; instructions do not count."""
-    for at, text_format in _formats(request):
-        if text_format.get("type") == "json_object" and not _remembers(request) and not _mentions_json(request):
-            yield f"{at}.type", "json_object, but no message contains JSON"
+    return iter(()) if _remembers(request) else without_json(_formats(request), _contents(request))
 
 
-def _mentions_json(request: dict[str, Any]) -> bool:
-    texts = [request.get("input"), *(message.get("content") for _, message in _items(request, "message"))]
-    texts += [item.get("output") for _, item in _items(request)] + [part.get("text") for _, part, _ in _parts(request)]
-    return any("json" in text.lower() for text in texts if isinstance(text, str))
+def _contents(request: dict[str, Any]) -> Iterator[Any]:
+    """Yield the contents of messages and the outputs of tools, and the texts of their parts."""
+    yield request.get("input")
+    for _, item in _items(request):
+        yield from (item.get("content"), item.get("output"))
+    yield from (part.get("text") for _, part, _ in _parts(request))
 
 
 @_rule(
@@ -503,21 +419,17 @@ def _mentions_json(request: dict[str, Any]) -> bool:
 )
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
     """temperature is 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_output_tokens at least 16, max_tool_calls 1."""
-    for key, (least, most) in _LIMITS.items():
-        value = request.get(key)
-        if isinstance(value, int | float) and not least <= value <= most:
-            yield f"$.{key}", f"below {least}" if value < least else f"above {most}"
+    return out_of_range(request, _LIMITS)
 
 
 @_rule("refused", fix="shorten it, send a hash, or remove it", source=f"vybestack/llxprt-code#2135; {_SDK}")
 def metadata_limits(request: dict[str, Any]) -> Iterator[Broken]:
     """Limits: metadata 16 keys of 64 characters with strings of 512; prompt_cache_key 64, safety_identifier 128."""
-    labels = [(f"$.{key}", request.get(key), most) for key, most in _LONGEST.items() if request.get(key) is not None]
-    metadata = table(request, "metadata")
-    if len(metadata) > 16:
-        yield "$.metadata", f"{len(metadata)} keys"
-    labels += [(child_path("$.metadata", key), value, 512 if len(key) <= 64 else -1) for key, value in metadata.items()]
-    yield from ((at, _short(value)) for at, value, most in labels if not isinstance(value, str) or len(value) > most)
+    for key, most in _LONGEST.items():
+        value = request.get(key)
+        if value is not None and (not isinstance(value, str) or len(value) > most):
+            yield f"$.{key}", short(value)
+    yield from beyond_limits(table(request, "metadata"))
 
 
 @_by_model("refused", fix="remove it", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
@@ -526,38 +438,16 @@ def includes_are_known(request: dict[str, Any], capabilities: Capabilities) -> I
     names = request.get("include")
     unreasoning = capabilities.thinking == ()
     for index, name in enumerate(
-        names if isinstance(names, list) and re.fullmatch(_OPENAI, _text(request, "model")) else []
+        names if isinstance(names, list) and re.fullmatch(MODELS, _text(request, "model")) else []
     ):
         if name not in _INCLUDED or (name == "reasoning.encrypted_content" and unreasoning):
-            yield f"$.include[{index}]", _short(name)
-
-
-_SAMPLING = {"temperature": "temperature", "top_p": "top_p"}
+            yield f"$.include[{index}]", short(name)
 
 
 @_by_model("refused", fix="remove it", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
 def settings_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
     """A model accepts only its own levels of reasoning.effort, and no sampling settings while it reasons."""
-    effort, model = table(request, "reasoning").get("effort"), request.get("model")
-    if effort is not None and capabilities.efforts is not None and effort not in capabilities.efforts:
-        yield "$.reasoning.effort", f"{_short(effort)} for {model}"
-    requested = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
-    ranges = capabilities.sampled(thinks=settings.thinks(requested, capabilities))
-    fields = {key: request[key] for key in capabilities.refused if key == "top_logprobs" and request.get(key)}
-    if not capabilities.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
-        fields["parallel_tool_calls"] = request["parallel_tool_calls"]
-    for key, value in [*unsampled(request, _SAMPLING, ranges), *fields.items()]:
-        yield f"$.{key}", f"{_short(value)} for {model}"
-
-
-@_by_model(
-    "refused", fix="ask for JSON in the prompt", source="developers.openai.com/api/docs/guides/structured-outputs"
-)
-def structured_output_supported(request: dict[str, Any], capabilities: Capabilities) -> Iterator[Broken]:
-    """GPT-3.5, GPT-4 and audio models accept no schema of the response."""
-    for at, text_format in _formats(request) if not capabilities.structured_output else ():
-        if text_format.get("type") == "json_schema":
-            yield at, f"a schema for {request.get('model')}"
+    return unsupported(request, capabilities, "$.reasoning.effort", table(request, "reasoning").get("effort"))
 
 
 RULES.leave_out(

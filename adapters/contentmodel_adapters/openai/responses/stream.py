@@ -57,49 +57,47 @@ from contentmodel.events import (
 )
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.pairs.provider_state import ITEM
-from contentmodel_adapters.openai.responses.ids import ItemIds, with_id
-from contentmodel_adapters.openai.responses.items import API, CITATIONS, TABLE
+from contentmodel_adapters.openai.responses.items import API, CITATIONS, TABLE, ItemIds, with_id
 from contentmodel_adapters.openai.responses.table import decode_item, decode_items
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 FIRST = ("response.created", "response.in_progress", "response.queued")
-# By event: the list of its part, the key of the part's number, the part's type and the field that grows.
-PART_EVENTS: dict[str, tuple[str, str, str, str, Any]] = {
-    "response.output_text.delta": ("content", "content_index", "output_text", "text", TextDelta),
-    "response.refusal.delta": ("content", "content_index", "refusal", "refusal", TextDelta),
-    "response.reasoning_text.delta": ("content", "content_index", "reasoning_text", "text", ReasoningDelta),
-    "response.reasoning_summary_text.delta": ("summary", "summary_index", "summary_text", "text", ReasoningDelta),
-}
-# By event: the item that grows, its field, and the argument's path if the field is only one argument.
-CALLS: dict[str, tuple[str, str, str | None]] = {
-    "response.function_call_arguments.delta": ("function_call", "arguments", None),
-    "response.custom_tool_call_input.delta": ("custom_tool_call", "input", None),
-    "response.mcp_call_arguments.delta": ("mcp_call", "arguments", None),
-    "response.code_interpreter_call_code.delta": ("code_interpreter_call", "code", "$.code"),
-}
-PART_ADDED = {
-    "response.content_part.added": ("content", "content_index"),
-    "response.reasoning_summary_part.added": ("summary", "summary_index"),
-}
-# Events that repeat a part or an item at its end; output_item.done has the same data.
-PART_DONE = (
-    "response.content_part.done",
-    "response.output_text.done",
-    "response.refusal.done",
-    "response.reasoning_text.done",
+_PARTS = (
+    # Its type, its list, the key of its number, its field, the events of the field and of the part, and the model's.
+    ("output_text", "content", "content_index", "text", "output_text", "content_part", TextDelta),
+    ("refusal", "content", "content_index", "refusal", "refusal", "content_part", TextDelta),
+    ("reasoning_text", "content", "content_index", "text", "reasoning_text", "content_part", ReasoningDelta),
+    (
+        *("summary_text", "summary", "summary_index", "text"),
+        *("reasoning_summary_text", "reasoning_summary_part", ReasoningDelta),
+    ),
 )
+_CALLS = (
+    # The type of the item, its field that grows, the events of the field, and the argument's path if it is only one.
+    ("function_call", "arguments", "function_call_arguments", None),
+    ("custom_tool_call", "input", "custom_tool_call_input", None),
+    ("mcp_call", "arguments", "mcp_call_arguments", None),
+    ("code_interpreter_call", "code", "code_interpreter_call_code", "$.code"),
+)
+PARTS = {
+    kind: (field, number, grown, f"response.{growth}", f"response.{around}")
+    for kind, field, number, grown, growth, around, _ in _PARTS
+}
+PART_EVENTS: dict[str, tuple[str, str, str, str, Any]] = {
+    f"response.{growth}.delta": (field, number, kind, grown, event)
+    for kind, field, number, grown, growth, _, event in _PARTS
+}
+PART_ADDED = {f"response.{around}.added": (field, number) for _, field, number, _, _, around, _ in _PARTS}
+ITEMS = {kind: (field, f"response.{growth}") for kind, field, growth, _ in _CALLS}
+CALLS = {f"response.{growth}.delta": (kind, field, path) for kind, field, growth, path in _CALLS}
+# Events that repeat a part or an item at its end; output_item.done has the same data.
+PART_DONE = {f"{name}.done" for field, _, _, *names in PARTS.values() for name in names if field == "content"}
 REPEATED = (
-    *PART_DONE,
-    "response.reasoning_summary_part.done",
-    "response.reasoning_summary_text.done",
-    "response.function_call_arguments.done",
-    "response.custom_tool_call_input.done",
-    "response.mcp_call_arguments.done",
-    "response.code_interpreter_call_code.done",
-    "response.shell_call_command.done",
-    "response.shell_call_output_content.done",
+    *sorted({f"{name}.done" for _, _, _, *names in PARTS.values() for name in names}),
+    *(f"{growth}.done" for _, growth in ITEMS.values()),
+    *("response.shell_call_command.done", "response.shell_call_output_content.done"),
 )
 TABLE.known_values("stream event", *FIRST, *ENDS, *PART_EVENTS, *CALLS, *PART_ADDED, *REPEATED)
 
@@ -223,15 +221,12 @@ class Decoder(StreamDecoder):
         None if the event has no number, and its id is unknown.
         """
         place = wire.get("output_index")
-        if place is not None and not self._is_done(place):
+        known = self._items.get(place) if place.__class__ is int else None
+        if place is not None and (known is None or known.done is None):
             return place
         item = object_of(wire, "item")
         ids = (text_of(wire, "item_id"), text_of(item, "id"), text_of(item, "call_id"))
         return next((self._places[known] for known in ids if known in self._places), place)
-
-    def _is_done(self, place: Any) -> bool:
-        item = self._items.get(place) if place.__class__ is int else None
-        return item is not None and item.done is not None
 
     def _known(self, wire: dict[str, Any]) -> Item | None:
         """Return the item of an event, if it has started."""
@@ -257,7 +252,8 @@ class Decoder(StreamDecoder):
     def _add(self, wire: dict[str, Any]) -> Item:
         item = Item(object_at(wire, "item", API))
         place = None if wire.get("output_index") is None else self._place(wire)
-        if place is None or self._is_done(place):
+        known = None if place is None else self._items.get(place)
+        if place is None or (known is not None and known.done is not None):
             place = max(self._items, default=-1) + 1
         self._items[place] = item
         ids = (text_of(item.wire, "id"), text_of(item.wire, "call_id"))
@@ -492,26 +488,6 @@ def _number(wire: dict[str, Any], key: str) -> int:
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
-# By the type of a part: its list, the key of its number, its field, and the prefix of its events.
-PARTS = {
-    "output_text": ("content", "content_index", "text", "response.output_text", "response.content_part"),
-    "refusal": ("content", "content_index", "refusal", "response.refusal", "response.content_part"),
-    "reasoning_text": ("content", "content_index", "text", "response.reasoning_text", "response.content_part"),
-    "summary_text": (
-        "summary",
-        "summary_index",
-        "text",
-        "response.reasoning_summary_text",
-        "response.reasoning_summary_part",
-    ),
-}
-# By the type of an item: its field that grows, and the prefix of its events.
-ITEMS = {
-    "function_call": ("arguments", "response.function_call_arguments"),
-    "custom_tool_call": ("input", "response.custom_tool_call_input"),
-    "mcp_call": ("arguments", "response.mcp_call_arguments"),
-    "code_interpreter_call": ("code", "response.code_interpreter_call_code"),
-}
 LAST = ("completed", "incomplete", "failed")
 
 
@@ -571,17 +547,14 @@ class Encoder(AmendingEncoder):
             self._close_group()
             self._add(self._with_item_id(item, block.content), {field: []})
         elif self._item is None:
-            self._begin_held(item, field)
+            # A deferred group that this part continues.
+            held, self._group = self._group, []
+            self._add(self._with_item_id(item, held[0].content), {field: []})
+            for deferred in held:
+                self._put_complete_part(deferred)
         self._group.append(block)
         self._begin_part(block, part)
         self.write_begun(block)
-
-    def _begin_held(self, item: dict[str, Any], field: str) -> None:
-        """Start the item of a deferred group, for a part that continues it."""
-        group, self._group = self._group, []
-        self._add(self._with_item_id(item, group[0].content), {field: []})
-        for block in group:
-            self._put_complete_part(block)
 
     def _begin_part(self, block: OutgoingBlock, part: dict[str, Any]) -> None:
         """Add an empty part to the open item."""
@@ -864,8 +837,10 @@ class Encoder(AmendingEncoder):
         return payload
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
-        # An `error` event has no usage; a whole response with an error has.
-        if event.error.code != ENDED and _has_end(event.response):
+        # An `error` event has neither usage nor a finish reason; a whole response with an error has.
+        finish = event.response.finish_reason
+        has_end = event.response.usage is not None or (finish is not None and finish.reason == "error")
+        if event.error.code != ENDED and event.response.choices and has_end:
             self._last(event)
             return
         if event.response.usage is not None:
@@ -890,13 +865,6 @@ class Encoder(AmendingEncoder):
             number = {"sequence_number": self._sequence} if "sequence_number" in data else {}
             self.put({**data, **number}, event.name)
             self._sequence += 1
-
-
-def _has_end(response: ChatResponse) -> bool:
-    """Return whether a failed answer has more than its error: its tokens, or the finish reason "error"."""
-    finish = response.finish_reason
-    has_failed = finish is not None and finish.reason == "error"
-    return bool(response.choices) and (has_failed or response.usage is not None)
 
 
 def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:

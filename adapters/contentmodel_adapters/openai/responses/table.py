@@ -79,11 +79,9 @@ from contentmodel_adapters.common.answer import OnlyChoice, misfits
 from contentmodel_adapters.common.citations import whole_citations
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
 from contentmodel_adapters.common.pairs.provider_state import ITEM
-from contentmodel_adapters.common.reasoning import MAKERS, decode_parts, maker_of, unknown_part_of, with_last_thought
+from contentmodel_adapters.common.reasoning import MAKERS, decode_parts, maker_of, unknown_part_of
 from contentmodel_adapters.common.replay import Change, Replay
 from contentmodel_adapters.common.schema_adaptation import fits_strict_mode
-from contentmodel_adapters.openai.errors import ERRORS
-from contentmodel_adapters.openai.responses.ids import ItemIds
 from contentmodel_adapters.openai.responses.items import (
     AGENT_MESSAGE,
     API,
@@ -98,8 +96,10 @@ from contentmodel_adapters.openai.responses.items import (
     SEALED,
     TABLE,
     USAGE,
+    ItemIds,
     is_agent_message,
 )
+from contentmodel_adapters.openai.table import EFFORTS, ERRORS, TIERS, read_choice, write_choice
 
 # -- tools -------------------------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ CURRENT: Current = {
     "program": (Hosted("programmatic_tool_calling"),),
 }
 # Required settings for which the API has an automatic choice.
-_FILL: dict[str, dict[str, Any]] = {"code_interpreter": {"container": {"type": "auto"}}}
+FILL: dict[str, dict[str, Any]] = {"code_interpreter": {"container": {"type": "auto"}}}
 
 
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
@@ -202,7 +202,7 @@ HOSTED = [
         Implied({"kind": kind}),
         Rest("settings"),
         Silent("name"),
-        Filled(_FILL.get(tag, {})),
+        Filled(FILL.get(tag, {})),
         constants={"type": tag},
     )
     for tag, kind in HOSTED_KINDS.items()
@@ -222,41 +222,23 @@ TOOLS = TABLE.union(
 )
 
 
-def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+def read_any_choice(value: dict[str, Any]) -> ToolChoice | None:
     """Return the choice that an object means; None if it is not understood."""
-    kind, name = value.get("type"), value.get("name")
-    if kind in ("function", "custom") and name.__class__ is str:
-        return ToolChoice(mode="required", tools=[name])
-    if kind == "allowed_tools" and value.get("tools").__class__ is list and value.get("mode").__class__ is str:
-        names = [tool.get("name") for tool in value["tools"] if isinstance(tool, dict)]
-        texts = [name for name in names if isinstance(name, str)]
-        if texts and len(texts) == len(value["tools"]):
-            return ToolChoice(mode=value["mode"], tools=texts)
-    if kind.__class__ is str and kind in HOSTED_KINDS:
-        return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind])
-    return None
+    kind = text_of(value, "type")
+    is_hosted = kind in HOSTED_KINDS
+    return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind]) if is_hosted else read_choice(value, inside=False)
 
 
-def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
+def write_any_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """Return the string or object of a choice; None if the API cannot express it."""
-    names = choice.tools or []
     if choice.hosted is not None:
         return {"type": choice.hosted} if choice.hosted in HOSTED_KINDS else None
-    if not names:
-        return choice.mode if choice.mode in ("auto", "none", "required") else None
-    customs = custom_names(tools)
-    named = [{"type": "custom" if name in customs else "function", "name": name} for name in names]
-    if choice.mode == "required" and len(named) == 1:
-        return named[0]
-    if choice.mode == "none":
-        # The API can list allowed tools, not forbidden ones.
-        return None
-    return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
+    return write_choice(choice, custom_names(tools), inside=False)
 
 
 _FORMS = ("function", "custom", "allowed_tools", *HOSTED_KINDS, "computer_use")
 TABLE.known_values("tool_choice", "auto", "none", "required", *_FORMS)
-TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
+TOOL_CHOICE = Choice(read_any_choice, write_any_choice, tagged=("type", _FORMS))
 
 TEXT_FORMAT = TABLE.union(
     "text.format",
@@ -391,8 +373,11 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
 
 def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[PairRow, list[Any]] | None:
     """Return the call and the result of a tool's item that the tag does not tell; None if it has another form."""
-    pair = next((pair for pair in OTHER_PAIRS if _is_of(pair.call, item)), None)
-    if pair is None:
+    for pair in OTHER_PAIRS:
+        shape = pair.call.shape
+        if pair.call.fits(item) if shape is None else shape.fits(item) and not ITEMS.knows(item):
+            break
+    else:
         return None
     contents = context.attempt(pair.decode, item)
     if contents is None or len(contents) != 2:
@@ -400,10 +385,6 @@ def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[Pa
     call, result = contents
     result = msgspec.structs.replace(result, name=call.name)
     return pair, [hints.ROW.on(content, API, pair.name) for content in (call, result)]
-
-
-def _is_of(call: Row, item: dict[str, Any]) -> bool:
-    return call.fits(item) if call.shape is None else call.shape.fits(item) and not ITEMS.knows(item)
 
 
 def is_known_item(item: dict[str, Any]) -> bool:
@@ -414,6 +395,7 @@ def is_known_item(item: dict[str, Any]) -> bool:
 
 _OF_MESSAGES = ("message", "agent_message", "reasoning")
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
+_OF_ITEMS = frozenset(made.model for made in ITEMS.rows)
 _PLAIN_TEXT = frozenset({"type", "text", "annotations"})
 """The fields of a part that a string can replace. The annotations are empty: a request has no citations."""
 
@@ -469,34 +451,33 @@ def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
 def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]:
     parts: list[Any] = []
     around = dict(escaped(item))
+    fields: list[tuple[str, slice]] = []
     for field, tag in _REASONING_FIELDS:
         wires = item.get(field)
         if wires.__class__ is list and any(_is_part(wire, tag) for wire in wires):
-            decoded = decode_parts(wires, field, REASONING, partial(_is_part, tag=tag), context)
-            context.trace(REASONING, decoded, item, field, spread=True)
-            parts += decoded
+            parts += decode_parts(wires, field, REASONING, partial(_is_part, tag=tag), context)
+            fields.append((field, slice(len(parts) - len(wires), len(parts))))
             del around[field]
-    if not parts:
-        parts = [ReasoningContent()]
-        context.trace(None, parts, item, "summary", spread=False)
+    state = None
     if "provider_data" in item:
         _decode_passed_on(item, parts, around, context)
-    sealed = None
     # llama.cpp sends an empty text, which is no state (tools/server/server-task.cpp at 00efb3e, seen 2026-11-27).
-    if text_of(around, "encrypted_content") and "provider_data" not in item:
-        sealed = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
-        context.trace(None, [sealed], item, "encrypted_content", spread=False)
-    elif text_of(around, "signature") and _signer_of(item) is not None:
-        sealed = Protected(issuer=_signer_of(item) or API, kind="signature", data=around.pop("signature"))
-        context.trace(None, [sealed], item, "signature", spread=False)
-    if sealed is not None:
-        parts = with_last_thought(parts, item, "summary", context)
-    if len(parts) == 1:
-        parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
-        return parts
-    if sealed is not None:
-        parts[-1] = context.replace(parts[-1], protected=sealed)
-    parts[0] = context.replaced(parts[0], ITEM.on(parts[0], API, around))
+    elif text_of(around, "encrypted_content"):
+        state = SEALED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
+        context.trace(None, [state], item, "encrypted_content", spread=False)
+    if state is None and text_of(around, "signature") and _signer_of(item) is not None:
+        state = Protected(issuer=_signer_of(item) or API, kind="signature", data=around.pop("signature"))
+        context.trace(None, [state], item, "signature", spread=False)
+    is_bare = not parts or (state is not None and not isinstance(parts[-1], ReasoningContent))
+    if is_bare:
+        parts.append(ReasoningContent())
+    if state is not None:
+        parts[-1] = msgspec.structs.replace(parts[-1], protected=state)
+    parts[0] = ITEM.on(parts[0], API, around)
+    for field, of_field in fields:
+        context.trace(REASONING, parts[of_field], item, field, spread=True)
+    if is_bare:
+        context.trace(None, parts[-1:], item, "summary", spread=False)
     return parts
 
 
@@ -512,7 +493,7 @@ def _decode_passed_on(item: dict[str, Any], parts: list[Any], around: dict[str, 
     states = [Protected(issuer=maker, kind="signature", data=signature) for signature in signatures]
     context.trace(None, states, item, "encrypted_content", spread=False)
     for number, state in zip(thoughts, states, strict=True):
-        parts[number] = context.replace(parts[number], protected=state)
+        parts[number] = msgspec.structs.replace(parts[number], protected=state)
     del around["encrypted_content"]
 
 
@@ -532,12 +513,6 @@ def _signer_of(item: dict[str, Any]) -> str | None:
 
 def _is_part(wire: Any, tag: str) -> bool:
     return wire.__class__ is dict and wire.get("type") == tag and wire.get("text").__class__ is str
-
-
-def _hinted_reasoning(part: Any, sealed: Any, around: dict[str, Any], context: DecodeContext) -> Any:
-    own = {**(part.extra or {}).get(API, {}), **ITEM.entry(around)}
-    changed = ReasoningContent(text=part.text, kind=part.kind, protected=sealed or part.protected, extra={API: own})
-    return context.replaced(part, changed)
 
 
 # -- encoding ------------------------------------------------------------------------------------------------------
@@ -589,7 +564,8 @@ class _Writer:
 
     def message(self, message: ChatMessage) -> None:
         self._open = None
-        if message.role in ("assistant", "tool") or not _is_message(message):
+        # A message of the user, the system or the developer is one item if none of its contents is one.
+        if message.role in ("assistant", "tool") or not _OF_ITEMS.isdisjoint(map(type, message.contents)):
             self._turn(message)
         else:
             is_of_agent = self.context.native and hints.ROW.of(message, API) == AGENT_MESSAGE.name
@@ -600,16 +576,17 @@ class _Writer:
                 self.items.append(item)
 
     def _turn(self, message: ChatMessage) -> None:
-        contents = message.contents
+        contents: list[Any] = message.contents
         if message.author_name is not None:
             self.context.report_lost_attributes(message, ("author_name",))
-        self.context.leave_residue(message)
+        if message.extra is not None:
+            self.context.leave_residue(message)
         if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
-        results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT and pair_of(c) is not None]
         self._results = {}
-        for result in results:
-            self._results.setdefault((result.call_id, result.__class__), deque()).append(result)
+        for result in contents:
+            if result.__class__ in _PAIR_BY_RESULT and pair_of(result) is not None:
+                self._results.setdefault((result.call_id, result.__class__), deque()).append(result)
         for content in contents:
             self._write(content, message)
 
@@ -620,8 +597,8 @@ class _Writer:
             content = with_error_mark(content, self.context)
         if kind is ReasoningContent:
             self._reasoning(content)
-        elif unknown_part_of(content, API) is not None:
-            self._append(self._thought(content), unknown_part_of(content, API) or "", content)
+        elif kind is UnknownContent and (field := unknown_part_of(content, API)) is not None:
+            self._append(self._thought(content), field, content)
         elif pair is not None and kind in _PAIR_BY_CALL:
             self._open = None
             # Ids should be unique, but need not be: results are taken in their order.
@@ -633,7 +610,7 @@ class _Writer:
             if id(content) not in self._joined:
                 self._open = None
                 self._pair(pair, None, content)
-        elif ITEMS.has(kind) or (kind is UnknownContent and self._is_item(content)):
+        elif kind in _OF_ITEMS or (kind is UnknownContent and self._is_item(content)):
             self._open = None
             self.items.extend(ITEMS.encode_list([content], self.context))
         else:
@@ -704,7 +681,9 @@ class _Writer:
         """Return the item of reasoning that a content is a part of: its own, the open one, or a new one."""
         around, item = ITEM.of(content, API), self._open
         if around is not None or item is None or item.get("type") != "reasoning":
-            item = _own_lists(wire_fields(around)) if around is not None else {"type": "reasoning", "summary": []}
+            fields = {"type": "reasoning", "summary": []} if around is None else wire_fields(around)
+            # The lists are copied: they may grow.
+            item = {key: list(value) if value.__class__ is list else value for key, value in fields.items()}
             self._open = item
             self.items.append(item)
         return item
@@ -738,11 +717,6 @@ class _Writer:
         if encrypted is not None:
             item["encrypted_content"] = encrypted
         self._open = None
-
-
-def _own_lists(item: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of the item whose lists may be changed."""
-    return {key: list(value) if value.__class__ is list else value for key, value in item.items()}
 
 
 _MADE = ("created_by",)
@@ -782,13 +756,9 @@ def encode_items(
     for message in messages:
         before = len(writer.items)
         writer.message(message)
-        writer.items[before:] = [REPLAY.fitted(item, message, context) for item in writer.items[before:]]
+        if context.kind == "request" and message.origin is not None and message.origin.is_answer:
+            writer.items[before:] = [REPLAY.fitted(item, message, context) for item in writer.items[before:]]
     return writer.items
-
-
-def _is_message(message: ChatMessage) -> bool:
-    """Return whether a message of the user, the system or the developer is one message item."""
-    return not any(ITEMS.has(content.__class__) for content in message.contents)
 
 
 class Items(Codec[list[ChatMessage]]):
@@ -838,14 +808,10 @@ REQUEST = TABLE.record(
         "store": "options.store",
         "user": "options.user",
         "metadata": "options.metadata",
-        "service_tier": enum_at(
-            "options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"
-        ),
+        "service_tier": enum_at("options.service_tier", *TIERS, "ultrafast"),
         "previous_response_id": ("options.previous_response_id", ProviderOnly("options.previous_response_id", str)),
         "conversation": "options.conversation_id",
-        "reasoning.effort": enum_at(
-            "options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"
-        ),
+        "reasoning.effort": enum_at("options.reasoning.effort", *EFFORTS),
         "reasoning.summary": enum_at("options.reasoning.summary", "auto", "concise", "detailed"),
     },
 )
@@ -944,8 +910,8 @@ class Output(OnlyChoice):
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
-        is_answer = any(wire.get(key) is not None for key in self.keys)
-        return [key for key in self.keys if key in wire] if is_answer else ()
+        taken = [key for key in self.keys if key in wire]
+        return () if all(wire[key] is None for key in taken) else taken
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")

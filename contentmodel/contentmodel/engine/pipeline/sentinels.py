@@ -134,8 +134,8 @@ def with_error_read(result: _V) -> _V:
     """Return a result with the flag instead of a sealed mark in its first text: the inverse of `with_error_mark`."""
     if not isinstance(result, ToolResultContent):
         return result
-    first = _first_text(result.output_list)
-    if first is None:
+    first = _first_text(result.outputs or ())
+    if first is None or not first[1].text.startswith(_BEGINS):
         return result
     index, text = first
     mark = _read_error_mark(text.text, result.call_id)
@@ -153,7 +153,10 @@ def with_error_read(result: _V) -> _V:
 
 
 def _first_text(outputs: Sequence[AIContent]) -> tuple[int, TextContent] | None:
-    return next(((i, output) for i, output in enumerate(outputs) if output.__class__ is TextContent), None)
+    for index, output in enumerate(outputs):
+        if output.__class__ is TextContent:
+            return index, output
+    return None
 
 
 def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] | None:

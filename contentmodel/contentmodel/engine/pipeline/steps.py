@@ -557,6 +557,7 @@ def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRe
     messages = request.messages
     for step in plan.stages(census(request, context.api), context):
         if step.shape == "messages":
+            context.tools = request.tools
             messages = step.run(messages, context)
             continue
         if messages is not request.messages:
