@@ -255,8 +255,9 @@ class ExecutedTools(Codec[list[AIContent]]):
         waiting: Any = None
         content: Any
         for content in value:
-            if isinstance(waiting, ToolCallContent) and content.__class__ is _pair_of(waiting).result.model:
-                wires.append(_pair_of(waiting).encode(waiting, content, context))
+            pair, kind = _pair_of(waiting), content.__class__
+            if isinstance(waiting, ToolCallContent) and kind is pair.result.model:
+                wires.append(pair.encode(waiting, content, context))
                 waiting = None
                 continue
             wires += self._alone(waiting, context)

@@ -585,8 +585,9 @@ class _Writer:
             self.items.append(MESSAGE.encode(message, self.context))
         self._results = {}
         for result in contents:
-            if result.__class__ in _PAIR_BY_RESULT and pair_of(result) is not None:
-                self._results.setdefault((result.call_id, result.__class__), deque()).append(result)
+            kind = result.__class__
+            if kind in _PAIR_BY_RESULT and pair_of(result) is not None:
+                self._results.setdefault((result.call_id, kind), deque()).append(result)
         for content in contents:
             self._write(content, message)
 
