@@ -73,11 +73,7 @@ class BlockState:
 
     def grow(self, field: str, text: str) -> None:
         """Append `text` to `field`."""
-        pieces = self.pieces.get(field)
-        if pieces is None:
-            self.pieces[field] = [text]
-        else:
-            pieces.append(text)
+        self.pieces.setdefault(field, []).append(text)
 
     def merge_pieces(self, base64: Collection[str] = ("data",)) -> JsonObject:
         """Merge all pieces into the wire object and return it. The field `a.b` is a nested one.
@@ -306,7 +302,7 @@ class StreamDecoder:
 
     def more(self, block: BlockState, field: str, text: str, event: Callable[..., StreamEvent]) -> None:
         """Append `text` to a block's `field`, and emit a delta event if deltas are enabled."""
-        block.grow(field, text)
+        block.pieces.setdefault(field, []).append(text)
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
 
