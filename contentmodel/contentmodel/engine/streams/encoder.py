@@ -654,13 +654,13 @@ class StreamEncoder(StreamLosses):
 
     def encode_block(self, block: OutgoingBlock) -> Json:
         """Return the wire value of one finished block."""
-        return self.encode_with(self.adapter.encode_more, [block.content], [(block.choice, block.index)])
+        return self.encode([block.content], places=[(block.choice, block.index)])
 
     def encode_start(self, content: AIContent) -> Json:
         """Return the wire value of a content that has just started. Empty arguments become an empty object."""
         if getattr(content, "arguments", None) == "":
             content = msgspec.structs.replace(content, arguments={})
-        return self.encode_with(self.adapter.encode_more, [content], is_open=True)
+        return self.encode([content], is_open=True)
 
     def encode_envelope(self, event: TurnComplete | TurnError) -> JsonObject:
         """Encode the answer without contents and without its error. Its losses are recorded."""
