@@ -197,12 +197,9 @@ class TableAdapter:
             choices.append(choice if messages is choice.messages else context.replace(choice, messages=messages))
         if not all(map(is_, choices, response.choices)):
             response = context.replace(response, choices=choices)
-        counts = self.token_counts
-        changed = response if counts is None else counted(response, context, **counts)
-        if changed is not response:
-            context.replaced(response, changed)
-        fitting = fitted(changed, self._response_plan, context) if self.response_steps else changed
-        return fitting if fitting is changed else context.replaced(changed, fitting)
+        if self.token_counts is not None:
+            response = counted(response, context, **self.token_counts)
+        return fitted(response, self._response_plan, context) if self.response_steps else response
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""

@@ -128,7 +128,7 @@ def leaves_instructions_anywhere(original: Any, run: Any, before: Any, after: An
 @change(lowering, "as_function_call", ANTHROPIC, "accounting/crossing")
 def drops_arguments_of_hosted_calls(original: Any, content: Any, context: Any) -> Any:
     """Convert a hosted call to a function call without arguments, and report no loss of them."""
-    return [context.replaced(made, replace(made, arguments={})) for made in original(content, context)]
+    return [replace(made, arguments={}) for made in original(content, context)]
 
 
 @change(lowering, "as_text", ANTHROPIC, "accounting/crossing")

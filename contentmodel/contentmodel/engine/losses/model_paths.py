@@ -27,7 +27,7 @@ def parts_of(value: Any) -> list[Child]:
     """Return the Structs and lists in a model value. Residue and JSON values are not parts."""
     if value.__class__ is list:
         return [(index, item) for index, item in enumerate(value) if item.__class__ not in _PLAIN]
-    names = _names_of_parts(value.__class__)
+    names = names_of_parts(value.__class__)
     return [(name, part) for name in names if (part := getattr(value, name)) and part.__class__ not in _PLAIN]
 
 
@@ -36,7 +36,7 @@ def _is_struct(kind: type) -> bool:
 
 
 @cache
-def _names_of_parts(kind: type) -> tuple[str, ...]:
+def names_of_parts(kind: type) -> tuple[str, ...]:
     """Return the fields of a class whose types allow a Struct or a list; none if it is not a Struct.
 
     An origin is no part: decoders share one among all messages, and nothing in it is lost.
@@ -51,7 +51,7 @@ def _names_of_parts(kind: type) -> tuple[str, ...]:
 def names_of_structs(kind: type) -> tuple[str, ...]:
     """Return the fields of a class that may hold a Struct itself, not only in a list."""
     lists = {f.name for f in fields_of(kind) if classes_in(f.type) <= {list, *_PLAIN}} if _is_struct(kind) else ()
-    return tuple(name for name in _names_of_parts(kind) if name not in lists)
+    return tuple(name for name in names_of_parts(kind) if name not in lists)
 
 
 def with_distinct_parts(value: Any) -> Any:
@@ -73,7 +73,7 @@ def _has_repeated_parts(value: Any) -> bool:
         if value.__class__ is list:
             rest += value
             continue
-        for name in _names_of_parts(value.__class__):
+        for name in names_of_parts(value.__class__):
             part = getattr(value, name)
             if part and part.__class__ not in _PLAIN:
                 rest.append(part)
@@ -167,7 +167,7 @@ class Owners:
 @cache
 def _parts(kind: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
     """Return the fields of a class that may hold parts, and a function that returns their values."""
-    names = _names_of_parts(kind)
+    names = names_of_parts(kind)
     # With one name, `attrgetter` returns no tuple.
     return names, attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
 

@@ -10,10 +10,8 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.foreign import (
-    is_empty_text,
-    leave_empty_text,
-)
+from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
+from contentmodel.engine.pipeline.steps import compared
 from contentmodel.engine.table.answers import UNSUCCESSFUL, source_of
 from contentmodel.message import FinishReason, contents_of
 from contentmodel.response import ChatResponse
@@ -21,9 +19,6 @@ from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
     from contentmodel.response import ChatChoice
-
-    Source = tuple[str | None, str | None]
-    """The address and the title of a page."""
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
@@ -60,16 +55,14 @@ def with_failure(response: ChatResponse, context: EncodeContext, *, keeps_conten
     if has_failed(response) and (keeps_content or all(map(_has_only_failed, response.choices))):
         key, api = _key_of_message(response), context.api if response.origin is None else response.origin.api
         error = failure_of(response)
-        choices = [context.replaced(one, _without(one, api, key)) for one in response.choices]
-        failed: ChatResponse = context.replace(response, choices=choices, error=error)
-        return failed
+        choices = [_without(one, api, key) for one in response.choices]
+        return compared(response, msgspec.structs.replace(response, choices=choices, error=error), context)
     if response.error is None:
         return response
     choices = [_failed(choice, context) for choice in response.choices]
     if all(new is old for new, old in zip(choices, response.choices, strict=True)):
         return response
-    changed: ChatResponse = context.replace(response, choices=choices)
-    return changed
+    return compared(response, msgspec.structs.replace(response, choices=choices), context)
 
 
 def _failed(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
@@ -79,8 +72,7 @@ def _failed(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         return choice
     if finish is not None and finish.raw != "":
         context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=finish.raw or finish.reason)
-    failed: ChatChoice = context.replace(choice, finish_reason=FinishReason(reason="error"))
-    return failed
+    return msgspec.structs.replace(choice, finish_reason=FinishReason(reason="error"))
 
 
 def as_error_body(response: ChatResponse, context: EncodeContext) -> ChatResponse:
@@ -94,8 +86,7 @@ def as_error_body(response: ChatResponse, context: EncodeContext) -> ChatRespons
         for content in contents_of(choice.messages):
             leave_empty_text(content, context)
     context.is_error_body = True
-    failed: ChatResponse = context.replace(response, choices=[])
-    return failed
+    return compared(response, msgspec.structs.replace(response, choices=[]), context)
 
 
 def with_end(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
@@ -104,8 +95,7 @@ def with_end(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         return choice
     ended = end_for(choice.finish_reason, has_calls=any(message.tool_calls for message in choice.messages))
     context.report_loss(choice, "finish_reason", reasons.FINISH_REASON)
-    changed: ChatChoice = context.replace(choice, finish_reason=ended)
-    return changed
+    return compared(choice, msgspec.structs.replace(choice, finish_reason=ended), context)
 
 
 def end_for(finish: FinishReason | None, *, has_calls: bool) -> FinishReason | None:
@@ -178,8 +168,7 @@ def with_fitting_finish(choice: ChatChoice, context: EncodeContext, *, shows_ref
     if normalized is finish:
         return choice
     context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, value=finish.raw or finish.reason)
-    changed: ChatChoice = context.replace(choice, finish_reason=normalized)
-    return changed
+    return compared(choice, msgspec.structs.replace(choice, finish_reason=normalized), context)
 
 
 # -- counts of tokens --------------------------------------------------------------------------------------------------
@@ -203,7 +192,7 @@ def counted(
     made = counted_usage(
         usage, context, cached_inside=cached_inside, reasoning_inside=reasoning_inside, tools_inside=tools_inside
     )
-    return msgspec.structs.replace(response, usage=made)
+    return compared(response, msgspec.structs.replace(response, usage=made), context)
 
 
 def counted_usage(

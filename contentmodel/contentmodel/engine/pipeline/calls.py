@@ -35,7 +35,7 @@ from contentmodel.engine.pipeline.foreign import INSTRUCTION_ROLES, joined_messa
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
 from contentmodel.engine.pipeline.names import calls_of, validator, with_distinct_ids, with_names
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing, is_announced
-from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, HOSTED, needs
+from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, HOSTED, compared, needs, with_contents
 from contentmodel.engine.table.hints import GUEST
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex
@@ -110,14 +110,15 @@ def with_fitting_calls(
     if _Fit(ids, names, detach_media).holds(request):
         return request
     # Until the last step, no content is moved: all places of the index stay valid.
-    index = TranscriptIndex(request.messages)
-    messages = with_distinct_ids(with_complete_calls(request.messages, context), index, context)
-    messages = with_names_of_calls(messages, index, context)
-    distinct = msgspec.structs.replace(request, messages=messages)
-    named = with_names(context.replaced(request, distinct), context, ids=ids, names=names, reserved=reserved)
-    messages = pair_calls(named.messages, index, context, detach_media=detach_media, is_continued=is_continued)
-    changed: ChatRequest = context.replace(named, messages=messages)
-    return changed
+    messages, index = request.messages, TranscriptIndex(request.messages)
+    messages = compared(messages, with_complete_calls(messages, context), context)
+    messages = compared(messages, with_distinct_ids(messages, index, context), context)
+    messages = compared(messages, with_names_of_calls(messages, index, context), context)
+    distinct = compared(request, msgspec.structs.replace(request, messages=messages), context)
+    named = with_names(distinct, context, ids=ids, names=names, reserved=reserved)
+    messages = compared(distinct, named, context).messages
+    messages = pair_calls(messages, index, context, detach_media=detach_media, is_continued=is_continued)
+    return msgspec.structs.replace(named, messages=messages)
 
 
 def with_complete_calls(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -144,8 +145,8 @@ def _with_complete_calls(message: ChatMessage, context: EncodeContext) -> ChatMe
             context.report_loss(content, "name", reasons.CALL_NAME)
             missing["name"] = "tool"
         if missing:
-            contents[at] = context.replace(content, **missing)
-    return context.with_contents(message, contents)
+            contents[at] = msgspec.structs.replace(content, **missing)
+    return with_contents(message, contents)
 
 
 def with_names_of_calls(
@@ -171,8 +172,8 @@ def _with_names_of_calls(
         call = messages[place[0]].contents[place[1]]
         if isinstance(call, ToolCallContent) and call.name is not None and call.name != content.name:
             context.report_loss(content, "name", reasons.NAME_OF_CALL)
-            contents[at] = context.replace(content, name=call.name)
-    return context.with_contents(messages[number], contents)
+            contents[at] = msgspec.structs.replace(content, name=call.name)
+    return with_contents(messages[number], contents)
 
 
 class _Fit:
@@ -340,7 +341,7 @@ class _Pairing:
             if self._held and is_expected:
                 self._context.report_loss(content, None, reasons.RESULT_MOVED)
             kept.append(self._with_text_only(content) if not own and self._detaches_media(content) else content)
-        message = self._context.with_contents(message, kept)
+        message = with_contents(message, kept)
         last = self.messages[-1] if self.messages else message
         if message.contents and self._held and last.role == "tool" and any(are_expected):
             # Some APIs take all results of a turn in one message.
@@ -387,7 +388,7 @@ class _Pairing:
         self._waiting = {}
         last = self.messages[-1]
         if last.role == "tool":
-            self.messages[-1] = self._context.with_contents(last, [*last.contents, *results])
+            self.messages[-1] = with_contents(last, [*last.contents, *results])
         else:
             self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
 
@@ -452,7 +453,7 @@ def with_guests(messages: list[ChatMessage], context: EncodeContext, guests: Seq
                 parts.update({id(content): own for content, own in zip(group, made or (), strict=made is not None)})
         if parts:
             contents = [one for content in message.contents for one in _as_parts(content, parts, context)]
-            message = context.with_contents(message, contents)
+            message = with_contents(message, contents)
         changed.append(message)
     return changed
 
@@ -511,15 +512,13 @@ def with_whole_guests(
         if getattr(guest, "call_id", None) not in whole
         or (accepts is not None and not accepts(guest, request, context))
     }
+    if not refused:
+        return request
     messages = [
-        context.with_contents(message, [_if_accepted(content, refused, context) for content in message.contents])
+        with_contents(message, [without_guest(one, context) if id(one) in refused else one for one in message.contents])
         for message in request.messages
     ]
-    return context.with_messages(request, messages)
-
-
-def _if_accepted(content: AIContent, refused: set[int], context: EncodeContext) -> AIContent:
-    return without_guest(content, context) if id(content) in refused else content
+    return msgspec.structs.replace(request, messages=messages)
 
 
 def without_guest(content: Any, context: EncodeContext) -> Any:

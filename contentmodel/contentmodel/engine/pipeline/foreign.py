@@ -37,6 +37,7 @@ from contentmodel.engine.pipeline.steps import (
     Fact,
     Made,
     Plan,
+    compared,
     content_step,
     each_output,
     is_alone,
@@ -46,6 +47,7 @@ from contentmodel.engine.pipeline.steps import (
     transcript_step,
     turn_step,
     walked,
+    with_contents,
 )
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
@@ -53,10 +55,8 @@ from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
     from contentmodel.engine.json import JsonObject
+    from contentmodel.engine.pipeline.lowering import Source
     from contentmodel.engine.pipeline.steps import Facts, Turns
-
-    Source = tuple[str | None, str | None]
-    """The address and the title of a page."""
 
 
 # -- instructions ------------------------------------------------------------------------------------------------------
@@ -90,8 +90,7 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
         context.leave_residue(message, own=True)
     contents = [content for message in hoisted for content in _without_calls(message, context)]
     instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
-    changed: ChatRequest = context.replace(request, instructions=instructions, messages=rest)
-    return changed
+    return msgspec.structs.replace(request, instructions=instructions, messages=rest)
 
 
 def _without_calls(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
@@ -154,13 +153,12 @@ def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
     for message in run[1:]:
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
-    return context.with_contents(run[0], contents)
+    return with_contents(run[0], contents)
 
 
 def _as_user(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     context.report_loss(message, "role", reasons.INSTRUCTIONS_AS_USER)
-    changed: ChatMessage = context.replace(message, role="user")
-    return changed
+    return msgspec.structs.replace(message, role="user")
 
 
 # -- approvals of the application's own calls --------------------------------------------------------------------------
@@ -233,7 +231,7 @@ def without_own_approvals(
         else:
             context.degrade(content, reason, "approved", "reason")
             contents.append(context.replaced(content, result))
-    return message if contents == message.contents else context.with_contents(message, contents)
+    return with_contents(message, contents)
 
 
 # -- texts and citations -----------------------------------------------------------------------------------------------
@@ -468,16 +466,16 @@ def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -
             elif isinstance(content, FunctionResultContent) and content.name is None:
                 nameless = True
         if nameless:
-            contents = [_with_name(content, names, context) for content in message.contents]
-            message = context.replace(message, contents=contents)
+            contents = [_with_name(content, names) for content in message.contents]
+            message = msgspec.structs.replace(message, contents=contents)
         named_messages.append(message)
     return named_messages
 
 
-def _with_name(content: AIContent, names: dict[str | None, str | None], context: EncodeContext) -> AIContent:
+def _with_name(content: AIContent, names: dict[str | None, str | None]) -> AIContent:
     if not isinstance(content, FunctionResultContent) or content.name is not None:
         return content
-    return context.replace(content, name=names.get(content.call_id) or "tool")
+    return msgspec.structs.replace(content, name=names.get(content.call_id) or "tool")
 
 
 def _uncited(content: AIContent, context: EncodeContext) -> AIContent:
@@ -513,7 +511,8 @@ def normalize_answer(messages: list[ChatMessage], context: EncodeContext, *, cit
 
 def _compared(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of another API's answer after the steps that compare contents with each other."""
-    messages = without_empty_texts(with_answer_ids(with_citations_of_texts(messages, context), context), context)
+    for step in (with_citations_of_texts, with_answer_ids, without_empty_texts):
+        messages = compared(messages, step(messages, context), context)
     approvals = own_approvals(messages, has_results=False)
     if approvals:
         messages = [without_own_approvals(message, at, approvals, context) for at, message in enumerate(messages)]
@@ -532,7 +531,7 @@ def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     for message in messages:
         for content in filter(is_empty_text, message.contents):
             leave_empty_text(content, context)
-        kept.append(context.with_contents(message, [c for c in message.contents if not is_empty_text(c)]))
+        kept.append(with_contents(message, [c for c in message.contents if not is_empty_text(c)]))
     return kept
 
 

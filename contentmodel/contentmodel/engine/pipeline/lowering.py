@@ -45,7 +45,7 @@ from contentmodel.content.tools import (
 from contentmodel.engine.json import whole_number, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
-from contentmodel.engine.pipeline.steps import each_output
+from contentmodel.engine.pipeline.steps import compared, each_output, recorded, with_contents
 from contentmodel.engine.table.hints import COLUMN, FAILURE
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.message import ChatMessage, contents_of
@@ -86,11 +86,12 @@ def normalized_request(request: ChatRequest, context: EncodeContext, *, takes_js
     """Return a request with normalized contents. If `takes_json`, results keep JSON values."""
     messages = normalized(request.messages, context, takes_json=takes_json)
     instructions = normalized_contents(request.instructions, context, takes_json=takes_json)
-    if messages is not request.messages or instructions is not request.instructions:
-        request = context.replace(request, messages=messages, instructions=instructions)
     branches = [_normalized_branch(branch, context) for branch in request.branches]
-    is_same = all(new is old for new, old in zip(branches, request.branches, strict=True))
-    return request if is_same else context.replace(request, branches=branches)
+    is_same = messages is request.messages and instructions is request.instructions
+    if is_same and all(map(is_, branches, request.branches)):
+        return request
+    changed = msgspec.structs.replace(request, messages=messages, instructions=instructions, branches=branches)
+    return compared(request, changed, context)
 
 
 def normalized_response(response: ChatResponse, context: EncodeContext, *, takes_json: bool = False) -> ChatResponse:
@@ -99,14 +100,16 @@ def normalized_response(response: ChatResponse, context: EncodeContext, *, takes
     for choice in response.choices:
         if not UNCHANGED.issuperset(map(type, contents_of(choice.messages))):
             messages = normalized(choice.messages, context, takes_json=takes_json)
-            choice = choice if messages is choice.messages else context.replace(choice, messages=messages)
+            choice = choice if messages is choice.messages else msgspec.structs.replace(choice, messages=messages)
         choices.append(choice)
-    return response if all(map(is_, choices, response.choices)) else context.replace(response, choices=choices)
+    if all(map(is_, choices, response.choices)):
+        return response
+    return compared(response, msgspec.structs.replace(response, choices=choices), context)
 
 
 def _normalized_branch(branch: Branch, context: EncodeContext) -> Branch:
     messages = normalized(branch.messages, context, takes_json=True)
-    return branch if messages is branch.messages else context.replace(branch, messages=messages)
+    return branch if messages is branch.messages else msgspec.structs.replace(branch, messages=messages)
 
 
 def normalized(messages: list[ChatMessage], context: EncodeContext, *, takes_json: bool = False) -> list[ChatMessage]:
@@ -114,7 +117,7 @@ def normalized(messages: list[ChatMessage], context: EncodeContext, *, takes_jso
     if not need_changes(contents_of(messages)):
         return messages
     return [
-        context.with_contents(message, normalized_contents(message.contents, context, takes_json=takes_json))
+        with_contents(message, normalized_contents(message.contents, context, takes_json=takes_json))
         for message in messages
     ]
 
@@ -264,7 +267,7 @@ def lower(content: object, union: Union, context: EncodeContext) -> list[AIConte
             made = [c for c in function(content, context) if type(c) is not type(content)]
             lowered = [c for c in made if union.has(type(c), native=context.native)]
             if lowered:
-                return lowered
+                return list(recorded(content, lowered, context))
     context.report_loss(content, None, reasons.NO_BLOCK, place=union.name)
     return []
 
@@ -389,8 +392,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
     context.degrade(content, reasons.AS_FUNCTION_CALL, "call_id", "name", "arguments")
     name = content.name or content_tag(type(content).__name__).removesuffix("_tool_call")
     extra = token_of(content.extra, context.api)
-    made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {}, extra=extra)
-    return [context.replaced(content, made)]
+    return [FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {}, extra=extra)]
 
 
 def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[AIContent]:
@@ -401,10 +403,11 @@ def as_function_result(content: ToolResultContent, context: EncodeContext) -> li
     is_error = content.is_error or (True if content.error is not None else None)
     outputs = [_output(output, context) for output in without_settings(content.output_list, context)] + _listed(content)
     extra = token_of(content.extra, context.api)
-    made = FunctionResultContent(
-        call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error, extra=extra
-    )
-    return [context.replaced(content, made)]
+    return [
+        FunctionResultContent(
+            call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error, extra=extra
+        )
+    ]
 
 
 def without_settings(outputs: Sequence[AIContent], context: EncodeContext) -> list[AIContent]:

@@ -5,7 +5,7 @@ Messages from the target's own API are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,7 +37,7 @@ from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.foreign import left_out
 from contentmodel.engine.pipeline.lowering import is_one_text
 from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
-from contentmodel.engine.pipeline.steps import Fact, content_step, each_output
+from contentmodel.engine.pipeline.steps import Fact, content_step, each_output, recorded
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
@@ -124,7 +124,11 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
     if isinstance(content, DocumentContent):
         if reads.in_documents or not any(part.__class__ in MEDIA for part in content.parts):
             return content
-        return [c for part in _parted(content, context) for c in _listed(_readable(part, context, reads))]
+        made: list[AIContent] = []
+        for part in _parted(content, context):
+            changed = _readable(part, context, reads)
+            made += (part,) if changed is part else recorded(part, changed, context)
+        return made
     if isinstance(content, MediaContent) and content.media_type and not is_media_type(content.media_type):
         context.report_loss(content, "media_type", reasons.NO_MEDIA_TYPE)
         content = context.replace(content, media_type=None)
@@ -134,10 +138,6 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()
     return _readable_data(content, context, reads) if content.__class__ is DataContent else content
-
-
-def _listed(made: Made) -> Sequence[AIContent]:
-    return made if isinstance(made, list | tuple) else (made,)
 
 
 def _parted(content: DocumentContent, context: EncodeContext) -> list[AIContent]:
@@ -182,7 +182,7 @@ def _typed_link(content: UriContent, context: EncodeContext) -> Made:
     if media_type is None:
         return _as_unknown(content, context)
     context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
-    return context.replace(content, media_type=media_type)
+    return msgspec.structs.replace(content, media_type=media_type)
 
 
 def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
@@ -197,7 +197,7 @@ def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
 
 def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: object) -> Made:
     context.degrade(content, reason, *lowering.spelled(content), **values)
-    return context.replaced(content, TextContent(text=lowering.as_text(content)))
+    return TextContent(text=lowering.as_text(content))
 
 
 def _as_unknown(content: UriContent, context: EncodeContext) -> Made:
@@ -271,7 +271,7 @@ def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) ->
         if not is_read:
             if content.text is not None:
                 context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
-                return context.replaced(content, TextContent(text=content.text))
+                return TextContent(text=content.text)
             context.report_loss(content, None, reasons.UNSUPPORTED_MEDIA_TYPE, media_type=named)
             return ()
         if not is_named:
@@ -280,7 +280,7 @@ def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) ->
     if content.name or not reads.named or content.media_kind in ("image", "audio"):
         return content
     context.report_loss(content, "name", reasons.FILE_NAME)
-    return context.replace(content, name=made_name(content))
+    return msgspec.structs.replace(content, name=made_name(content))
 
 
 @lru_cache(maxsize=256)
@@ -307,6 +307,6 @@ def without_medium(content: AIContent, context: EncodeContext, reason: Reason) -
         return _as_text(content, context, reasons.AS_TEXT)
     if content.__class__ is DataContent and content.transcript:
         context.degrade(content, reasons.TRANSCRIPT, "transcript")
-        return context.replaced(content, TextContent(text=content.transcript))
+        return TextContent(text=content.transcript)
     context.report_loss(content, None, reason)
     return ()

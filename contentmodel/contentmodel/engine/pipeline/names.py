@@ -20,7 +20,7 @@ from contentmodel.engine.context import is_all_native, is_native
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
-from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS
+from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, with_contents
 from contentmodel.engine.table.hints import minted, minted_id, with_call_id
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import (
@@ -165,13 +165,12 @@ def with_names(
     if options.tool_choice is not None:
         choice = rename.choice(options.tool_choice)
         if choice is not options.tool_choice:
-            options = context.replace(options, tool_choice=choice)
+            options = msgspec.structs.replace(options, tool_choice=choice)
     messages = [rename.message(message) for message in request.messages]
     context.maps = rename.maps(context.maps or Renames())
     if not rename.has_changes:
         return request
-    changed: ChatRequest = context.replace(request, tools=tools, options=options, messages=messages)
-    return changed
+    return msgspec.structs.replace(request, tools=tools, options=options, messages=messages)
 
 
 Restore: TypeAlias = "Callable[[JsonObject, SchemaMap], Json]"
@@ -404,7 +403,7 @@ class _Renamer:
         if isinstance(tool, ToolGroup):
             tools = [self.tool(inner) for inner in tool.tools]
             changed = any(new is not old for new, old in zip(tools, tool.tools, strict=True))
-            return self._context.replace(tool, tools=tools) if changed else tool
+            return msgspec.structs.replace(tool, tools=tools) if changed else tool
         if not isinstance(tool, FunctionTool | CustomTool):
             return tool
         if self._context.native:
@@ -423,7 +422,7 @@ class _Renamer:
             if not any(c.__class__ in CALLS_AND_RESULTS and c.name in self._names.changed for c in message.contents):
                 return message
             contents = [self._content(c) if c.__class__ in CALLS_AND_RESULTS else c for c in message.contents]
-            return self._context.with_contents(message, contents)
+            return with_contents(message, contents)
         same_ids, same_names = self._ids.same, self._names.same
         for content in message.contents:
             if content.__class__ not in CALLS_AND_RESULTS:
@@ -436,7 +435,7 @@ class _Renamer:
         else:
             return message
         contents = [self._content(c) if c.__class__ in CALLS_AND_RESULTS else c for c in message.contents]
-        return self._context.with_contents(message, contents)
+        return with_contents(message, contents)
 
     def _take(self, message: ChatMessage) -> None:
         """Keep the ids and names of a message from the target's API."""
@@ -464,7 +463,7 @@ class _Renamer:
             names = [old] if field == "name" else old if field == "tools" else ()
             is_reserved = not self._names.reserved.isdisjoint(names)
             self._context.report_loss(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
-        return self._context.replace(value, **changes)
+        return msgspec.structs.replace(value, **changes)
 
 
 def _name_of(content: ToolCallContent | ToolResultContent) -> str | None:
@@ -579,9 +578,9 @@ def _with_ids(messages: Sequence[ChatMessage], given: _Given, context: EncodeCon
             continue
         context.report_loss(content, field, reason)
         made = with_call_id(content, call_id) if field == "call_id" else _answering(content, call_id)
-        changed.setdefault(place[0], list(messages[place[0]].contents))[place[1]] = context.replaced(content, made)
+        changed.setdefault(place[0], list(messages[place[0]].contents))[place[1]] = made
     return [
-        context.with_contents(message, changed[number]) if number in changed else message
+        with_contents(message, changed[number]) if number in changed else message
         for number, message in enumerate(messages)
     ]
 

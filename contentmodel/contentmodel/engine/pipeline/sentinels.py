@@ -430,8 +430,7 @@ def with_continuation(request: ChatRequest, context: EncodeContext) -> ChatReque
     context.report_loss(last, None, reasons.CONTINUED)
     text = TextContent(text=_text_after(last))
     added = ChatMessage(role="user", contents=[text], origin=request.origin)
-    changed: ChatRequest = context.replace(request, messages=[*request.messages, added])
-    return changed
+    return msgspec.structs.replace(request, messages=[*request.messages, added])
 
 
 def without_continuation(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -443,8 +442,7 @@ def without_continuation(request: ChatRequest, context: EncodeContext) -> ChatRe
     if text is None or not text.startswith(CONTINUE) or text != _text_after(messages[-2]):
         return request
     context.report_loss(messages[-1], None, reasons.CONTINUED_BEFORE)
-    changed: ChatRequest = context.replace(request, messages=messages[:-1])
-    return changed
+    return msgspec.structs.replace(request, messages=messages[:-1])
 
 
 def _only_text(message: ChatMessage) -> str | None:

@@ -96,9 +96,7 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Fo
     tools = _loosened(request.tools, context)
     if fitted is request.options and tools is request.tools:
         return request
-    options = context.replaced(request.options, fitted)
-    changed: ChatRequest = context.replace(request, options=options, tools=tools)
-    return changed
+    return msgspec.structs.replace(request, options=fitted, tools=tools)
 
 
 # -- thinking ----------------------------------------------------------------------------------------------------------
@@ -122,7 +120,7 @@ def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeCon
     fitted = _fit_shown(fitted, request, context, form)
     if fitted is options.reasoning:
         return options
-    return msgspec.structs.replace(options, reasoning=context.replaced(options.reasoning, fitted))
+    return msgspec.structs.replace(options, reasoning=fitted)
 
 
 def _fit_amount(
@@ -442,7 +440,7 @@ def _loosened(tools: list[Any], context: EncodeContext) -> list[Any]:
 def _loose(tool: Any, context: EncodeContext) -> Any:
     if isinstance(tool, ToolGroup):
         inner = _loosened(tool.tools, context)
-        return tool if inner is tool.tools else context.replace(tool, tools=inner)
+        return tool if inner is tool.tools else msgspec.structs.replace(tool, tools=inner)
     if not isinstance(tool, FunctionTool) or not tool.strict:
         return tool
     context.report_loss(
@@ -451,7 +449,7 @@ def _loose(tool: Any, context: EncodeContext) -> Any:
         reasons.STRICT_UNSUPPORTED,
         why=context.known.why("does not support strict tools", "strict_tools"),
     )
-    return context.replace(tool, strict=None)
+    return msgspec.structs.replace(tool, strict=None)
 
 
 # -- fields that two APIs have -----------------------------------------------------------------------------------------
@@ -471,5 +469,4 @@ def with_fields_of(request: ChatRequest, context: EncodeContext, other: str, nam
         return request
     left = {name: value for name, value in fields.items() if name not in same}
     own: dict[str, Any] = {**same, **extra.get(context.api, {})}
-    changed: ChatRequest = context.replace(request, extra={**extra, other: left, context.api: own})
-    return changed
+    return msgspec.structs.replace(request, extra={**extra, other: left, context.api: own})

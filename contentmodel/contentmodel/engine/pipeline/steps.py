@@ -41,6 +41,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.json import JsonObject
+from contentmodel.engine.losses.model_paths import names_of_parts
 from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ToolGroup
@@ -225,6 +226,7 @@ def _add_parts(facts: set[Any], lists: list[list[AIContent]]) -> None:
 _T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
 _R = TypeVar("_R", bound="ToolResultContent")
+_V = TypeVar("_V")
 Made: TypeAlias = "AIContent | Sequence[AIContent]"
 """The content that a step makes of one, or several, or none."""
 Turns: TypeAlias = "ChatMessage | Sequence[ChatMessage]"
@@ -289,6 +291,10 @@ class Step(msgspec.Struct, frozen=True):
     keys: frozenset[str] = _NONE
     alone: frozenset[type] | None = None
     place: int = 0
+
+
+WALK = "walk"
+"""The name of a walk, which records by itself what replaced what."""
 
 
 class Plan:
@@ -429,7 +435,7 @@ def _joined(steps: Iterable[Step], facts: Facts) -> tuple[Step, ...]:
     stages: list[Step] = []
     for is_walk, group in groupby(steps, lambda step: step.shape in ("content", "message")):
         run = tuple(group)
-        stages += (Step("walk", Walk(run, facts), "messages", place=run[-1].place),) if is_walk else run
+        stages += (Step(WALK, Walk(run, facts), "messages", place=run[-1].place),) if is_walk else run
     return tuple(stages)
 
 
@@ -558,13 +564,13 @@ def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRe
     for step in plan.stages(census(request, context.api), context):
         if step.shape == "messages":
             context.tools = request.tools
-            messages = step.run(messages, context)
+            changed = step.run(messages, context)
+            messages = changed if step.name == WALK else compared(messages, changed, context)
             continue
         if messages is not request.messages:
             request = context.replace(request, messages=messages)
         changed = step.run(request, context)
-        if changed is not request:
-            request = context.replaced(request, changed)
+        request = request if changed is request else compared(request, changed, context)
         messages = request.messages
     return request if messages is request.messages else context.replace(request, messages=messages)
 
@@ -572,7 +578,8 @@ def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRe
 def walked(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
     """Apply the steps that may have work to messages."""
     for step in plan.planned(frozenset(facts_of(messages, context.api)), context):
-        messages = step.run(messages, context)
+        changed = step.run(messages, context)
+        messages = changed if step.name == WALK else compared(messages, changed, context)
     return messages
 
 
@@ -697,6 +704,81 @@ def recorded(content: AIContent, made: Any, context: EncodeContext) -> Sequence[
     return made
 
 
+def compared(old: _V, new: _V, context: EncodeContext) -> _V:
+    """Record what replaced a value, or messages, and their parts, and return the new one. What is recorded stays.
+
+    The parts of a list that are new replace, in order, those that are gone, if these are as many. A new message
+    replaces the one that its first content came from.
+    """
+    if new is old:
+        return new
+    known = context.originals()
+    rest: list[tuple[Any, Any]] = _pairs(old, new, known) if new.__class__ is list else [(old, new)]
+    while rest:
+        before, after = rest.pop()
+        if id(after) not in known:
+            context.replacements.append((before, after))
+        for name in names_of_parts(after.__class__) if after.__class__ is not ChatMessage else ():
+            part, made = getattr(before, name, None), getattr(after, name)
+            if made is part or not made or not part:
+                continue
+            if made.__class__ is part.__class__ is list:
+                rest += _pairs(part, made, known)
+            elif isinstance(made, msgspec.Struct) and isinstance(part, msgspec.Struct):
+                rest.append((part, made))
+    return new
+
+
+def _pairs(old: Any, new: Any, known: Mapping[int, object]) -> list[tuple[Any, Any]]:
+    """Return the items of a list that are gone, each with the one that replaced it."""
+    before, after = set(map(id, old)), set(map(id, new))
+    if before <= after or after - before <= known.keys():
+        return []
+    gone = [item for item in old if id(item) not in after]
+    made = [item for item in new if id(item) not in before]
+    if made[0].__class__ is ChatMessage:
+        return _pairs_of_messages(gone, made, known)
+    if len(gone) != len(made) or not all(isinstance(item, msgspec.Struct) for item in (*gone, *made)):
+        return []
+    return list(zip(gone, made, strict=True))
+
+
+def _pairs_of_messages(
+    gone: list[ChatMessage], made: list[ChatMessage], known: Mapping[int, object]
+) -> list[tuple[Any, Any]]:
+    """Return the messages that are gone, each with the one that has its contents, and the replaced contents."""
+    owners = {id(content): message for message in gone for content in message.contents}
+    kept = {id(content) for message in made for content in message.contents}
+    pairs: list[tuple[Any, Any]] = []
+    heirs: set[int] = set()
+    for number, message in enumerate(made):
+        sources = (_source(content, known) for content in message.contents)
+        first = next((owners[at] for at in sources if at in owners), gone[number] if len(gone) == len(made) else None)
+        if first is None or id(first) in heirs:
+            continue
+        heirs.add(id(first))
+        pairs.append((first, message))
+        before = [content for content in first.contents if id(content) not in kept]
+        after = [content for content in message.contents if id(content) not in owners]
+        if len(before) == len(after):
+            pairs += zip(before, after, strict=True)
+    return pairs
+
+
+def _source(content: object, known: Mapping[int, object]) -> int:
+    """Return the identity of the value that a content replaced, or of the content itself."""
+    while known.get(id(content), content) is not content:
+        content = known[id(content)]
+    return id(content)
+
+
+def with_contents(message: ChatMessage, contents: Sequence[AIContent]) -> ChatMessage:
+    """Return the message with other contents; the same message if they are the same."""
+    if len(contents) == len(message.contents) and all(map(is_, contents, message.contents)):
+        return message
+    return msgspec.structs.replace(message, contents=contents)
+
+
 def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], context: EncodeContext) -> _R:
     """Apply a step to each output of a result. Return the result with what the step made of them."""
     outputs: list[AIContent] = []
@@ -721,7 +803,7 @@ def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContex
         step, *stages = stages
         changed = step.run(messages, context)
         if len(changed) != len(messages) or not all(map(is_, changed, messages)):
-            messages = changed
+            messages = changed if step.name == WALK else compared(messages, changed, context)
             stages = plan.stages_of_answer(messages, context, step.place + 1)
     return messages
 
@@ -732,5 +814,6 @@ def fitted(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T
         if step.keys and step.keys.isdisjoint(value):  # type: ignore[arg-type]
             continue
         if step.on is None or step.on(context):
-            value = step.run(value, *source, context)
+            changed = step.run(value, *source, context)
+            value = changed if source else compared(value, changed, context)
     return value

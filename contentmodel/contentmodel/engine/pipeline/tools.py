@@ -25,7 +25,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext, is_all_nat
 from contentmodel.engine.json import JsonObject, child_path, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone, with_distinct_ids
-from contentmodel.engine.pipeline.steps import Fact, needs
+from contentmodel.engine.pipeline.steps import Fact, compared, needs, with_contents
 from contentmodel.engine.table.hints import ROW, Hint
 from contentmodel.message import Origin, contents_of
 from contentmodel.pairs import Place, TranscriptIndex
@@ -84,20 +84,20 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
     fitter = _Fitter(request, context, kinds)
     # Custom results become function results. If calls share an id, these do not show which call they answer.
     own = is_all_native(request, context)
-    messages = enumerate(request.messages if own else with_distinct_ids(request.messages, fitter.index, context))
+    messages = request.messages if own else with_distinct_ids(request.messages, fitter.index, context)
+    compared(request.messages, messages, context)
     changed = msgspec.structs.replace(
         request,
         tools=list(fitter.tools(request.tools)),
-        messages=[fitted for number, message in messages for fitted in fitter.message(number, message)],
+        messages=[fitted for number, message in enumerate(messages) for fitted in fitter.message(number, message)],
     )
     choice = request.options.tool_choice
     if choice is not None and (fitted := fitter.choice(choice)) is not choice:
         options = msgspec.structs.replace(request.options, tool_choice=fitted)
-        changed = msgspec.structs.replace(changed, options=context.replaced(request.options, options))
+        changed = msgspec.structs.replace(changed, options=options)
     if fitter.sources:
         context.maps = msgspec.structs.replace(context.maps or Renames(), tools=fitter.sources)
-    fitted_request: ChatRequest = context.replaced(request, changed)
-    return fitted_request
+    return changed
 
 
 def _has_other_kinds(request: ChatRequest) -> bool:
@@ -214,8 +214,7 @@ class _Fitter:
         ]
         if names == choice.tools:
             return choice
-        changed: ToolChoice = self._context.replace(choice, tools=names)
-        return changed
+        return msgspec.structs.replace(choice, tools=names)
 
     # -- calls and results -------------------------------------------------------------------------------------
 
@@ -225,7 +224,7 @@ class _Fitter:
             for at, content in enumerate(message.contents)
             for converted in self._content(content, (number, at), message)
         ]
-        return [self._context.with_contents(message, contents)] if contents or not message.contents else []
+        return [with_contents(message, contents)] if contents or not message.contents else []
 
     def _content(self, content: AIContent, place: Place, message: ChatMessage) -> list[AIContent]:
         if isinstance(content, _CALLS):
@@ -456,8 +455,7 @@ def with_json_schemas(request: ChatRequest, context: EncodeContext) -> ChatReque
     """Return a request whose schemas have the types of JSON Schema: Gemini has them in upper case."""
     tools = [_with_json_schema(tool, context) for tool in request.tools]
     is_same = all(new is old for new, old in zip(tools, request.tools, strict=True))
-    changed: ChatRequest = request if is_same else context.replace(request, tools=tools)
-    return changed
+    return request if is_same else msgspec.structs.replace(request, tools=tools)
 
 
 def _with_json_schema(tool: Any, context: EncodeContext) -> Any:
@@ -466,7 +464,7 @@ def _with_json_schema(tool: Any, context: EncodeContext) -> Any:
         return tool
     for path in _numbers(tool.parameters, "parameters"):
         context.report_loss(tool, path, reasons.SCHEMA_CONVERTED, keyword="type", why="types have names")
-    return context.replace(tool, parameters=_lowered(schema))
+    return msgspec.structs.replace(tool, parameters=_lowered(schema))
 
 
 def _numbers(schema: object, path: str) -> Iterator[str]:
