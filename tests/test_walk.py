@@ -212,6 +212,62 @@ def test_message_of_the_same_role_stands_for_the_source() -> None:
     assert source_of(tool, here) is tool
 
 
+def upper_results_first(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Move results before the user's texts, and change the texts."""
+    user, tool = messages
+    texts = [upper(content, context) for content in user.contents if isinstance(content, TextContent)]
+    results = [content for content in user.contents if not isinstance(content, TextContent)]
+    return [replace(tool, contents=[*tool.contents, *results]), replace(user, contents=texts)]
+
+
+def test_engine_records_what_a_step_over_messages_changed_and_moved() -> None:
+    here = context()
+    user, tool = message("user", text("a"), late := result(text("1"))), message("tool", early := result(text("0")))
+    made = walked([user, tool], Plan([transcript_step(upper_results_first)]), here)
+    assert [one.role for one in made] == ["tool", "user"]
+    assert [source_of(one, here) for one in made] == [tool, user]
+    assert list(map(id, made[0].contents)) == [id(early), id(late)]
+    assert source_of(made[1].contents[0], here) is user.contents[0]
+
+
+def joined(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    contents = [content for one in messages for content in one.contents]
+    return [replace(messages[0], contents=contents), message("user", text("more"))]
+
+
+def test_joined_message_stands_for_the_first_one_and_a_new_one_for_none() -> None:
+    here = context()
+    both = [message("assistant", text("a")), message("assistant", text("b"))]
+    made = walked(both, Plan([transcript_step(joined)]), here)
+    assert source_of(made[0], here) is both[0]
+    assert source_of(made[1], here) is made[1]
+
+
+def test_step_may_give_back_what_an_earlier_one_replaced() -> None:
+    here = context()
+    original = [message("user", text("a"))]
+    steps = [content_step(upper, TextContent), transcript_step(lambda messages, context: list(original))]
+    steps[1] = replace(steps[1], name="back")
+    made = walked(original, Plan(steps), here)
+    assert made == original
+    assert source_of(made[0], here) is original[0]
+    assert source_of(made[0].contents[0], here) is original[0].contents[0]
+
+
+def test_step_keeps_what_it_records_itself() -> None:
+    here = context()
+    original = [message("user", text("a"), text("b"))]
+
+    def swapped(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        first, second = messages[0].contents
+        return [
+            replace(messages[0], contents=[context.replaced(second, text("B")), context.replaced(first, text("A"))])
+        ]
+
+    made = walked(original, Plan([transcript_step(swapped)]), here)
+    assert [source_of(content, here) for content in made[0].contents] == original[0].contents[::-1]
+
+
 def test_each_output_changes_and_records_outputs() -> None:
     here, outputs = context(), [text("a"), text("B")]
     made = each_output(result(*outputs), upper, here)

@@ -708,7 +708,7 @@ def compared(old: _V, new: _V, context: EncodeContext) -> _V:
     """Record what replaced a value, or messages, and their parts, and return the new one. What is recorded stays.
 
     The parts of a list that are new replace, in order, those that are gone, if these are as many. A new message
-    replaces the one that its first content came from.
+    replaces the one that its first content came from, or else the next one of its role whose contents are gone.
     """
     if new is old:
         return new
@@ -716,7 +716,8 @@ def compared(old: _V, new: _V, context: EncodeContext) -> _V:
     rest: list[tuple[Any, Any]] = _pairs(old, new, known) if new.__class__ is list else [(old, new)]
     while rest:
         before, after = rest.pop()
-        if id(after) not in known:
+        if id(after) not in known and (id(before) not in known or _source(before, known) != id(after)):
+            # A step may give back what an earlier one replaced.
             context.replacements.append((before, after))
         for name in names_of_parts(after.__class__) if after.__class__ is not ChatMessage else ():
             part, made = getattr(before, name, None), getattr(after, name)
@@ -749,19 +750,30 @@ def _pairs_of_messages(
     """Return the messages that are gone, each with the one that has its contents, and the replaced contents."""
     owners = {id(content): message for message in gone for content in message.contents}
     kept = {id(content) for message in made for content in message.contents}
-    pairs: list[tuple[Any, Any]] = []
-    heirs: set[int] = set()
-    for number, message in enumerate(made):
+    heirs: dict[int, ChatMessage] = {}
+    others: list[ChatMessage] = []
+    for message in made:
         sources = (_source(content, known) for content in message.contents)
-        first = next((owners[at] for at in sources if at in owners), gone[number] if len(gone) == len(made) else None)
-        if first is None or id(first) in heirs:
-            continue
-        heirs.add(id(first))
-        pairs.append((first, message))
-        before = [content for content in first.contents if id(content) not in kept]
-        after = [content for content in message.contents if id(content) not in owners]
-        if len(before) == len(after):
-            pairs += zip(before, after, strict=True)
+        first = next((owners[at] for at in sources if at in owners), None)
+        if first is None or heirs.setdefault(id(first), message) is not message:
+            others.append(message)
+    left: dict[str, list[ChatMessage]] = {}
+    for message in reversed(gone):
+        contents = message.contents
+        if id(message) not in heirs and not (contents and all(id(content) in kept for content in contents)):
+            left.setdefault(message.role if contents else "", []).append(message)
+    for message in others:
+        queue = left.get(message.role if message.contents else "") or left.get(message.role)
+        if queue:
+            heirs[id(queue.pop())] = message
+    pairs: list[tuple[Any, Any]] = []
+    for first in gone:
+        heir = heirs.get(id(first))
+        if heir is not None:
+            pairs.append((first, heir))
+            before = [content for content in first.contents if id(content) not in kept]
+            after = [content for content in heir.contents if id(content) not in owners]
+            pairs += zip(before, after, strict=True) if len(before) == len(after) else ()
     return pairs
 
 
@@ -800,7 +812,7 @@ def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContex
     """
     stages = plan.stages_of_answer(messages, context)
     while stages:
-        step, *stages = stages
+        step, stages = stages[0], stages[1:]
         changed = step.run(messages, context)
         if len(changed) != len(messages) or not all(map(is_, changed, messages)):
             messages = changed if step.name == WALK else compared(messages, changed, context)
