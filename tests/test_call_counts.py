@@ -193,7 +193,7 @@ OF_CHAT = CHAT.decode_request(CHAT.encode_request(DECODED).payload)
         ("anthropic-messages", 95, 205),
         ("bedrock-converse", 142, 245),
         ("google-generate-content", 188, 340),
-        ("google-interactions", 100, 216),
+        ("google-interactions", 100, 221),
     ],
 )
 def test_small_request_of_claude_and_gemini_makes_few_calls(api: str, read: int, written: int) -> None:

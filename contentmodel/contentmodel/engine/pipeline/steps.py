@@ -565,7 +565,8 @@ def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRe
         if step.shape == "messages":
             context.tools = request.tools
             changed = step.run(messages, context)
-            messages = changed if step.name == WALK else compared(messages, changed, context)
+            if len(changed) != len(messages) or not all(map(is_, changed, messages)):
+                messages = changed if step.name == WALK else compared(messages, changed, context)
             continue
         if messages is not request.messages:
             request = context.replace(request, messages=messages)
