@@ -220,17 +220,16 @@ class Form:
         block_keys = [*map(path_keys, (*block, *{path for _, path, _ in self.fields}))]
         if len(set(part_keys)) < len(part_keys) or len(set(block_keys)) < len(block_keys):
             raise TypeError(f"form {name}: a path is mapped twice")
+        self.places: dict[str, list[str]] = {}
+        """The paths in the part of the value at each path of the block."""
         there, back = [], []
         for paths, path, leaf in self.fields:
+            self.places.setdefault(path, []).extend(paths)
             inside, target = [path_keys(one) for one in paths], path_keys(path)
             parts, blocks = [_path(keys, part_keys) for keys in inside], [_path(target, block_keys)]
             there.append(_Move(parts, [target], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default))
             back.append(_Move(blocks, inside, leaf, Leaf.to_part, leaf.block_classes, leaf.part_default))
-        self.places: dict[str, list[str]] = {}
-        """The paths in the part of the value at each path of the block."""
-        for paths, path, _ in self.fields:
-            self.places.setdefault(path, []).extend(paths)
-        self._respelled = [(path_keys(path), leaf) for _, path, leaf in self.fields if leaf.may_respell]
+        self._respelled = {path: leaf for _, path, leaf in self.fields if leaf.may_respell}
         # The fields of the call are read for their values only: a form fits if they do.
         calls = [(_path(path_keys(path), ()), leaf) for path, leaf in self.of_call.items()]
         needed = [_Move([path], [], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default) for path, leaf in calls]
@@ -255,11 +254,7 @@ class Form:
 
         A value that is only spelled differently is not missing.
         """
-        for keys, leaf in self._respelled:
-            value, spelled = _read(block, keys), _read(again, keys)
-            if value is not NOTHING and spelled is not NOTHING and leaf.is_alike(value, spelled):
-                again = _replaced(again, keys, value)
-        return missing(block, again)
+        return missing(block, again, self._respelled)
 
     def describe(self) -> JsonObject:
         """Return the form as data, for documentation, coverage and generators."""
@@ -365,12 +360,6 @@ def _way(
     return run
 
 
-def _replaced(wire: JsonObject, keys: _Keys, value: Json) -> JsonObject:
-    """Return a copy of an object with another value at a path that it has."""
-    first, *rest = keys
-    return {**wire, first: _replaced(wire[first], (*rest,), value) if rest else value}
-
-
 def _put(made: JsonObject, keys: _Keys, value: Json) -> bool:
     """Write a value at a path. Objects with different keys are merged; return False if there is another value."""
     *above, last = keys
@@ -431,13 +420,16 @@ def merged(part: Any, rest: Any) -> Any:
     return {**rest, **{key: merged(value, rest[key]) if key in rest else value for key, value in part.items()}}
 
 
-def missing(whole: Any, made: Any, path: str = "") -> Iterator[tuple[str, Json, Json]]:
+def missing(whole: Any, made: Any, respelled: Mapping[str, Leaf], path: str = "") -> Iterator[tuple[str, Json, Json]]:
     """Yield the dotted paths of values of `whole` that `made` does not have, with both. Null is no value, nor is []."""
     if whole is None or whole in ([], {}):
+        return
+    if path in respelled and made is not None and respelled[path].is_alike(whole, made):
         return
     if whole.__class__ is dict and made.__class__ is dict:
         for key, value in whole.items():
             if (other := made.get(key)) is not value:
-                yield from missing(value, other, f"{path}.{dotted_key(key)}" if path else dotted_key(key))
+                inner = f"{path}.{dotted_key(key)}" if path else dotted_key(key)
+                yield from missing(value, other, respelled, inner)
     elif not same(whole, made):
         yield path, whole, made
