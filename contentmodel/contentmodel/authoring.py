@@ -1,4 +1,4 @@
-"""The API for authors of adapters: tables, passes, losses and streams, in one versioned module.
+"""The API for authors of adapters: tables, steps, losses and streams, in one versioned module.
 
 An adapter imports this module and the types of the model (`contentmodel`), and nothing of `contentmodel.engine`. The
 names listed here are stable within a `VERSION`. If a name is removed or changed, `VERSION` rises and the changelog

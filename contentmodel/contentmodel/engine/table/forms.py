@@ -297,6 +297,7 @@ class _Move:
         reads = self._reads
         values = [_read(wire, *reads[0])] if len(reads) == 1 else [_read(wire, *path) for path in reads]
         leaf, classes, first, is_missing = self._leaf, self._classes, values[0], True
+        found: Any
         for at, value in enumerate(values):
             if value is not NOTHING and value is not None:
                 is_missing = False
@@ -340,7 +341,7 @@ def _way(
 ) -> _Way:
     """Return a function that makes one object of the other. Deep fields are written first, before those around them."""
     # Many forms have the same first constant.
-    checks = [(path_keys(path), value) for path, value in reversed(checked.items())]
+    checks = [(path_keys(path), value) for path, value in reversed([*checked.items()])]
     constants = [(path_keys(path), value) for path, value in written.items()]
     ordered = [*needed, *sorted(moves, key=lambda move: -move.depth)]
 

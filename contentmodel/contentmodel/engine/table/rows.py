@@ -197,9 +197,9 @@ class Row:
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model)
         # From now on, these are the row's own methods, if no subclass has others.
         if type(self).decode is Row.decode:
-            self.decode = self._decode  # type: ignore[method-assign]
+            self.decode = self._decode  # type: ignore[method-assign, assignment]
         if type(self).encode is Row.encode:
-            self.encode = self._encode  # type: ignore[method-assign]
+            self.encode = self._encode  # type: ignore[method-assign, assignment]
 
     @property
     def functions(self) -> Functions:
