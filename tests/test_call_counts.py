@@ -168,11 +168,11 @@ def counted(run: Callable[[], object]) -> tuple[int, int]:
     ("run", "calls", "files"),
     [
         pytest.param(lambda: ANTHROPIC.trace_request(BODY), 90, 20, id="decode"),
-        pytest.param(lambda: CHAT.encode_request(DECODED), 167, 33, id="encode"),
-        pytest.param(lambda: RESPONSES.encode_request(DECODED), 251, 34, id="encode to Responses"),
+        pytest.param(lambda: CHAT.encode_request(DECODED), 169, 33, id="encode"),
+        pytest.param(lambda: RESPONSES.encode_request(DECODED), 247, 34, id="encode to Responses"),
         pytest.param(
             lambda: contentmodel.convert(BODY, source="anthropic-messages", target="openai-chat", kind="request"),
-            276,
+            278,
             43,
             id="convert",
         ),
@@ -190,10 +190,10 @@ OF_CHAT = CHAT.decode_request(CHAT.encode_request(DECODED).payload)
 @pytest.mark.parametrize(
     ("api", "read", "written"),
     [
-        ("anthropic-messages", 90, 194),
-        ("bedrock-converse", 136, 235),
-        ("google-generate-content", 179, 327),
-        ("google-interactions", 95, 209),
+        ("anthropic-messages", 90, 190),
+        ("bedrock-converse", 136, 227),
+        ("google-generate-content", 179, 335),
+        ("google-interactions", 95, 221),
     ],
 )
 def test_small_request_of_claude_and_gemini_makes_few_calls(api: str, read: int, written: int) -> None:
@@ -226,14 +226,14 @@ def test_losses_are_found_without_a_second_encoding(make: Callable[[], Any], cal
     ("chunks", "source", "target", "calls"),
     [
         pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "openai-chat", 480, id="text at once"),
-        pytest.param([b"".join(OF_THOUGHT)], "anthropic-messages", "openai-chat", 538, id="thought at once"),
+        pytest.param([b"".join(OF_THOUGHT)], "anthropic-messages", "openai-chat", 544, id="thought at once"),
         pytest.param(OF_TEXT, "anthropic-messages", "openai-chat", 574, id="text"),
-        pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 638, id="thought"),
-        pytest.param(of_responses(), "openai-responses", "anthropic-messages", 845, id="Responses"),
-        pytest.param(OF_TEXT, "anthropic-messages", "openai-responses", 836, id="to Responses"),
+        pytest.param(OF_THOUGHT, "anthropic-messages", "openai-chat", 644, id="thought"),
+        pytest.param(of_responses(), "openai-responses", "anthropic-messages", 847, id="Responses"),
+        pytest.param(OF_TEXT, "anthropic-messages", "openai-responses", 843, id="to Responses"),
         pytest.param(of_gemini(), "google-generate-content", "openai-chat", 577, id="Gemini"),
-        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "bedrock-converse", 655, id="to Converse"),
-        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "google-generate-content", 541, id="to Gemini"),
+        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "bedrock-converse", 657, id="to Converse"),
+        pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "google-generate-content", 543, id="to Gemini"),
         pytest.param([b"".join(OF_TEXT)], "anthropic-messages", "google-interactions", 588, id="to Interactions"),
     ],
 )
