@@ -7,6 +7,7 @@ target.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_
 from types import MappingProxyType
 from typing import Any
 
@@ -145,9 +146,8 @@ def with_citations_of_kin(messages: list[ChatMessage], context: EncodeContext) -
         is_kept = is_kept and all(map(_is_same_document, _documents(message)))
         if not is_native(message, context):
             api = context.api if is_kept and message.origin is not None and message.origin.api in _ROWS else None
-            message = context.with_contents(
-                message, [_with_rows(content, api, context) for content in message.contents]
-            )
+            contents = [_with_rows(content, api, context) for content in message.contents]
+            message = message if all(map(is_, contents, message.contents)) else replace(message, contents=contents)
         changed.append(message)
     return changed
 
@@ -158,16 +158,16 @@ def _with_rows(content: Any, api: str | None, context: EncodeContext) -> Any:
         return content
     citations = [_with_row(citation, api, context) for citation in content.annotations]
     if any(new is not old for new, old in zip(citations, content.annotations, strict=True)):
-        return context.replace(content, annotations=citations)
+        return replace(content, annotations=citations)
     if context.api == CLAUDE:
         return content
     context.report_lost_attributes(content, ("annotations",))
-    return context.replace(content, annotations=None)
+    return replace(content, annotations=None)
 
 
 def _with_row(citation: Citation, api: str | None, context: EncodeContext) -> Citation:
     name = None if api is None else _row_of(citation, api)
-    return citation if name is None else context.replaced(citation, hints.ROW.on(citation, context.api, name))
+    return citation if name is None else hints.ROW.on(citation, context.api, name)
 
 
 def _row_of(citation: Citation, api: str) -> str | None:
@@ -220,8 +220,8 @@ def with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) ->
     if last is None or not isinstance(text, TextContent) or not ends_in_space(text.text):
         return messages
     context.report_loss(text, "text", PREFILL_END)
-    trimmed = context.replace(text, text=text.text.rstrip())
-    return [*messages[:-1], context.with_contents(last, [*last.contents[:-1], trimmed])]
+    trimmed = replace(text, text=text.text.rstrip())
+    return [*messages[:-1], replace(last, contents=[*last.contents[:-1], trimmed])]
 
 
 # -- cache writes ------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def _respelled(tool: Any, context: EncodeContext) -> Any:
     if where.__class__ is str:
         settings["environment"] = where.removeprefix(_PREFIX).lower() if is_snake else f"{_PREFIX}{where.upper()}"
         context.report_loss(tool, "settings.environment", SPELLING)
-    return context.replace(tool, settings=settings, extra={**(tool.extra or {}), context.api: {}})
+    return replace(tool, settings=settings, extra={**(tool.extra or {}), context.api: {}})
 
 
 # -- fields of requests --------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def with_mode_of_strict_tools(request: ChatRequest, context: EncodeContext) -> C
         return _with_choice(request, ToolChoice(mode="auto"))
     if choice is not None and not are_all and is_validated(tool_choices.RAW.of(choice, context.api)) and functions:
         # The functions were changed: the mode of the payload no longer applies.
-        return _with_choice(request, context.replace(choice, extra=None))
+        return _with_choice(request, replace(choice, extra=None))
     return request
 
 

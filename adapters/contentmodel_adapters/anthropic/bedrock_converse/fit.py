@@ -113,7 +113,7 @@ def _with_description(tool: Any, context: EncodeContext) -> Any:
     if getattr(tool, "description", None) != "":
         return tool
     context.report_loss(tool, "description", reasons.BLANK_TEXT)
-    return context.replace(tool, description=None)
+    return replace(tool, description=None)
 
 
 _FORCED = "Claude on Bedrock takes the setting for parallel calls only if no tool is forced"
@@ -271,10 +271,7 @@ def with_named_documents(messages: list[ChatMessage], context: EncodeContext) ->
     for message in messages:
         if not is_native(message, context) and not _NAMED.isdisjoint(map(type, message.contents)):
             contents = [names.fitting(content, context) for content in message.contents]
-            for old, new in zip(message.contents, contents, strict=True):
-                if new is not old:
-                    context.replaced(old, new)
-            message = context.with_contents(message, contents)
+            message = message if all(map(is_, contents, message.contents)) else replace(message, contents=contents)
         changed.append(message)
     return changed
 

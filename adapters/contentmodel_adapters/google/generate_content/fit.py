@@ -92,7 +92,7 @@ def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest
         if made.kind != "text" and made.media_type is None:
             context.report_loss(made, "kind", reasons.NO_FIELD)
         return request
-    typed: ResponseFormat = context.replace(made, media_type="application/json")
+    typed: ResponseFormat = replace(made, media_type="application/json")
     return replace(request, options=replace(request.options, response_format=typed))
 
 
