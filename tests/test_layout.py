@@ -53,20 +53,7 @@ FORMATS: dict[str, set[str]] = {
     "meai": set(),
     "otel-gen-ai": {"hosted.py", "messages.py", "spelling.py", "values.py"},
     "langchain-messages": {
-        "anthropic_forms.py",
-        "bedrock_forms.py",
-        "calls.py",
-        "cohere_forms.py",
-        "contents.py",
-        "dialects.py",
-        "grounding.py",
-        "joined.py",
-        "messages.py",
-        "openai_forms.py",
-        "result_items.py",
-        "rows.py",
-        "settings.py",
-        "sources.py",
+        *("beside.py", "contents.py", "guests.py", "items.py", "messages.py", "repeated.py", "rows.py"),
     },
     "vercel-model-messages": {"messages.py", "older.py"},
     "vercel-ui-messages": {"messages.py", "older.py", "tools.py", "turns.py"},
@@ -205,9 +192,6 @@ def test_adapters_do_not_import_the_engine() -> None:
 CALL_OTHER_ADAPTERS = {
     "common/pairs/ai_sdk_openai.py",
     "common/pairs/kept_results.py",
-    "frameworks/langchain/cohere_forms.py",
-    "frameworks/langchain/dialects.py",
-    "frameworks/langchain/grounding.py",
 }
 """The modules that call the adapters of other APIs: add none. Blocks of providers are guests (`Guest`, `Inner`)."""
 

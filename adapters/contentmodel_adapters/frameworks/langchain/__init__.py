@@ -11,21 +11,31 @@ from contentmodel.authoring import (
     EncodeContext,
     Hint,
     Row,
+    content_step,
     foreign,
     payload_step,
     transcript_step,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.common.citations import with_spans
 from contentmodel_adapters.common.pairs.provider_state import with_standard_base64, with_state_first
-from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE
-from contentmodel_adapters.frameworks.langchain.calls import AGAIN, ENDINGS, REPEATING
-from contentmodel_adapters.frameworks.langchain.messages import Messages, body_key, expanded, only_of_batch, word_of
-from contentmodel_adapters.frameworks.langchain.rows import WORDS, is_own
+from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE, is_own
+from contentmodel_adapters.frameworks.langchain.contents import with_inner
+from contentmodel_adapters.frameworks.langchain.messages import (
+    Messages,
+    body_key,
+    expanded,
+    only_of_batch,
+    with_json_as_text,
+    word_of,
+)
+from contentmodel_adapters.frameworks.langchain.repeated import AGAIN, ENDINGS, REPEATING
+from contentmodel_adapters.frameworks.langchain.rows import WORDS
 from contentmodel_adapters.frameworks.langchain.rules import RULES
 
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
@@ -81,7 +91,7 @@ class LangChainMessages(documents.ListAdapter):
     request = REQUEST
     keeps_state = True
     takes_json = True
-    structure = frozenset(ENDINGS)
+    structure = frozenset((*ENDINGS, "block_type"))
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {
@@ -107,6 +117,8 @@ class LangChainMessages(documents.ListAdapter):
     request_steps = (
         documents.INSTRUCTIONS,
         transcript_step(with_known_messages),
+        content_step(with_json_as_text, native=True, needs=(JsonContent,)),
+        content_step(with_inner),
     )
     request_payload_steps = (payload_step(with_batch, native=True),)
 

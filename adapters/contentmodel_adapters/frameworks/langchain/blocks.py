@@ -2,7 +2,7 @@
 
 Source: langchain-core 1.7.2 (messages/content.py, messages/ai.py, messages/tool.py and
 messages/block_translators), seen 2026-11-23. Blocks in the format of a provider are decoded by the adapter of its API
-(`dialects.py`).
+(`guests.py`).
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.literals import ProtectedKind
+from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
 from contentmodel_adapters.common import hosted_tools
 from contentmodel_adapters.common.answer import OF_PROVIDERS
@@ -53,6 +54,22 @@ from contentmodel_adapters.common.hosted import output_columns
 
 API = "langchain-messages"
 TABLE = Table(API)
+
+
+def without_fields(wire: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return a copy of an object without some fields."""
+    return {name: value for name, value in wire.items() if name not in names}
+
+
+def is_own(message: ChatMessage) -> bool:
+    """Return whether a message was decoded from this format. Its origin may be the API of its provider."""
+    return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})
+
+
+def own_extra(message: ChatMessage) -> dict[str, dict[str, Any]]:
+    """Return the extra fields that make a message one of this format, whatever its origin is."""
+    extra = message.extra or {}
+    return {**extra, API: extra.get(API, {})}
 
 
 class ProviderState(Opaque):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
+
+from msgspec.structs import replace
 
 from contentmodel.authoring import (
     CachePoints,
@@ -13,14 +15,15 @@ from contentmodel.authoring import (
     Hint,
     Row,
     Union,
+    each_output,
     hints,
-    list_of,
-    object_of,
     reasons,
     runs,
 )
 from contentmodel.content import result_type
-from contentmodel.content.hosted import CodeInterpreterToolResultContent, ImageGenerationToolResultContent
+from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import CodeInterpreterToolResultContent
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -31,197 +34,157 @@ from contentmodel.content.outcomes import (
 )
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
-from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.common.hosted_tools import with_class
-from contentmodel_adapters.frameworks.langchain.anthropic_forms import own_form, standard_form, trace_own
-from contentmodel_adapters.frameworks.langchain.bedrock_forms import converse_form, package_form, trace_converse
+from contentmodel_adapters.common.objects import at, without
 from contentmodel_adapters.frameworks.langchain.blocks import (
     API,
     BEDROCK_POINT,
     BLOCKS,
+    CACHE_POINT,
     JSON,
+    KINDS,
     RESULT_CLASSES,
     STANDARD_CODE,
     TABLE,
+    is_own,
     is_reference,
     name_in_result,
     name_of,
     usual_row,
 )
-from contentmodel_adapters.frameworks.langchain.dialects import (
+from contentmodel_adapters.frameworks.langchain.guests import (
+    ANTHROPIC,
     BEDROCK,
-    BY_API,
+    BEDROCK_API,
     CHAT,
     DETAILS,
-    DIALECTS,
+    FORMED_OF_BEDROCK,
     GOOGLE,
     INNER,
     LISTS_OF_CHAT,
-    RESPONSES,
+    OF_ANTHROPIC,
+    OF_CHAT,
+    OF_MISTRAL,
+    REFERENCE_OF_MISTRAL,
+    STANDARD,
+    STANDARD_OF_ANTHROPIC,
+    WRAPPED,
     Dialect,
-    Found,
-    Place,
-    Responses,
-    dialect_of,
+    unknown,
 )
-from contentmodel_adapters.frameworks.langchain.openai_forms import (
-    INDEX,
-    OF_OPENAI,
-    copies_of,
-    items_of,
-    standard_blocks,
-)
-from contentmodel_adapters.frameworks.langchain.settings import (
-    MEDIA_TYPES,
-    in_places,
-    with_settings,
-    with_usual_places,
-    without_settings,
-)
+from contentmodel_adapters.frameworks.langchain.items import OF_OPENAI, OF_RESPONSES, STANDARD_OF_OPENAI
 
-STANDARD = Hint[Literal[True]](API, "standard", "the block of the API was spelled as a standard block")
-WRAPPED = Hint[dict[str, Any]](API, "wrapped", "the fields of the block `non_standard` that contains the block")
+# -- settings of media ------------------------------------------------------------------------------------------------
+
+# Packages read some settings of media in several places: beside the other fields, in `extras` or in `metadata`. These
+# are the cache point, Anthropic's citations and context of a document, and names. Source: langchain-anthropic 1.7
+# (chat_models.py) and langchain-aws 1.9 (chat_models/bedrock_converse.py), both in `_format_data_content_block`, seen
+# 2026-11-27.
+SET = Hint[dict[str, str]](API, "set", "the path of each setting in a media block that is not in its usual place")
+MEDIA_TYPES = (DataContent, UriContent, HostedFileContent)
+_POINTS = CachePoints(CACHE_POINT)
+_POINT = "cache_control"
+_OF_DOCUMENTS = {"citations": dict, "context": str}
+"""The settings of documents that only Anthropic has, with their JSON classes."""
+_HOLDERS = ("", "extras.", "metadata.")
+_NAMED = {"file": "filename", "text-plain": "title"}
+"""The usual field of a name, by the type of the block."""
+_NAMES = ("title", "name")
+"""The other fields of a name: Anthropic's, and Bedrock's."""
+
+
+def with_usual_places(block: dict[str, Any], context: DecodeContext) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return a block with its settings beside the other fields, and their paths in the block."""
+    kind = block.get("type")
+    places = dict(_places(block, kind)) if kind.__class__ is str and kind in KINDS else {}
+    if not places:
+        return block, {}
+    copy = block
+    for key, path in places.items():
+        copy = {**without(copy, path), key: at(copy, path)}
+    context.copied(copy, block)
+    for key, path in places.items():
+        context.copied(copy, block, (key, path))
+    for holder in ("extras", "metadata"):
+        if holder in copy and copy[holder] is not block[holder]:
+            context.copied(copy[holder], block[holder])
+    return copy, places
+
+
+def _places(block: dict[str, Any], kind: str) -> Any:
+    """Yield the usual field of each setting of a block, and the path that it has."""
+    if not _POINTS.holds(block.get(_POINT)):
+        yield from _found(block, _POINT, _HOLDERS[1:], (_POINT,), _POINTS.holds)
+    if kind in _NAMED:
+        for key, json_class in _OF_DOCUMENTS.items():
+            yield from _found(block, key, _HOLDERS, (key,), lambda value, c=json_class: value.__class__ is c)
+        if not any(at(block, f"{holder}{name}") for holder in _HOLDERS for name in ("filename", _NAMED[kind])):
+            yield from _found(block, _NAMED[kind], _HOLDERS, _NAMES, lambda value: value.__class__ is str and value)
+
+
+def _found(block: dict[str, Any], key: str, holders: tuple[str, ...], names: tuple[str, ...], holds: Any) -> Any:
+    paths = (f"{holder}{name}" for name in names for holder in holders)
+    path = next((path for path in paths if holds(at(block, path))), None)
+    if path is not None:
+        yield key, path
+
+
+def with_settings(content: Any, places: dict[str, str], context: DecodeContext) -> Any:
+    """Return the content of a block with usual places. Anthropic's settings are fields of its API."""
+    own = (content.extra or {}).get(API, {})
+    of_anthropic = {key: own[key] for key in _OF_DOCUMENTS if key in places and key in own}
+    rest = {key: value for key, value in own.items() if key not in of_anthropic}
+    extra = {**(content.extra or {}), API: {**rest, **SET.entry(places)}}
+    if of_anthropic:
+        extra[ANTHROPIC] = {**extra.get(ANTHROPIC, {}), **of_anthropic}
+    return context.replace(content, extra=extra)
+
+
+def without_settings(content: Any, context: EncodeContext) -> tuple[Any, dict[str, str]]:
+    """Return a content whose settings of Anthropic are fields of its block, and the paths of all settings."""
+    extra = content.extra or {}
+    theirs = extra.get(ANTHROPIC, {})
+    if content.__class__ not in MEDIA_TYPES:
+        return content, {}
+    moved = {key: theirs[key] for key, json_class in _OF_DOCUMENTS.items() if theirs.get(key).__class__ is json_class}
+    places = {**{key: f"extras.{key}" for key in moved}, **(SET.of(content, API) or {})}
+    if moved:
+        rest = {key: value for key, value in theirs.items() if key not in moved}
+        others = {api: fields for api, fields in extra.items() if api != ANTHROPIC}
+        kept = {**others, **({ANTHROPIC: rest} if rest else {}), API: {**extra.get(API, {}), **moved}}
+        content = context.replace(content, extra=kept)
+    return content, places
+
+
+def in_places(block: dict[str, Any], places: dict[str, str]) -> dict[str, Any]:
+    """Return a block with its settings in their places."""
+    copy = dict(block)
+    for key, path in places.items():
+        if key not in copy:
+            continue
+        value = copy.pop(key)
+        holder, _, name = path.rpartition(".")
+        if not holder:
+            copy[name] = value
+        elif copy.get(holder, {}).__class__ is dict:
+            copy[holder] = {**copy.get(holder, {}), name: value}
+    return copy
+
+
+# -- the union of blocks ----------------------------------------------------------------------------------------------
+
 POINTS = CachePoints(BEDROCK_POINT)
 POINT = "cachePoint"
 """The only key of Bedrock's cache point, which is a block after the block that it belongs to."""
 
 
-class StandardOfAnthropic(Dialect):
-    """Standard blocks that LangChain made of Anthropic's, decoded as those."""
-
-    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
-        own_blocks = [own_form(block) or {} for block in blocks]
-        for own, block in zip(own_blocks, blocks, strict=True):
-            trace_own(own, block, context)
-        found = super()._read(own_blocks, places, context)
-        types = [object_of(block, "extras").get("block_type") for block in blocks]
-        return found and [
-            (content, {} if kind is None else {"block_type": kind})
-            for (content, _), kind in zip(found, types, strict=True)
-        ]
-
-    def _faulty(self, wires: Any, key: Any, context: DecodeContext) -> Any:
-        return CONTENT.decode_one(wires, key, context)
-
-    def mark(self) -> dict[str, Any]:
-        return {**super().mark(), **STANDARD.entry(True)}
-
-
-class OfBedrock(Dialect):
-    """Blocks that langchain-aws made of Converse's, decoded as those."""
-
-    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
-        own_blocks = [converse_form(block) or {} for block in blocks]
-        for own, block in zip(own_blocks, blocks, strict=True):
-            trace_converse(own, block, context)
-        return super()._read(own_blocks, places, context)
-
-    def mark(self) -> dict[str, Any]:
-        return {**super().mark(), **STANDARD.entry(True)}
-
-    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
-        return [package_form(block) for block in super()._blocks_of(payload)]
-
-
-class OfMistral(Dialect):
-    """References that langchain-mistralai made of Mistral's, decoded as those."""
-
-    def knows(self, block: dict[str, Any]) -> bool:
-        return is_reference(block)
-
-    def _read(self, blocks: list[Any], places: list[Place], context: DecodeContext) -> Found | None:
-        own_blocks = [{"type": "reference", **block["reference"]} for block in blocks]
-        for own, block in zip(own_blocks, blocks, strict=True):
-            context.copied(own, block)
-            for key in block["reference"]:
-                context.copied(own, block, (key, f"reference.{key}"))
-        return super()._read(own_blocks, places, context)
-
-    def mark(self) -> dict[str, Any]:
-        return {**super().mark(), **STANDARD.entry(True)}
-
-    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
-        return [_as_text(block) for block in super()._blocks_of(payload)]
-
-
-def _as_text(block: dict[str, Any]) -> dict[str, Any]:
-    """Return a reference as a text; a text that was a reference stays one."""
-    if block.get("type") != "reference":
-        return block
-    return {"type": "text", "text": "", "reference": {key: value for key, value in block.items() if key != "type"}}
-
-
-class StandardOfOpenAI(Responses):
-    """Standard blocks that LangChain made of OpenAI's items, decoded as those."""
-
-    def decode(self, wires: Any, keys: list[Any], context: DecodeContext) -> list[Any]:
-        contents: list[Any] = []
-        at = 0
-        for item, number in items_of([wires[key] for key in keys]):
-            indexes = keys[at : at + number]
-            found = None if item is None else self._read_item(item, wires, indexes, context)
-            if found is None:
-                contents += [CONTENT.decode_one(wires, key, context) for key in indexes]
-            else:
-                contents += [self._marked(content, fields, context) for content, fields in found]
-            at += number
-        return contents
-
-    def _read_item(self, item: dict[str, Any], wires: Any, keys: list[Any], context: DecodeContext) -> Found | None:
-        """Return the contents of the item of blocks; None if the item has a fault.
-
-        There is one for each block, but two for the only block of an image.
-        """
-        blocks = [wires[key] for key in keys]
-        request, trace = self.adapter.read_request({"input": [item]})
-        contents = list(contents_of(request.messages))
-        is_image = len(keys) == 1 and item["type"] != "reasoning"
-        if trace.has_faults or len(contents) != (2 if is_image else len(keys)) or (is_image and INDEX in blocks[0]):
-            return None
-        for block, (copy, moves) in zip(blocks, copies_of(item, blocks), strict=False):
-            for move in moves:
-                context.copied(copy, block, move)
-        places = keys * len(contents) if is_image else keys
-        own = self.adapter.table
-        table = next((pair for pair in own.pairs if pair.name == item["type"]), own.unions["reasoning part"])
-        found = []
-        for content, key in zip(contents, places, strict=True):
-            context.trace(table, [content], wires, key, spread=False)
-            found.append((content, _rest_of(wires[key], is_first=key == keys[0])))
-        states = [content.protected for content in contents if content.protected is not None]
-        holder = blocks[0] if "encrypted_content" in blocks[0] else object_of(blocks[0], "extras")
-        context.trace(None, states, holder, "encrypted_content", spread=False)
-        return found
-
-    def mark(self) -> dict[str, Any]:
-        return {**super().mark(), **STANDARD.entry(True)}
-
-    def encode(self, contents: list[Any], context: EncodeContext) -> list[Any]:
-        blocks = super().encode(contents, context)
-        # The call and the result of an image are one block.
-        alone = [content for content in contents if content.__class__ is not ImageGenerationToolResultContent]
-        if len(blocks) != len(alone):
-            return blocks
-        joints = [
-            {key: value for key, value in (content.extra or {}).get(API, {}).items() if key == INDEX}
-            for content in alone
-        ]
-        return [{**block, **joint} for block, joint in zip(blocks, joints, strict=True)]
-
-    def _blocks_of(self, payload: dict[str, Any]) -> list[Any]:
-        return [block for item in list_of(payload, "input") for block in standard_blocks(item)]
-
-
-def _rest_of(block: dict[str, Any], *, is_first: bool) -> dict[str, Any]:
-    """Return the fields of a standard block that its item does not have, or has once for all blocks."""
-    names = [INDEX, *(["mime_type"] if block["type"] == "image" else [] if is_first else ["id", "tool_call_id"])]
-    return {name: block[name] for name in names if name in block}
-
-
-STANDARD_OF_ANTHROPIC = StandardOfAnthropic("anthropic-messages", "content block")
-STANDARD_OF_OPENAI = StandardOfOpenAI(RESPONSES, "item")
-OF_BEDROCK = OfBedrock(BEDROCK.api, "content block")
-OF_MISTRAL = OfMistral("mistral-chat", "part")
+DIALECTS = (OF_ANTHROPIC, OF_RESPONSES, OF_CHAT, OF_MISTRAL)
+"""The APIs of the blocks, in the order of preference for blocks that several have."""
+_BY_API = {one.api: one for one in (*DIALECTS, BEDROCK)}
+_STANDARD = {
+    one.api: one for one in (STANDARD_OF_ANTHROPIC, STANDARD_OF_OPENAI, FORMED_OF_BEDROCK, REFERENCE_OF_MISTRAL)
+}
+_OF_BEDROCK = ("text", "image", "document", "video", "audio")
 
 
 class ContentBlocks(Union):
@@ -243,7 +206,7 @@ class ContentBlocks(Union):
         for key, group in groupby(keys, key=lambda index: self._kind(wires[index], context)):
             indexes = list(group)
             if isinstance(key, Dialect):
-                made = key.decode(wires, indexes, context)
+                made = key.decode(wires, indexes, context, self.decode_one if key.is_standard else unknown)
             else:
                 rest = self._with_point(contents, wires, indexes, context) if key == POINT else indexes
                 made = [self.decode_one(wires, index, context) for index in rest]
@@ -262,7 +225,7 @@ class ContentBlocks(Union):
             return _reader_of(block, issuer)
         if issuer == "openai":
             return STANDARD_OF_OPENAI if block["type"] in OF_OPENAI else None
-        return STANDARD_OF_ANTHROPIC if issuer == "anthropic" and own_form(block) is not None else None
+        return STANDARD_OF_ANTHROPIC if issuer == "anthropic" and STANDARD_OF_ANTHROPIC.knows(block) else None
 
     def _with_point(
         self, contents: list[Any], wires: list[Any], indexes: list[int], context: DecodeContext
@@ -272,7 +235,7 @@ class ContentBlocks(Union):
         if last is None or last.__class__ is UnknownContent or last.cache_point is not None:
             return indexes
         block = wires[indexes[0]]
-        point = INNER.on(POINTS.row.decode(block[POINT], context), API, "bedrock-converse")
+        point = INNER.on(POINTS.row.decode(block[POINT], context), API, BEDROCK_API)
         context.trace(POINTS.row, [point], block, POINT, spread=False)
         contents[-1] = context.replace(last, cache_point=point)
         return indexes[1:]
@@ -321,13 +284,10 @@ class ContentBlocks(Union):
     def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
         blocks: list[Any] = []
         for dialect, group in groupby(contents, key=_dialect_of):
-            run = list(group)
             if dialect is None:
-                blocks += [block for content in run for block in self._encode_plain(content, context)]
-            elif dialect is STANDARD_OF_OPENAI:
-                blocks += dialect.encode(run, context)
+                blocks += [block for content in group for block in self._encode_plain(content, context)]
             else:
-                blocks += _in_form(dialect.encode(run, context), run)
+                blocks += dialect.encode(list(group), context)
         return blocks
 
     def _encode_plain(self, content: Any, context: EncodeContext) -> list[Any]:
@@ -345,44 +305,35 @@ class ContentBlocks(Union):
 def _reader_of(block: dict[str, Any], issuer: str) -> Dialect | None:
     """Return the dialect that decodes a block that is no standard block; None if no API has it."""
     if is_reference(block):
-        return OF_MISTRAL
-    return dialect_of(block, issuer) if converse_form(block) is None else OF_BEDROCK
+        return REFERENCE_OF_MISTRAL
+    if FORMED_OF_BEDROCK.knows(block):
+        return FORMED_OF_BEDROCK
+    if block.get("type").__class__ is not str:
+        keys = [key for key, value in block.items() if value is not None]
+        return BEDROCK if len(keys) == 1 and keys[0] in _OF_BEDROCK else None
+    order = sorted(DIALECTS, key=lambda one: one.api.partition("-")[0] != issuer)
+    return next((one for one in order if one.knows(block)), None)
 
 
 def _dialect_of(content: Any) -> Dialect | None:
     """Return the dialect that encodes the block of a content; None for blocks of this format."""
-    api = INNER.of(content, API)
-    if api is None:
-        return None
-    own = next((one for one in (STANDARD_OF_OPENAI, OF_BEDROCK, OF_MISTRAL) if one.api == api), None)
-    return own if own is not None and STANDARD.of(content, API) is True else BY_API[api]
+    api: Any = INNER.of(content, API)
+    own = _STANDARD.get(api) if STANDARD.of(content, API) is True else None
+    return own or _BY_API.get(api)
 
 
 def _has_own_point(content: Any) -> bool:
     return content.cache_point is not None and INNER.of(content.cache_point, API) is not None
 
 
-def _in_form(blocks: list[Any], contents: list[Any]) -> list[Any]:
-    """Return the blocks of contents as standard blocks, or in blocks `non_standard`, as their hints say."""
-    if len(blocks) != len(contents):
-        return blocks
-    formed = []
-    for block, content in zip(blocks, contents, strict=True):
-        is_standard = STANDARD.of(content, API) and INNER.of(content, API) == STANDARD_OF_ANTHROPIC.api
-        made = standard_form(block) if is_standard else block
-        around = WRAPPED.of(content, API)
-        formed.append(made if around is None else {**around, "value": made})
-    return formed
-
-
 def _with_kinds(contents: list[Any], context: DecodeContext) -> list[Any]:
     """Return contents in which each result of a hosted tool has the class of the tool that its call names."""
     calls = {call.call_id: call for call in contents if isinstance(call, HostedToolCallContent)}
-    for at, content in enumerate(contents) if calls else ():
+    for index, content in enumerate(contents) if calls else ():
         if isinstance(content, HostedToolResultContent) and content.call_id == "":
-            _pair(contents, at, context)
+            _pair(contents, index, context)
         elif content.__class__ is HostedToolResultContent and content.call_id in calls:
-            contents[at] = _of_tool(content, calls[content.call_id], context)
+            contents[index] = _of_tool(content, calls[content.call_id], context)
     return contents
 
 
@@ -421,56 +372,58 @@ TABLE.unions |= {union.name: union for union in (CONTENT, RESULT_CONTENT)}
 # -- messages of other APIs --------------------------------------------------------------------------------------------
 
 
-def with_inner(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message of another API with hints on the contents that have no standard block.
+def with_inner(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a content of another API with hints if it has no standard block.
 
-    They are blocks of that API: those of Anthropic's hosted tools in the standard form, others in a block
+    It is a block of that API: that of a hosted tool of Anthropic in the standard form, another in a block
     `non_standard`.
     """
+    message, sealed = context.message, content.protected
+    if message.role != "assistant" or is_own(message):
+        return content
     api = "" if message.origin is None else message.origin.api
-    contents = [_with_inner(content, api, context) for content in message.contents]
-    return context.with_contents(message, contents)
-
-
-def _with_inner(content: Any, api: str, context: EncodeContext) -> Any:
     is_hosted = isinstance(content, HostedToolCallContent | HostedToolResultContent) and content.executor == "provider"
-    sealed = content.protected
-    is_cited = content.__class__ is TextContent and bool(content.annotations)
-    if api == CHAT and hints.COLUMN.of(content, CHAT) == DETAILS:
-        return context.with_fields(content, {**LISTS_OF_CHAT[DETAILS].mark(), **hints.COLUMN.entry(DETAILS)})
-    if api == "anthropic-messages" and (is_hosted or is_cited):
-        return context.with_fields(content, STANDARD_OF_ANTHROPIC.mark())
-    if api == BEDROCK.api and sealed is not None and sealed.kind == "redacted":
-        return context.with_fields(content, OF_BEDROCK.mark())
-    dialect = next((one for one in DIALECTS if one.api == api), None)
     is_redacted = sealed is not None and sealed.kind == "redacted"
-    if dialect is not None and (isinstance(content, _NON_STANDARD) or is_redacted):
-        return context.with_fields(content, {**dialect.mark(), **WRAPPED.entry({"type": "non_standard"})})
-    if content.__class__ is CodeInterpreterToolResultContent and api == GOOGLE:
-        return _of_gemini(content, context)
-    if content.__class__ is CodeInterpreterToolResultContent:
-        return context.replace(content, outputs=[_as_logs(output, context) for output in content.output_list])
-    return content
+    is_cited = content.__class__ is TextContent and bool(content.annotations)
+    marks: dict[str, Any] = {}
+    if api == CHAT and hints.COLUMN.of(content, CHAT) == DETAILS:
+        marks = {**LISTS_OF_CHAT[DETAILS].mark(), **hints.COLUMN.entry(DETAILS)}
+    elif api == ANTHROPIC and (is_hosted or is_cited):
+        marks = STANDARD_OF_ANTHROPIC.mark()
+    elif api == BEDROCK_API and is_redacted:
+        marks = FORMED_OF_BEDROCK.mark()
+    elif api in _BY_API and api != BEDROCK_API and (isinstance(content, _NON_STANDARD) or is_redacted):
+        marks = {**_BY_API[api].mark(), **WRAPPED.entry({"type": "non_standard"})}
+    elif isinstance(content, CodeInterpreterToolResultContent):
+        return _of_gemini(content) if api == GOOGLE else each_output(content, _as_logs, context)
+    made: AIContent = _with(content, marks)
+    return made
 
 
-def _of_gemini(result: Any, context: EncodeContext) -> Any:
+def _with(content: Any, marks: dict[str, Any]) -> Any:
+    """Return a content with hints."""
+    extra = content.extra or {}
+    return replace(content, extra={**extra, API: {**extra.get(API, {}), **marks}}) if marks else content
+
+
+def _of_gemini(result: CodeInterpreterToolResultContent) -> CodeInterpreterToolResultContent:
     """Return a result of Gemini's code tool with its only text as a string, as langchain-google-genai requires it.
 
     The status tells a failure.
     """
     failed = result.is_error or result.error is not None
-    made = context.replace(result, outputs=[one for one in result.outputs if one.__class__ is not ErrorContent])
-    if len(made.outputs) == 1 and made.outputs[0].__class__ is TextContent:
-        text = context.with_fields(made.outputs[0], hints.FORM.entry("string"))
-        made = context.replace(made, outputs=[text])
-    return context.with_fields(context.replace(made, is_error=failed), hints.ROW.entry(STANDARD_CODE.name))
+    outputs = [one for one in result.output_list if one.__class__ is not ErrorContent]
+    if len(outputs) == 1 and outputs[0].__class__ is TextContent:
+        outputs = [_with(outputs[0], hints.FORM.entry("string"))]
+    made: CodeInterpreterToolResultContent = _with(result, hints.ROW.entry(STANDARD_CODE.name))
+    return replace(made, outputs=outputs, is_error=failed)
 
 
-def _as_logs(output: Any, context: EncodeContext) -> Any:
+def _as_logs(output: AIContent, context: EncodeContext) -> AIContent:
     """Return a text output with the hint that encodes it as logs of a code interpreter."""
-    if output.__class__ is not TextContent:
-        return output
-    return context.with_fields(output, {"type": "logs", **hints.ROW.entry("output.logs")})
+    marks = {"type": "logs", **hints.ROW.entry("output.logs")} if output.__class__ is TextContent else {}
+    made: AIContent = _with(output, marks)
+    return made
 
 
 _NON_STANDARD = (

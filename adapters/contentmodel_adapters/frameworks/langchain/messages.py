@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import is_
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
@@ -17,6 +16,7 @@ from contentmodel.authoring import (
     EncodeContext,
     MessageList,
     as_text_content,
+    each_output,
     foreign,
     hints,
     object_of,
@@ -29,28 +29,25 @@ from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.frameworks.call_signatures import is_signed, sign, without_signatures
-from contentmodel_adapters.frameworks.langchain.anthropic_forms import own_tool
-from contentmodel_adapters.frameworks.langchain.blocks import API, OUTCOMES, is_invalid
-from contentmodel_adapters.frameworks.langchain.calls import (
-    LISTS,
-    OLDER,
-    PLAN,
-    TAKEN,
-    add_repetitions,
-    without_repetitions,
-)
-from contentmodel_adapters.frameworks.langchain.cohere_forms import (
+from contentmodel_adapters.frameworks.langchain.beside import (
     BESIDE,
+    GROUNDED,
+    SOURCE,
     add_citations,
     add_documents,
+    add_sources,
     is_of_cohere,
     with_citations,
     with_documents,
+    with_grounding,
     with_places_of_sources,
+    with_sources,
+    without_cited,
     without_documents,
+    without_grounding,
 )
-from contentmodel_adapters.frameworks.langchain.contents import with_inner
-from contentmodel_adapters.frameworks.langchain.dialects import (
+from contentmodel_adapters.frameworks.langchain.blocks import API, OUTCOMES, is_invalid, is_own, own_extra
+from contentmodel_adapters.frameworks.langchain.guests import (
     BEDROCK,
     CHAT,
     COHERE,
@@ -58,10 +55,19 @@ from contentmodel_adapters.frameworks.langchain.dialects import (
     INNER,
     LISTS_OF_CHAT,
     RESPONSES,
+    own_tool,
 )
-from contentmodel_adapters.frameworks.langchain.grounding import GROUNDED, with_grounding, without_grounding
-from contentmodel_adapters.frameworks.langchain.joined import add_joints, without_joints
-from contentmodel_adapters.frameworks.langchain.result_items import ITEMS, as_function_result, with_item
+from contentmodel_adapters.frameworks.langchain.items import ITEMS, as_function_result, with_item
+from contentmodel_adapters.frameworks.langchain.repeated import (
+    LISTS,
+    OLDER,
+    PLAN,
+    TAKEN,
+    add_joints,
+    add_repetitions,
+    without_joints,
+    without_repetitions,
+)
 from contentmodel_adapters.frameworks.langchain.rows import (
     ANSWERS,
     APIS,
@@ -77,11 +83,8 @@ from contentmodel_adapters.frameworks.langchain.rows import (
     RESULT_MESSAGE,
     RESULTS,
     RESULTS_OF,
-    is_own,
     issuer_of,
-    own_extra,
 )
-from contentmodel_adapters.frameworks.langchain.sources import SOURCE, add_sources, with_sources, without_cited
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
@@ -313,7 +316,6 @@ class _Writer:
         context, own = self._context, is_own(message)
         # A list may have messages of this format beside those of others.
         context.native, context.completes = own, not own
-        message = _with_json_as_text(message, context)
         if not message.contents and not own and message.role != REMOVE:
             foreign.leave_empty(message, context)
             return
@@ -338,8 +340,6 @@ class _Writer:
             part = without_documents(part, context) if context.native else part
         elif context.native:
             part = without_cited(without_grounding(part, context), context, SOURCE, BESIDE)
-        else:
-            part = with_inner(part, context)
         part, signatures = self._without_signatures(part)
         if is_answer:
             part = _without_older_calls(part, context) if context.native else _with_columns(part, context)
@@ -407,21 +407,16 @@ def _is_a_message(content: AIContent, message: ChatMessage) -> bool:
     return is_result and (message.role == "tool" or INNER.of(content, API) is None)
 
 
-def _with_json_as_text(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message with JSON outputs as texts, except those of blocks that have JSON."""
-    contents = [_with_json_outputs_as_text(content, context) for content in message.contents]
-    return context.with_contents(message, contents)
-
-
-def _with_json_outputs_as_text(content: AIContent, context: EncodeContext) -> AIContent:
+def with_json_as_text(content: AIContent, context: EncodeContext) -> AIContent:
+    """Return a result with JSON outputs as texts, unless its block has JSON."""
     if not isinstance(content, ToolResultContent) or INNER.of(content, API) is not None:
         return content
-    outputs = [
-        as_text_content(one, context) if one.__class__ is JsonContent and hints.ROW.of(one, API) is None else one
-        for one in content.output_list
-    ]
-    same = all(map(is_, outputs, content.output_list))
-    return content if same else context.replace(content, outputs=outputs)
+    return each_output(content, _as_text, context)
+
+
+def _as_text(output: AIContent, context: EncodeContext) -> AIContent:
+    is_new = output.__class__ is JsonContent and hints.ROW.of(output, API) is None
+    return as_text_content(cast("JsonContent", output), context) if is_new else output
 
 
 def _is_signed_function(call: Any) -> bool:

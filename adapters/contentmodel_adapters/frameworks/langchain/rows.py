@@ -46,18 +46,18 @@ from contentmodel_adapters.frameworks.langchain.blocks import (
     TABLE,
     USAGE,
 )
-from contentmodel_adapters.frameworks.langchain.calls import PLAN
 from contentmodel_adapters.frameworks.langchain.contents import CONTENT as BLOCKS
 from contentmodel_adapters.frameworks.langchain.contents import RESULT_CONTENT
-from contentmodel_adapters.frameworks.langchain.dialects import (
+from contentmodel_adapters.frameworks.langchain.guests import (
     BEDROCK,
     COHERE,
     GOOGLE,
     LISTS_OF_CHAT,
     RESPONSES,
     SPOKEN,
+    Dialect,
 )
-from contentmodel_adapters.frameworks.langchain.joined import BESIDE
+from contentmodel_adapters.frameworks.langchain.repeated import PLAN
 
 AROUND = Hint[dict[str, Any]](API, "around", "the fields of the object that contains the message", fields=True)
 
@@ -124,70 +124,49 @@ _CONTENT_COLUMN.spreads = False
 
 
 class _Beside(Blocks[AIContent]):
-    """Items of OpenAI beside the content, as version 0 has them: one, or a list."""
+    """Blocks of a provider beside the content, in an entry of `additional_kwargs`: one, or a list.
+
+    `tag` is a text that each block has.
+    """
 
     classes = (dict, list)
 
-    def __init__(self, json_class: type) -> None:
+    def __init__(self, json_class: type, dialect: Dialect | None = None, tag: str | None = "type") -> None:
         super().__init__(BLOCKS)
-        self._class = json_class
+        self._class, self._tag = json_class, tag
+        self._decode = BLOCKS.decode_at if dialect is None else dialect.decode
+        self._encode = BLOCKS.encode_list if dialect is None else dialect.encode
 
     def holds(self, value: Any) -> bool:
-        is_held = value.__class__ is self._class and bool(value)
-        return is_held and (self._class is list or "type" in value)
+        if value.__class__ is not self._class or not value:
+            return False
+        blocks: Any = value if self._class is list else [value]
+        return self._tag is None or all(one.__class__ is dict and one.get(self._tag).__class__ is str for one in blocks)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        is_list = self._class is list
-        contents = BLOCKS.decode_list(value, context) if is_list else BLOCKS.decode_at(container, [key], context)
+        wires, keys = (value, [*range(len(value))]) if self._class is list else (container, [key])
+        contents = self._decode(wires, keys, context)
         return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        blocks = BLOCKS.encode_list(value, context)
+        blocks = self._encode(value, context)
         return blocks[0] if len(blocks) == 1 and self._class is dict else blocks or None
 
 
-class _Audio(_Beside):
-    """The audio of an answer. A later request refers to it by its id."""
-
-    def __init__(self) -> None:
-        super().__init__(dict)
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is dict and value.get("id").__class__ is str
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        contents = SPOKEN.decode(container, [key], context)
-        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
-
-    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        blocks = SPOKEN.encode(value, context)
-        return blocks[0] if blocks else None
-
-
-class _ListOfChat(_Beside):
-    """A list of an answer of a host of Chat Completions."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(list)
-        self._dialect = LISTS_OF_CHAT[name]
-
-    def holds(self, value: Any) -> bool:
-        return super().holds(value) and all(one.__class__ is dict and one.get("type").__class__ is str for one in value)
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        contents = self._dialect.decode(value, [*range(len(value))], context)
-        return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
-
-    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        return self._dialect.encode(value, context) or None
-
-
-def _beside(codec: _Beside) -> Column:
+def _beside(*args: Any) -> Column:
     """Return a column whose contents have the hint of the column, and which is usual for none."""
-    column = Column(codec)
+    column = Column(_Beside(*args))
     column.models, column.spreads = (), False
     return column
 
+
+_COLUMNS = {
+    **{name: _beside(list, dialect) for name, dialect in LISTS_OF_CHAT.items()},
+    "reasoning": _beside(dict),
+    "tool_outputs": _beside(list, None, None),
+    "audio": _beside(dict, SPOKEN, "id"),
+}
+"""The entries of `additional_kwargs` with blocks: of answers of Chat Completions, and OpenAI's items in version 0."""
 
 _SPLIT: dict[str, tuple[str, tuple[str, ...]]] = {
     "cache_write_tokens": (
@@ -272,9 +251,7 @@ def _answer(word: str) -> Row:
                 "additional_kwargs.reasoning_content": Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n"), ReasoningContent, hinted=True
                 ),
-                **{f"additional_kwargs.{name}": _beside(_ListOfChat(name)) for name in LISTS_OF_CHAT},
-                **{f"additional_kwargs.{name}": _beside(_Beside(json_class)) for name, json_class in BESIDE.items()},
-                "additional_kwargs.audio": _beside(_Audio()),
+                **{f"additional_kwargs.{name}": column for name, column in _COLUMNS.items()},
                 PLAN: Column(
                     NonEmptyText(ReasoningContent, "text", between="\n\n", kind="plan"), ReasoningContent, hinted=True
                 ),
@@ -365,17 +342,6 @@ TABLE.known_values("message.type", *sorted(WORDS))
 
 
 RESULT_MESSAGE = ResultMessage(RESULTS, {"message_id": "id"})
-
-
-def is_own(message: ChatMessage) -> bool:
-    """Return whether a message was decoded from this format. Its origin may be the API of its provider."""
-    return (message.origin is not None and message.origin.api == API) or API in (message.extra or {})
-
-
-def own_extra(message: ChatMessage) -> dict[str, dict[str, Any]]:
-    """Return the extra fields that make a message one of this format, whatever its origin is."""
-    extra = message.extra or {}
-    return {**extra, API: extra.get(API, {})}
 
 
 def issuer_of(provider: str, model: str | None) -> str:

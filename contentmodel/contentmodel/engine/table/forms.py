@@ -16,12 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys
+from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at
 
 NOTHING: Final[Any] = type("Nothing", (), {"__repr__": lambda self: "NOTHING"})()
 """The value of a field that an object does not have."""
 MISFIT: Final[Any] = type("Misfit", (), {"__repr__": lambda self: "MISFIT"})()
 """The result of a leaf for a value that it cannot translate."""
+
+
+Moved: TypeAlias = "tuple[Any, Any, tuple[str, str] | None]"
+"""An object of a block, the object of its part, and the paths of a value in both if they differ."""
 
 
 class Leaf:
@@ -62,6 +66,10 @@ class Leaf:
     def is_alike(self, value: Any, again: Any) -> bool:
         """Return whether a value of a block, and the value that the part spells, differ only in their spelling."""
         return False
+
+    def moves(self, block: Any, part: Any) -> Iterator[Moved]:
+        """Yield the objects in the value of a block, as `Form.moves` does."""
+        yield from ()
 
     def description(self, at: int | None = None) -> JsonObject:
         """Return the leaf as data. `at` is the index of one of several paths of a part."""
@@ -130,6 +138,21 @@ class Unlike(Leaf):
         return NOTHING if value == self._usual else value
 
 
+class Words(Leaf):
+    """One of some values, each of which is another one in the block."""
+
+    def __init__(self, *words: tuple[Json, Json], part_default: Json = NOTHING) -> None:
+        super().__init__()
+        self._words, self.part_default = words, part_default
+        self.examples = [word for word, _ in words]
+
+    def to_block(self, value: Any) -> Any:
+        return next((own for word, own in self._words if same(word, value)), MISFIT)
+
+    def to_part(self, value: Any) -> Any:
+        return next((word for word, own in self._words if same(own, value)), MISFIT)
+
+
 class OnlyText(Leaf):
     """The only text of a list of a part. An empty list is no text."""
 
@@ -171,6 +194,48 @@ class Items(Leaf):
         return [{self._part_key: item.get(self._block_key)} for item in found]
 
 
+class Each(Leaf):
+    """A list of objects, each of which has one of some forms. The first one that fits exactly applies."""
+
+    part_classes = block_classes = (list,)
+
+    def __init__(self, *forms: Form, required: bool = False) -> None:
+        super().__init__(required=required)
+        self._forms = forms
+
+    def to_block(self, value: list[Any]) -> Any:
+        found = [spelled(self._forms, item) for item in value]
+        made = [None if one is None or one[2] else one[1] for one in found]
+        return MISFIT if None in made else made
+
+    def to_part(self, value: list[Any]) -> Any:
+        made = [part_of(self._forms, item) for item in value]
+        return MISFIT if None in made else made
+
+    def moves(self, block: list[Any], part: list[Any]) -> Iterator[Moved]:
+        for one, item in zip(block, part, strict=True):
+            found = spelled(self._forms, item)
+            if found is not None:
+                yield from found[0].moves(one, item)
+
+
+def spelled(forms: Iterable[Form], part: Any) -> tuple[Form, JsonObject, JsonObject] | None:
+    """Return the first form with the same part as its inverse, the block, and the other fields of the part."""
+    for form in forms if part.__class__ is dict else ():
+        block = form.to_block(part)
+        back = None if block is None else form.to_part(block)
+        rest = MISFIT if back is None else remainder(part, back)
+        if block is not None and rest is not MISFIT:
+            return form, block, {} if rest is NOTHING else rest
+    return None
+
+
+def part_of(forms: Iterable[Form], block: Any) -> JsonObject | None:
+    """Return the part of a block by the first form that has one; None if none has."""
+    made = (form.to_part(block) for form in forms) if block.__class__ is dict else ()
+    return next((part for part in made if part is not None), None)
+
+
 ANY = Leaf()
 Spec: TypeAlias = "str | tuple[str, Leaf]"
 _Way: TypeAlias = Callable[[JsonObject], "JsonObject | None"]
@@ -192,6 +257,7 @@ class Form:
     - `beside`: further values of a part that its block does not have.
     - `renamed`: the name of the tool in the part, if the block has another one.
     - `keys`: the keys of the parts that are contents of their own, if several parts are one block.
+    - `rest`: the path of an object of the part with the fields of the block that no path maps; "" is the part itself.
 
     Raise TypeError if a field and a constant have the same path.
     """
@@ -208,6 +274,7 @@ class Form:
         beside: Iterable[str] = (),
         renamed: str | None = None,
         keys: Sequence[str] = ("",),
+        rest: str | None = None,
     ) -> None:
         self.keys = tuple(keys)
         self.name, self.part, self.block = name, dict(part), dict(block)
@@ -222,13 +289,19 @@ class Form:
             raise TypeError(f"form {name}: a path is mapped twice")
         self.places: dict[str, list[str]] = {}
         """The paths in the part of the value at each path of the block."""
-        there, back = [], []
+        there: list[_Move | _Rest] = []
+        back: list[_Move | _Rest] = []
         for paths, path, leaf in self.fields:
             self.places.setdefault(path, []).extend(paths)
             inside, target = [path_keys(one) for one in paths], path_keys(path)
             parts, blocks = [_path(keys, part_keys) for keys in inside], [_path(target, block_keys)]
             there.append(_Move(parts, [target], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default))
             back.append(_Move(blocks, inside, leaf, Leaf.to_part, leaf.block_classes, leaf.part_default))
+        self._rest, self._own = rest, {keys[0] for keys in block_keys}
+        if rest is not None:
+            holder = path_keys(rest) if rest else ()
+            there.append(_Rest(_path(holder, part_keys), (), self._own))
+            back.append(_Rest(((), self._own), holder, () if rest else {keys[0] for keys in part_keys}))
         self._respelled = {path: leaf for _, path, leaf in self.fields if leaf.may_respell}
         # The fields of the call are read for their values only: a form fits if they do.
         calls = [(_path(path_keys(path), ()), leaf) for path, leaf in self.of_call.items()]
@@ -249,6 +322,18 @@ class Form:
         start = ".".join(filter(None, (key, name)))
         return any(f"{path}.".startswith(f"{start}.") for paths, _, _ in self.fields for path in paths)
 
+    def moves(self, block: JsonObject, part: JsonObject) -> Iterator[Moved]:
+        """Yield a block and its part, with each path of the block whose value has another path in the part."""
+        yield block, part, None
+        for paths, target, leaf in self.fields:
+            if paths[0] != target:
+                yield block, part, (target, paths[0])
+            made, value = wire_at(block, target), wire_at(part, paths[0])
+            if made.__class__ is value.__class__ is list:
+                yield from leaf.moves(made, value)
+        for name in map(dotted_key, block.keys() - self._own) if self._rest else ():
+            yield block, part, (name, f"{self._rest}.{name}")
+
     def missing(self, block: JsonObject, again: JsonObject) -> Iterator[tuple[str, Json, Json]]:
         """Yield each value of a block that its parts do not spell: its path, and the value that they spell there.
 
@@ -265,7 +350,7 @@ class Form:
         }
         of_call = {path: leaf.description() for path, leaf in self.of_call.items()}
         own = {"name": self.name, "keys": list(self.keys), "part": self.part, "block": self.block}
-        return {**own, "fields": fields, "of_call": of_call}
+        return {**own, "fields": fields, "of_call": of_call, "rest": self._rest}
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
@@ -322,6 +407,28 @@ class _Move:
         return True
 
 
+class _Rest:
+    """One direction of all fields of an object that no field of the form maps. It comes last."""
+
+    __slots__ = ("_keys", "_read", "_taken", "depth")
+
+    def __init__(self, read: _Path, keys: _Keys, taken: Collection[str]) -> None:
+        """Create the move. An object with a field that is `taken` does not fit."""
+        self._read, self._keys, self._taken, self.depth = read, keys, taken, 0
+
+    def run(self, wire: JsonObject, made: JsonObject) -> bool:
+        """Write the fields of one object to the other one. Return False if they do not fit."""
+        rest = _read(wire, *self._read)
+        if rest is NOTHING or rest == {}:
+            return True
+        if rest.__class__ is not dict or not rest.keys().isdisjoint(self._taken):
+            return False
+        if self._keys:
+            return _put(made, self._keys, rest)
+        made.update(rest)
+        return True
+
+
 def _path(keys: _Keys, mapped: Iterable[_Keys]) -> _Path:
     """Return a path with the keys of its object that other paths, `mapped`, lead through."""
     return keys, {other[len(keys)] for other in mapped if len(other) > len(keys) and other[: len(keys)] == keys}
@@ -337,7 +444,7 @@ def _read(wire: Any, keys: _Keys, others: Collection[str] = ()) -> Any:
 
 
 def _way(
-    checked: Mapping[str, Json], written: Mapping[str, Json], moves: list[_Move], needed: Sequence[_Move] = ()
+    checked: Mapping[str, Json], written: Mapping[str, Json], moves: list[_Move | _Rest], needed: Sequence[_Move] = ()
 ) -> _Way:
     """Return a function that makes one object of the other. Deep fields are written first, before those around them."""
     # Many forms have the same first constant.

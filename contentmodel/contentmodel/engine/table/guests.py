@@ -30,13 +30,16 @@ from contentmodel.engine.json import (
     wire_path,
 )
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, same
 from contentmodel.engine.table.hints import GUEST, MINTED, Hint, escaped, wire_fields
 from contentmodel.engine.table.nested import Blocks
 from contentmodel.engine.table.respelling import KEYS
 from contentmodel.engine.table.unions import Union
-from contentmodel.message import Origin
+from contentmodel.errors import DecodeError
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
@@ -83,27 +86,15 @@ def each_part(parts: Sequence[JsonObject], is_named: Callable[[JsonObject], bool
     return (Group(part, {"": at}) for at, part in enumerate(parts) if is_named(part))
 
 
-class Guest:
-    """The blocks of a provider in a format: its API, the names that parts have for the provider, and the forms.
+class Provider:
+    """A provider whose objects a format keeps. No other code of a format calls the adapter of another one."""
 
-    `groups` finds the parts of each block, if a block may have several.
-    """
-
-    def __init__(
-        self, api: str, issuers: Sequence[str], forms: Sequence[Form], parts: Parts, groups: Groups = each_part
-    ) -> None:
-        self.api, self.issuers, self.forms, self.parts = api, tuple(issuers), tuple(forms), parts
-        self._groups = groups
-        self._by_name = {form.name: form for form in forms}
-        self._by_constant: dict[str, dict[Json, list[Form]]] = {}
-        """The forms by the path of their first constant in parts, and by its value."""
-        for form in forms:
-            path, value = next(iter(form.part.items()))
-            self._by_constant.setdefault(path, {}).setdefault(value, []).append(form)
+    def __init__(self, api: str) -> None:
+        self.api = api
 
     @property
     def adapter(self) -> TableAdapter:
-        """The provider's adapter. No other code of a format calls the adapter of another one."""
+        """The provider's adapter."""
         from contentmodel.adapter import adapter
 
         found: Any = adapter(self.api)
@@ -113,6 +104,48 @@ class Guest:
     def origin(self) -> Origin:
         """The origin of the provider's own values."""
         return Origin(api=self.api, issuer=self.adapter.issuer)
+
+    def read(self, payload: JsonObject) -> tuple[list[ChatMessage], DecodeContext]:
+        """Decode the messages of a request that has objects in the provider's own spelling. Also return its trace."""
+        request, inner = self.adapter.read_request(payload)
+        return request.messages, inner
+
+    def read_answer(self, payload: JsonObject) -> list[ChatMessage]:
+        """Decode the messages of an answer in the provider's own spelling; none if it has a fault."""
+        try:
+            answer = self.adapter.read_response(payload)
+        except DecodeError:
+            return []
+        return [message for choice in answer.choices for message in choice.messages]
+
+    def write(self, messages: Sequence[ChatMessage], context: EncodeContext) -> JsonObject:
+        """Encode messages of the provider with its table, without steps: the inverse of `read`. Report the losses."""
+        inner = EncodeContext(self.api, self.adapter.issuer, "request", None, self.origin)
+        self.adapter.aim(inner, None)
+        request = ChatRequest(messages=[*messages], origin=self.origin)
+        payload = self.adapter.request.encode(request, inner)
+        Encoded(payload, request, inner).hand_over(context)
+        return payload
+
+
+class Guest(Provider):
+    """The blocks of a provider in a format: its API, the names that parts have for the provider, and the forms.
+
+    `groups` finds the parts of each block, if a block may have several.
+    """
+
+    def __init__(
+        self, api: str, issuers: Sequence[str], forms: Sequence[Form], parts: Parts, groups: Groups = each_part
+    ) -> None:
+        super().__init__(api)
+        self.issuers, self.forms, self.parts = tuple(issuers), tuple(forms), parts
+        self._groups = groups
+        self._by_name = {form.name: form for form in forms}
+        self._by_constant: dict[str, dict[Json, list[Form]]] = {}
+        """The forms by the path of their first constant in parts, and by its value."""
+        for form in forms:
+            path, value = next(iter(form.part.items()))
+            self._by_constant.setdefault(path, {}).setdefault(value, []).append(form)
 
     def describe(self) -> JsonObject:
         """Return the guest as data, for documentation, coverage and generators."""
