@@ -106,6 +106,79 @@ def test_form_with_a_path_twice_is_refused() -> None:
         Form("twice", {"kind": "call"}, {"type": "use"}, {"kind": "id"})
 
 
+SOURCES = forms.Each(
+    Form("page", {"type": "cite"}, {"type": "page"}, {"more.page": ("page", forms.Leaf(required=True))}, rest="more"),
+    Form("other", {"type": "own"}, {}, {}, rest="value"),
+)
+REST = Form(
+    "result",
+    {"type": "result"},
+    {"kind": "tool"},
+    {"sources": ("cites", SOURCES), "status": ("failed", forms.Words(("error", True), ("success", False)))},
+    rest="more",
+)
+RESTED = {
+    "type": "result",
+    "status": "error",
+    "sources": [{"type": "cite", "more": {"page": 1, "x": 2}}, {"type": "own", "value": {"type": "new"}}],
+    "more": {"id": "c1", "a.b": None},
+}
+FLAT = {
+    "kind": "tool",
+    "failed": True,
+    "cites": [{"type": "page", "page": 1, "x": 2}, {"type": "new"}],
+    "id": "c1",
+    "a.b": None,
+}
+
+
+def test_other_fields_of_a_block_are_in_an_object_of_its_part() -> None:
+    assert REST.to_block(RESTED) == FLAT
+    assert REST.to_part(FLAT) == RESTED
+    assert REST.to_part({"kind": "tool"}) == {"type": "result"}
+
+
+def test_fields_of_a_part_are_other_fields_of_its_block() -> None:
+    same = Form("text", {"type": "text"}, {"type": "text"}, {"notes": "cites"}, rest="")
+    assert same.to_block({"type": "text", "text": "a", "notes": []}) == {"type": "text", "text": "a", "cites": []}
+    assert same.to_part({"type": "text", "text": "a", "cites": []}) == {"type": "text", "text": "a", "notes": []}
+    # A field of the block with the name of another field of the part has no place there.
+    assert same.to_block({"type": "text", "cites": []}) is None
+    assert same.to_part({"type": "text", "notes": []}) is None
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_rest_and_items_of_a_form_take_any_json(value: Any) -> None:
+    for key in ("sources", "status", "more"):
+        REST.to_block({**RESTED, key: value})
+    for key in ("cites", "failed", "type", "more", "status"):
+        REST.to_part({**FLAT, key: value})
+    REST.to_block({**RESTED, "sources": [value, {"type": "cite", "more": value}]})
+
+
+def test_rest_with_a_field_of_the_form_does_not_fit() -> None:
+    assert REST.to_block({**RESTED, "more": {"cites": []}}) is None
+    assert REST.to_block({**RESTED, "more": 1}) is None
+
+
+def test_moves_of_a_form_are_the_fields_with_another_place_in_the_part() -> None:
+    block = REST.to_block(RESTED)
+    assert block is not None
+    moves = [(copy is block, names) for copy, _, names in REST.moves(block, RESTED) if names is not None]
+    own = {("cites", "sources"), ("failed", "status"), ("id", "more.id"), ("a\\.b", "more.a\\.b")}
+    inner = {("page", "more.page"), ("x", "more.x"), ("type", "value.type")}
+    assert {names for is_own, names in moves if is_own} == own
+    assert {names for is_own, names in moves if not is_own} == inner
+
+
+def test_form_applies_only_if_its_inverse_returns_the_same_part() -> None:
+    twice = {**RESTED, "status": 1}
+    assert forms.spelled([REST], twice) is None
+    found = forms.spelled([REST], {**RESTED, "unknown": 1})
+    assert found is not None
+    assert found[1:] == (FLAT, {"unknown": 1})
+
+
 def test_one_is_not_true() -> None:
     assert not forms.same({"a": [1]}, {"a": [True]})
     assert forms.remainder({"a": 1, "b": 2}, {"a": True}) is forms.MISFIT
