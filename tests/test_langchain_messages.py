@@ -701,3 +701,16 @@ def test_output_of_a_server_that_is_no_text_stays_a_standard_block() -> None:
         {"type": "human", "content": "q"},
     ]
     assert contentmodel.check(payload, api=API) == []
+
+
+def test_standard_blocks_of_a_stream_are_those_of_anthropic() -> None:
+    call = {"type": "server_tool_call", "name": "web_search", "args": {"query": "q"}, "id": "s1", "index": 0}
+    page = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"}
+    given = {"type": "server_tool_result", "tool_call_id": "s1", "status": "success", "output": [page], "index": 1}
+    given["extras"] = {"block_type": "web_search_tool_result"}
+    metadata = {"model_provider": "anthropic", "output_version": "v1"}
+    asked = {"type": "human", "content": "q"}
+    messages = [asked, {"type": "ai", "content": [call, given], "response_metadata": metadata}, asked]
+    sent = convert(messages, source=API, target="anthropic-messages", kind="request", model="claude-opus-4-8").payload
+    assert [block["type"] for block in sent["messages"][1]["content"]] == ["server_tool_use", "web_search_tool_result"]
+    assert convert(messages, source=API, target=API, kind="request").payload == messages
