@@ -9,7 +9,10 @@ from typing import Any
 from contentmodel.authoring import (
     DUMPERS,
     DecodeContext,
+    Fact,
     Row,
+    content_step,
+    foreign,
     is_data_uri,
     list_of,
     media,
@@ -27,8 +30,9 @@ from contentmodel_adapters.frameworks.inspect.blocks import TABLE
 from contentmodel_adapters.frameworks.inspect.messages import (
     CONVERSATION,
     repeats_error,
-    with_complete_results,
+    with_error,
     with_known_state,
+    with_names_of_calls,
 )
 from contentmodel_adapters.frameworks.inspect.rules import REQUIRED, ROLES, RULES
 from contentmodel_adapters.frameworks.inspect.values import API, FORMATS, with_usual_pages
@@ -72,8 +76,9 @@ class InspectEvalLog(documents.ListAdapter):
         *media.with_readable_media(READS),
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
-        transcript_step(with_known_state, native=True),
-        transcript_step(with_complete_results, native=True),
+        content_step(with_known_state, attribute="protected", native=True, needs=(Fact.STATE,)),
+        content_step(with_error, *foreign.RESULTS, native=True, needs=foreign.RESULTS),
+        transcript_step(with_names_of_calls, needs=foreign.RESULTS),
     )
     request_payload_steps = (payload_step(with_references, native=True),)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from contentmodel.authoring import (
     ArgumentsObject,
@@ -24,6 +26,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
+    each_output,
     foreign,
     hints,
     is_native,
@@ -269,7 +272,7 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
     return wires
 
 
-# -- passes ------------------------------------------------------------------------------------------------------------
+# -- steps -------------------------------------------------------------------------------------------------------------
 
 
 def _model_of(message: ChatMessage) -> str | None:
@@ -286,82 +289,63 @@ def _issuer_of(message: ChatMessage, context: EncodeContext) -> str:
     return known or (API if is_own else "")
 
 
-def with_known_state(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages without opaque state of other providers than that of the message's model."""
-    return [
-        context.with_contents(message, list(_known_state(message, context)))
-        if any(content.protected for content in message.contents)
-        else message
-        for message in messages
-    ]
+def with_known_state(content: Any, context: EncodeContext) -> Any:
+    """Return a content without the opaque state of another provider than that of the model of its message."""
+    own, is_reasoning = (content.extra or {}).get(API, {}), content.__class__ is ReasoningContent
+    is_call = isinstance(content, ToolCallContent) and not is_signed(content)
+    if not (is_reasoning or is_call) or hints.ROW.read(own) == "reasoning.encrypted":
+        return content
+    sealed, issuer = content.protected, ""
+    if is_reasoning:
+        issuer = "openrouter" if is_of_openrouter(own) else _issuer_of(context.message, context)
+    if not issuer or sealed.issuer != issuer:
+        is_all = is_reasoning and not content.text
+        context.report_loss(content, None if is_all else "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
+        return [] if is_all else replace(content, protected=None)
+    kind = kind_of_state(issuer, has_summary=sealed.kind != "redacted" or bool(content.text))
+    kind = "signature" if hints.ROW.read(own) == "reasoning" else kind
+    if sealed.kind != kind:
+        context.report_loss(content, "protected.kind", reasons.OTHER_VALUE, value=kind)
+    return content
 
 
-def _known_state(message: ChatMessage, context: EncodeContext) -> Iterator[Any]:
-    of_message = _issuer_of(message, context)
-    content: Any
-    for content in message.contents:
-        is_sealed = content.__class__ is ReasoningContent or isinstance(content, ToolCallContent)
-        sealed = content.protected if is_sealed and not is_signed(content) else None
-        own = (content.extra or {}).get(API, {})
-        if sealed is None or hints.ROW.read(own) == "reasoning.encrypted":
-            yield content
-            continue
-        issuer = "openrouter" if is_of_openrouter(own) else of_message
-        issuer = issuer if content.__class__ is ReasoningContent else ""
-        if not issuer or sealed.issuer != issuer:
-            is_all = content.__class__ is ReasoningContent and not content.text
-            context.report_loss(content, None if is_all else "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
-            if not is_all:
-                yield context.replace(content, protected=None)
-            continue
-        kind = kind_of_state(issuer, has_summary=sealed.kind != "redacted" or bool(content.text))
-        kind = "signature" if hints.ROW.read(own) == "reasoning" else kind
-        if sealed.kind != kind:
-            context.report_loss(content, "protected.kind", reasons.OTHER_VALUE, value=kind)
-        yield content
-
-
-def with_complete_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose results have the names of their calls. Failed results have the message of an error."""
-    names: dict[str | None, str | None] = {}
-    fitted = []
-    for message in messages:
-        is_own = is_native(message, context)
-        contents: list[AIContent] = []
-        for content in message.contents:
-            if isinstance(content, ToolCallContent):
-                names[content.call_id] = content.name
-            elif isinstance(content, ToolResultContent):
-                content = _with_error(content, context, is_own=is_own)
-                if not is_own and content.name is None and names.get(content.call_id) is not None:
-                    content = context.replace(content, name=names[content.call_id])
-            contents.append(content)
-        fitted.append(context.with_contents(message, contents))
-    return fitted
-
-
-def _with_error(result: Any, context: EncodeContext, *, is_own: bool) -> Any:
-    if result.__class__ is CustomToolResultContent:
-        result = context.replaced(result, with_class(result, FunctionResultContent))
-    failed = bool(result.is_error) and result.__class__ is FunctionResultContent
-    if result.is_error and not is_own:
+def with_error(result: Any, context: EncodeContext) -> Any:
+    """Return a result with an outcome that the format has. A failed result has the message of an error."""
+    is_custom = result.__class__ is CustomToolResultContent
+    failed = bool(result.is_error) and (is_custom or result.__class__ is FunctionResultContent)
+    made = with_class(result, FunctionResultContent) if is_custom else result
+    if result.is_error and not is_native(context.message, context):
         context.report_loss(result, "is_error", reasons.IN_STATE)
     if result.outcome is not None and not (failed and result.outcome in OUTCOMES.values()):
         usual = result.outcome == ("failed" if result.error is not None else "succeeded")
         reason = reasons.OUTCOME if result.error is not None else reasons.NO_FIELD
         context.report_loss(result, "outcome", reasons.USUAL_OUTCOME if usual else reason, value=result.outcome)
-        result = context.replace(result, outcome=None)
-    is_written = any(hints.COLUMN.of(output, API) == "message" for output in result.outputs)
-    if not failed or is_written or "error" in (result.extra or {}).get(API, {}):
-        return result
-    outputs = [_as_message(output, context) for output in result.outputs]
-    return context.replace(result, outputs=outputs)
+        made = replace(made, outcome=None)
+    is_written = any(hints.COLUMN.of(output, API) == "message" for output in made.outputs)
+    if not failed or is_written or "error" in (made.extra or {}).get(API, {}):
+        return made
+    return each_output(made, _as_message, context)
 
 
 def _as_message(output: AIContent, context: EncodeContext) -> AIContent:
-    if output.__class__ is not TextContent:
-        return output
-    return context.replaced(output, hints.COLUMN.on(output, API, "message"))
+    return hints.COLUMN.on(output, API, "message") if output.__class__ is TextContent else output
+
+
+def with_names_of_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages with the name of its call in each result of another API that has no name."""
+    names: dict[str | None, str | None] = {}
+    named = []
+    for message in messages:
+        contents: list[Any] = []
+        for content in message.contents:
+            if isinstance(content, ToolCallContent):
+                names[content.call_id] = content.name
+            elif isinstance(content, ToolResultContent) and content.name is None and not is_native(message, context):
+                name = names.get(content.call_id)
+                content = content if name is None else context.replace(content, name=name)
+            contents.append(content)
+        named.append(context.with_contents(message, contents))
+    return named
 
 
 MESSAGES = Messages()

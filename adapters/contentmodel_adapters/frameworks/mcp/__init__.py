@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.authoring import (
     DUMPERS,
     Blocks,
@@ -17,6 +19,7 @@ from contentmodel.authoring import (
     TableAdapter,
     TextField,
     content_step,
+    each_output,
     foreign,
     hoist_instructions,
     instructions_as_text,
@@ -67,18 +70,16 @@ REQUEST = TABLE.record(
 TABLE.keep("request", "_meta", "includeContext", "task")
 
 
-def with_names_of_links(content: Any, context: EncodeContext) -> Any:
-    """Return a content in which each link in a result has a name: MCP requires one."""
-    if not isinstance(content, FunctionResultContent):
-        return content
-    outputs: list[Any] = []
-    for output in content.output_list:
-        if isinstance(output, UriContent) and output.name is None:
-            context.report_loss(output, "name", reasons.MCP_LINK_NAME)
-            output = context.replace(output, name=output.title or output.uri)
-        outputs.append(output)
-    is_same = all(new is old for new, old in zip(outputs, content.output_list, strict=True))
-    return content if is_same else context.replace(content, outputs=outputs)
+def with_names_of_links(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+    """Return a result in which each link has a name: MCP requires one."""
+    return each_output(result, _with_name, context)
+
+
+def _with_name(output: Any, context: EncodeContext) -> Any:
+    if not isinstance(output, UriContent) or output.name is not None:
+        return output
+    context.report_loss(output, "name", reasons.MCP_LINK_NAME)
+    return replace(output, name=output.title or output.uri)
 
 
 def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from operator import is_
 from typing import Any
+
+from msgspec.structs import replace
 
 from contentmodel.authoring import (
     DUMPERS,
     OF_MESSAGES,
     DecodeContext,
     EncodeContext,
+    Fact,
     Kinds,
     Row,
-    is_native,
+    content_step,
+    each_output,
+    foreign,
     media,
     payload_step,
     reasons,
     request_step,
     text_of,
     transcript_step,
+    turn_step,
     with_guests,
     with_known_tools,
 )
@@ -30,7 +37,9 @@ from contentmodel.content.hosted import (
     McpServerToolCallContent,
     McpServerToolResultContent,
 )
-from contentmodel.content.media import HostedFileContent
+from contentmodel.content.media import DataContent, HostedFileContent
+from contentmodel.content.outcomes import CompactionContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
@@ -58,37 +67,30 @@ STORES = ("anthropic", "openai", "google", "bedrock", "xai")
 """The providers of uploaded files (pydantic_ai.messages.UploadedFileProviderName)."""
 
 
-def with_providers(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages with the provider of opaque state and of stored files. Files of no provider are dropped."""
-    return [
-        message if is_native(message, context) else context.with_contents(message, _with_providers(message, context))
-        for message in messages
-    ]
-
-
-def _with_providers(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
-    issuer = "" if message.origin is None else message.origin.issuer
-    return list(_provided(message.contents, issuer, context))
-
-
-def _provided(contents: list[AIContent], issuer: str, context: EncodeContext) -> Iterator[AIContent]:
-    pairs = with_state_first(contents, context)
+def with_provider_fields(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API with the provider of the opaque state of each content, and the id of its item."""
+    pairs = with_state_first(message.contents, context)
     # The id of an item of another maker, such as xAI, means nothing to OpenAI.
     of_others = {item_id for content, item_id in pairs if content.protected and content.protected.issuer != "openai"}
-    for content, own_id in pairs:
-        item_id = None if own_id in of_others else own_id
-        if isinstance(content, ToolResultContent) and any(
-            isinstance(o, HostedFileContent) for o in content.output_list
-        ):
-            content = context.replace(content, outputs=list(_provided(content.output_list, issuer, context)))
-        content = with_standard_base64(content, context)
-        fields = provider_fields(content, item_id)
-        if isinstance(content, HostedFileContent):
-            if issuer not in STORES:
-                context.report_loss(content, None, reasons.STORED_ELSEWHERE)
-                continue
-            content, fields = typed_file(content, context), {"provider_name": issuer}
-        yield context.with_fields(content, fields) if fields else content
+    fields = [provider_fields(content, None if item_id in of_others else item_id) for content, item_id in pairs]
+    contents = [
+        context.with_fields(content, own) if own else content for (content, _), own in zip(pairs, fields, strict=True)
+    ]
+    is_same = all(map(is_, contents, message.contents))
+    return message if is_same else replace(message, contents=contents)
+
+
+def with_stored_files(content: Any, context: EncodeContext) -> Any:
+    """Return a content in which stored files have their provider. Files of no provider are dropped."""
+    if isinstance(content, ToolResultContent):
+        return each_output(content, with_stored_files, context)
+    if not isinstance(content, HostedFileContent):
+        return content
+    origin = context.message.origin
+    if origin is None or origin.issuer not in STORES:
+        context.report_loss(content, None, reasons.STORED_ELSEWHERE)
+        return []
+    return context.with_fields(typed_file(content, context), {"provider_name": origin.issuer})
 
 
 def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -153,14 +155,16 @@ class PydanticAIMessages(documents.ListAdapter):
         **dict.fromkeys(("dynamic", "on_change")),
     }
     request_steps = (
-        transcript_step(without_records, native=True),
+        turn_step(without_records, native=True, needs=(Fact.MESSAGE_RECORD,)),
         transcript_step(with_guests, native=True, guests=GUESTS),
         request_step(with_known_tools, kinds=Kinds(changes=True)),
         *documents.NORMALIZED,
-        transcript_step(with_providers),
+        turn_step(with_provider_fields, needs=(Fact.STATE, ReasoningContent, CompactionContent)),
+        content_step(with_standard_base64, needs=(Fact.STATE, DataContent)),
+        content_step(with_stored_files, HostedFileContent, *foreign.RESULTS, needs=(HostedFileContent,)),
         *media.with_readable_media(READS),
         documents.FITTING_CALLS,
-        transcript_step(with_names_of_results, native=True),
+        transcript_step(with_names_of_results, native=True, needs=(*foreign.CALLS, *foreign.RESULTS)),
     )
     request_payload_steps = (payload_step(with_instructions, native=True),)
 

@@ -176,17 +176,13 @@ def _whole_block(message: ChatMessage) -> dict[str, Any] | None:
     return block
 
 
-def without_records(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages without the fields of responses in other messages. Report them as lost."""
-    return [_without_records(message, context) for message in messages]
-
-
-def _without_records(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+def without_records(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message without the fields that only responses have, if it is none. Report them as lost."""
     is_written = bool(message.contents) or is_native(message, context)
     held = OF_MESSAGES if is_written and message.role == "assistant" else ("created",) if is_written else ()
     lost = [name for name in OF_MESSAGES if name not in held and getattr(message, name) is not None]
     context.report_records(message, held)
-    return context.replace(message, **dict.fromkeys(lost)) if lost else message
+    return msgspec.structs.replace(message, **dict.fromkeys(lost)) if lost else message
 
 
 def instructions_of(request: ChatRequest, context: EncodeContext) -> str | None:

@@ -163,7 +163,7 @@ class Exceptions(Failure):
     def __init__(self) -> None:
         super().__init__(Sign("exception", failed=FAILED))
 
-    def read(self, result: ToolResultContent, wire: Any, api: str) -> ToolResultContent:
+    def read(self, result: ToolResultContent, wire: Any, context: DecodeContext) -> ToolResultContent:
         return msgspec.structs.replace(result, is_error=True) if wire.get("exception") else result
 
     def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
