@@ -61,12 +61,13 @@ def placed(
 def with_spans(messages: list[ChatMessage], context: EncodeContext, unit: str) -> list[ChatMessage]:
     """Return the messages with the spans of citations of texts converted to `unit`."""
     return [
-        context.with_contents(message, [_with_spans(content, context, unit) for content in message.contents])
+        context.with_contents(message, [in_unit(content, context, unit) for content in message.contents])
         for message in messages
     ]
 
 
-def _with_spans(content: AIContent, context: EncodeContext, unit: str) -> AIContent:
+def in_unit(content: Any, context: EncodeContext, unit: str) -> Any:
+    """Return a text with the spans of its citations converted to `unit`, and any other content unchanged."""
     if not isinstance(content, TextContent) or not content.annotations:
         return content
     converter = SpanConverter(content.text)
@@ -77,8 +78,7 @@ def _with_spans(content: AIContent, context: EncodeContext, unit: str) -> AICont
             context.report_loss(citation, "span", reasons.CITATION_UNITS)
             citation = context.replace(citation, span=converter.convert(span, unit))
         citations.append(citation)
-    made: AIContent = context.replace(content, annotations=citations)
-    return made
+    return context.replace(content, annotations=citations)
 
 
 # -- lists of sources --------------------------------------------------------------------------------------------------

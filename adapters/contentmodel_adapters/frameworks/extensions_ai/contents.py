@@ -405,7 +405,7 @@ class Messages(MessageList):
     """The messages of a conversation. Each wire object is one message.
 
     - `defaults`: the fields that each message has, with their values.
-    - `mark`: changes a content before it is encoded. `read`: changes a content after it was decoded.
+    - `read`: changes a content after it was decoded.
     - `older`: the records of messages of older versions, whose role is an object. The last one takes any such role.
     """
 
@@ -415,12 +415,11 @@ class Messages(MessageList):
         names: Names,
         *,
         defaults: Mapping[str, Any] | None = None,
-        mark: Callable[[AIContent, EncodeContext], AIContent] | None = None,
         read: Callable[[AIContent], AIContent] | None = None,
         older: tuple[Row, ...] = (),
     ) -> None:
         super().__init__()
-        self._row, self._names, self._defaults, self._mark, self._read = row, names, defaults or {}, mark, read
+        self._row, self._names, self._defaults, self._read = row, names, defaults or {}, read
         self._older = {one.name: one for one in older}
 
     def holds(self, value: Any) -> bool:
@@ -460,8 +459,6 @@ class Messages(MessageList):
             # An empty message of another API is not written.
             foreign.leave_empty(message, context)
             return
-        if self._mark is not None:
-            message = context.with_contents(message, [self._mark(content, context) for content in message.contents])
         wire = self._row_of(message).encode(message, context)
         yield {**self._defaults, **wire} if context.completes else wire
 

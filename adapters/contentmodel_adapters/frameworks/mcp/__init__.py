@@ -43,8 +43,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common import documents
-from contentmodel_adapters.frameworks.mcp.blocks import API, CHOICE, CONTENT, PREFERRED, TABLE, TOOLS
-from contentmodel_adapters.frameworks.mcp.messages import Messages
+from contentmodel_adapters.frameworks.mcp.blocks import API, CHOICE, CONTENT, PREFERRED, TABLE, TOOLS, Messages
 from contentmodel_adapters.frameworks.mcp.response import ERRORS, RESPONSE, encode_content, with_error
 from contentmodel_adapters.frameworks.mcp.rules import RULES
 

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Filled,
+    MessageList,
     OnlyItem,
     Required,
     Roles,
@@ -146,6 +147,29 @@ MESSAGE = TABLE.record(
     Filled({"content": []}),
 )
 TABLE.keep("message", "_meta")
+
+
+class Messages(MessageList):
+    """The list of messages of a request. A user message that has only results has the role `tool`."""
+
+    tag = "role"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = [_as_tool_message(MESSAGE.decode(wire, context)) for _, wire in self.objects(value, context)]
+        context.trace_messages(messages, value, lambda message: MESSAGE)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        return [MESSAGE.encode(message, context) for message in self.kept(value, context)]
+
+
+def _as_tool_message(message: ChatMessage) -> ChatMessage:
+    contents = message.contents
+    if message.role != "user" or not contents or any(one.__class__ is not FunctionResultContent for one in contents):
+        return message
+    return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
+
+
 TOOLS = TABLE.union(
     "tool",
     [

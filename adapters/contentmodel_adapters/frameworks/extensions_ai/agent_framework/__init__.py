@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import DUMPERS, transcript_step
+from contentmodel.authoring import DUMPERS, content_step
 from contentmodel.content.citations import Citation
-from contentmodel_adapters.common.citations import with_spans
+from contentmodel.content.text import TextContent
+from contentmodel_adapters.common.citations import in_unit
 from contentmodel_adapters.frameworks.extensions_ai import answers
 from contentmodel_adapters.frameworks.extensions_ai import contents as extensions_ai
 from contentmodel_adapters.frameworks.extensions_ai.agent_framework.blocks import API, NAMES, REQUEST, RESPONSE, TABLE
 from contentmodel_adapters.frameworks.extensions_ai.agent_framework.rules import RULES
 
-WITH_SPANS = transcript_step(with_spans, needs=(Citation,), unit=NAMES.unit)
+WITH_SPANS = content_step(in_unit, TextContent, attribute="annotations", needs=(Citation,), unit=NAMES.unit)
 TYPES_OF_ANSWERS = ("chat_response", "agent_response", "agent_run_response")
 
 

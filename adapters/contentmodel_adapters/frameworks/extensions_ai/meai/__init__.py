@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import transcript_step
+from contentmodel.authoring import content_step, foreign, with_error_mark
 from contentmodel.content.citations import Citation
-from contentmodel_adapters.common.citations import with_spans
+from contentmodel.content.text import TextContent
+from contentmodel_adapters.common.citations import in_unit
 from contentmodel_adapters.frameworks.extensions_ai import answers
 from contentmodel_adapters.frameworks.extensions_ai import contents as extensions_ai
 from contentmodel_adapters.frameworks.extensions_ai.meai.blocks import API, NAMES, REQUEST, RESPONSE, TABLE
 from contentmodel_adapters.frameworks.extensions_ai.meai.rules import RULES
 
-WITH_SPANS = transcript_step(with_spans, needs=(Citation,), unit=NAMES.unit)
+WITH_SPANS = content_step(in_unit, TextContent, attribute="annotations", needs=(Citation,), unit=NAMES.unit)
+WITH_MARKS = content_step(with_error_mark, *foreign.RESULTS, native=True, needs=foreign.RESULTS)
 
 
 class ExtensionsAI(answers.WithAnswers):
@@ -27,8 +29,8 @@ class ExtensionsAI(answers.WithAnswers):
     keeps_approvals = True
     records = frozenset({"message_id", "created"})
     reasoning_fields = ("reasoning",)
-    request_steps = (*extensions_ai.STEPS, WITH_SPANS)
-    answer_steps = (*answers.MESSAGE_STEPS, WITH_SPANS)
+    request_steps = (*extensions_ai.STEPS, WITH_SPANS, WITH_MARKS)
+    answer_steps = (*answers.MESSAGE_STEPS, WITH_SPANS, WITH_MARKS)
     of_answers = frozenset({"responseId", "modelId", "createdAt", "finishReason", "usage", "continuationToken"})
 
     def recognises_list(self, items: list[Any]) -> float:

@@ -22,7 +22,6 @@ from contentmodel.authoring import (
     Silent,
     Table,
     camel_name,
-    with_error_mark,
     with_error_read,
 )
 from contentmodel.content.hosted import (
@@ -196,7 +195,7 @@ MESSAGE = TABLE.record(
 TABLE.known_values("message.role", *extensions_ai.ROLES)
 
 
-MESSAGES = extensions_ai.Messages(MESSAGE, NAMES, mark=with_error_mark, read=with_error_read)
+MESSAGES = extensions_ai.Messages(MESSAGE, NAMES, read=with_error_read)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", MESSAGES)})
 TABLE.keep("message", "additionalProperties")
 TABLE.keep("request", "additionalProperties")
