@@ -299,10 +299,7 @@ OPENAI = [
         _IMAGE,
         {
             "files.0.content.data": ("result", ID),
-            "files.0.content.media_type": (
-                "output_format",
-                forms.Affix("image/", examples=("image/png", "image/webp")),
-            ),
+            "files.0.content.media_type": ("output_format", FORMAT),
             # An image of a stream is complete for Pydantic AI.
             "result.content.status": ("status", forms.Always("completed")),
             **_SETTINGS,
