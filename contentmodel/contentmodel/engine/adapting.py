@@ -641,7 +641,7 @@ class TableAdapter:
 
 
 class Target(msgspec.Struct, frozen=True, eq=False):
-    """What is known of a model, its host and the policies before a request or an answer is looked at.
+    """Facts of a model, its host and the policies that are known before a request or an answer is looked at.
 
     `foreign` is the finding if the model of a request is one of another provider.
     """

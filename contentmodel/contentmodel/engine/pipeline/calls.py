@@ -341,7 +341,7 @@ class _Pairing:
             if self._held and is_expected:
                 self._context.report_loss(content, None, reasons.RESULT_MOVED)
             kept.append(self._with_text_only(content) if not own and self._detaches_media(content) else content)
-        message = with_contents(message, kept)
+        message = self._context.with_contents(message, kept)
         last = self.messages[-1] if self.messages else message
         if message.contents and self._held and last.role == "tool" and any(are_expected):
             # Some APIs take all results of a turn in one message.
