@@ -45,7 +45,7 @@ FORMATS: dict[str, set[str]] = {
     "turn-blocks": {"messages.py", "response.py", "spelling.py"},
     "openai-finetune": set(),
     "ag-ui": {"messages.py"},
-    "mcp-sampling": {"messages.py", "response.py"},
+    "mcp-sampling": {"response.py"},
     "agent-framework": set(),
     "atif": set(),
     "hf-messages": {"padding.py"},
