@@ -59,7 +59,7 @@ class CallsText(Codec[list[AIContent]]):
 def calls_of(text: object) -> list[dict[str, Any]] | None:
     """Return the calls of a JSON text; None if it is anything else."""
     value = _parsed(text) if isinstance(text, str) and text.lstrip()[:1] in ("{", "[") else None
-    calls = value if value.__class__ is list else [value]
+    calls: list[Any] = value if value.__class__ is list else [value]
     are_calls = calls and all(
         call.__class__ is dict and call.get("name").__class__ is str and call.get("arguments").__class__ in (dict, str)
         for call in calls

@@ -150,7 +150,7 @@ def with_plain_placeholders(messages: list[ChatMessage], context: EncodeContext)
 
     Texts of this format are changed only if an edit added media of the same kind.
     """
-    kinds: set[str] = set() if context.native else {*LISTS}
+    kinds: set[str | None] = set() if context.native else {*LISTS}
     for content in contents_of(messages) if context.native else ():
         parts = content.output_list if isinstance(content, ToolResultContent) else [content]
         kinds.update(part.media_kind for part in parts if isinstance(part, MediaContent))
