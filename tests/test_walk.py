@@ -243,6 +243,16 @@ def test_joined_message_stands_for_the_first_one_and_a_new_one_for_none() -> Non
     assert source_of(made[1], here) is made[1]
 
 
+def test_message_of_replaced_contents_keeps_its_source_if_its_role_changes() -> None:
+    def as_user(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        return [replace(one, role="user") for one in messages]
+
+    here, system = context(), message("system", text("a"))
+    made = walked([system], Plan([content_step(upper, TextContent), transcript_step(as_user)]), here)
+    assert (words(made), made[0].role, source_of(made[0], here)) == ([["A"]], "user", system)
+    assert source_of(made[0], here) is system
+
+
 def test_step_may_give_back_what_an_earlier_one_replaced() -> None:
     here = context()
     original = [message("user", text("a"))]

@@ -23,6 +23,7 @@ from contentmodel.authoring import (
     guests,
     hints,
     list_of,
+    object_of,
     runs,
     snake_name,
 )
@@ -151,7 +152,13 @@ class Formed(Dialect):
         blocks = [forms.part_of(self._written, block) or block for block in super()._blocks_of(payload, contents)]
         rests = [hints.wire_fields((content.extra or {}).get(API, {})) for content in contents]
         pairs = zip(blocks, rests, strict=True) if len(blocks) == len(rests) else ()
-        return [forms.merged(block, rest) for block, rest in pairs] or blocks
+        return [forms.merged(block, _unwritten(rest, block)) for block, rest in pairs] or blocks
+
+
+def _unwritten(rest: Block, block: Block) -> Block:
+    """Return the other fields of a block without its type, which older documents have among them."""
+    kind = object_of(block, "extras").get("block_type")
+    return {key: value for key, value in rest.items() if key != "block_type" or value != kind}
 
 
 # -- Anthropic ---------------------------------------------------------------------------------------------------------

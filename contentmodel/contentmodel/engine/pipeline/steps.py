@@ -754,8 +754,8 @@ def _pairs_of_messages(
     heirs: dict[int, ChatMessage] = {}
     others: list[ChatMessage] = []
     for message in made:
-        sources = (_source(content, known) for content in message.contents)
-        first = next((owners[at] for at in sources if at in owners), None)
+        found = (owners.get(_source(content, known, owners)) for content in message.contents)
+        first = next(filter(None, found), None)
         if first is None or heirs.setdefault(id(first), message) is not message:
             others.append(message)
     left: dict[str, list[ChatMessage]] = {}
@@ -778,9 +778,9 @@ def _pairs_of_messages(
     return pairs
 
 
-def _source(content: object, known: Mapping[int, object]) -> int:
-    """Return the identity of the value that a content replaced, or of the content itself."""
-    while known.get(id(content), content) is not content:
+def _source(content: object, known: Mapping[int, object], near: Collection[int] = ()) -> int:
+    """Return the identity of the first value that a content replaced, or of the latest one in `near`."""
+    while id(content) not in near and known.get(id(content), content) is not content:
         content = known[id(content)]
     return id(content)
 
