@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
+from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.pipeline import steps
 from contentmodel.engine.pipeline.steps import EVERY, Fact, Facts
 from contentmodel_conformance import laws
@@ -27,9 +28,18 @@ def every_step() -> Iterator[None]:
 
 def planning(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Compare what a plan makes of a request with what all steps make: payload, maps and losses are the same."""
-    planned = laws.crossed(source, target, kind, payload)
+    _compare(lambda: laws.crossed(source, target, kind, payload))
+
+
+def planning_of(adapter: Any, request: Any) -> None:
+    """Compare what a plan makes of a request of the model with what all steps make."""
+    _compare(lambda: laws.encode(adapter, "request", request))
+
+
+def _compare(encoded: Callable[[], Encoded]) -> None:
+    planned = encoded()
     with every_step():
-        whole = laws.crossed(source, target, kind, payload)
+        whole = encoded()
         losses = sorted(map(str, whole.losses))
     if planned.to_json() != whole.to_json():
         raise laws.LawBroken("planning", "$", "the payload lacks the work of a step", whole.payload, planned.payload)

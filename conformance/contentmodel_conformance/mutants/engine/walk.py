@@ -41,6 +41,27 @@ def counts_no_tools(original: Any, request: Any, api: Any) -> Any:
     return frozenset(fact for fact in original(request, api) if not (isinstance(fact, tuple) and fact[0] == "tool"))
 
 
+@change(steps, "_add_contents", BEDROCK, "planning/crossing")
+def counts_no_blank_texts(original: Any, facts: Any, contents: Any) -> None:
+    """Take no fact of texts without a visible character."""
+    original(facts, contents)
+    facts.discard(Fact.BLANK_TEXT)
+
+
+@change(steps, "_add_messages", CHAT, "planning/any")
+def counts_no_authors(original: Any, facts: Any, messages: Any, api: Any) -> None:
+    """Take no fact of the names of authors."""
+    original(facts, messages, api)
+    facts.discard(Fact.AUTHOR)
+
+
+@change(steps, "_add_messages", CHAT, "planning/any")
+def counts_no_records_of_messages(original: Any, facts: Any, messages: Any, api: Any) -> None:
+    """Take no fact of the times, counts and ends of messages."""
+    original(facts, messages, api)
+    facts.discard(Fact.MESSAGE_RECORD)
+
+
 # -- plans -------------------------------------------------------------------------------------------------------------
 
 
@@ -68,6 +89,29 @@ def forgets_the_last_walk(original: Any, chosen: Any, facts: Any) -> Any:
     return tuple(stage for at, stage in enumerate(stages) if at != last)
 
 
+@change(steps.Plan, "planned", CHAT, "rules/crossing")
+def plans_without_conditions(original: Any, self: Any, facts: Any, context: Any) -> Any:
+    """Choose the steps of every host, model and policy."""
+    kept, self._chosen = (
+        self._chosen,
+        {key: tuple(replace(step, on=None) for step in chosen) for key, chosen in self._chosen.items()},
+    )
+    try:
+        return original(self, facts, context)
+    finally:
+        self._chosen = kept
+
+
+@change(steps.Plan, "stages", CHAT, "rules/crossing")
+def keeps_a_plan_for_all_facts(original: Any, self: Any, facts: Any, context: Any) -> Any:
+    """Keep the plan of the first request for all requests to the target."""
+    key = id(self), context.native, context.is_aimed
+    return _first_plans.setdefault(key, original(self, facts, context))
+
+
+_first_plans: dict[Any, Any] = {}
+
+
 # -- the walk ----------------------------------------------------------------------------------------------------------
 
 
@@ -75,3 +119,44 @@ def forgets_the_last_walk(original: Any, chosen: Any, facts: Any) -> Any:
 def joins_messages_again(original: Any, self: Any, message: Any, context: Any, idle: Any, *, is_own: Any) -> Any:
     """Drop all but the first of the messages that a message becomes."""
     return original(self, message, context, idle, is_own=is_own)[:1]
+
+
+@change(steps, "recorded", CHAT, "tracing/any")
+def records_no_contents(original: Any, content: Any, made: Any, context: Any) -> Any:
+    """Record no content that a step of a walk made."""
+    return made if isinstance(made, list | tuple) else (made,)
+
+
+@change(steps, "recorded_turns", CHAT, "tracing/any")
+def records_no_turns(original: Any, message: Any, made: Any, context: Any) -> Any:
+    """Record no message that a step of a walk made."""
+    return list(made) if isinstance(made, list | tuple) else [made]
+
+
+@change(steps, "compared", CHAT, "tracing/any")
+def records_nothing_of_transcripts(original: Any, old: Any, new: Any, context: Any) -> Any:
+    """Record nothing that a step over all messages, or over a request, made."""
+    return new
+
+
+@change(steps, "_pairs", CHAT, "accounting/crossing")
+def pairs_replaced_parts_in_reverse(original: Any, old: Any, new: Any, known: Any) -> Any:
+    """Take the last new part for what replaced the first one."""
+    pairs = original(old, new, known)
+    return [(before, after) for (before, _), (_, after) in zip(pairs, reversed(pairs), strict=True)]
+
+
+@change(steps, "_pairs_of_messages", CHAT, "tracing/any")
+def finds_no_replaced_messages(original: Any, gone: Any, made: Any, known: Any) -> Any:
+    """Record no message that a step over all messages made."""
+    return []
+
+
+@change(steps.Walk, "__call__", CHAT, "rules/crossing")
+def walks_to_the_first_change(original: Any, self: Any, messages: Any, context: Any) -> Any:
+    """End a walk at the first message that it changes."""
+    for number, message in enumerate(messages):
+        made = original(self, [message], context)
+        if len(made) != 1 or made[0] is not message:
+            return [*messages[:number], *made, *messages[number + 1 :]]
+    return messages
