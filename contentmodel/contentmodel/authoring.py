@@ -13,7 +13,7 @@ from contentmodel.capabilities import Capabilities, CapabilityTable, Host, Liste
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
-from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays
+from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents
 from contentmodel.engine.json import (
     DUMPERS,
     camel_name,
@@ -505,6 +505,7 @@ __all__ = [
     "whole_number",
     "whole_seconds",
     "wire_fields",
+    "with_contents",
     "with_custom_calls",
     "with_custom_results",
     "with_date",

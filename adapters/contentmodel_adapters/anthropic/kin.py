@@ -7,7 +7,6 @@ target.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import is_
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +25,7 @@ from contentmodel.authoring import (
     needs,
     object_of,
     reasons,
+    with_contents,
 )
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
@@ -147,7 +147,7 @@ def with_citations_of_kin(messages: list[ChatMessage], context: EncodeContext) -
         if not is_native(message, context):
             api = context.api if is_kept and message.origin is not None and message.origin.api in _ROWS else None
             contents = [_with_rows(content, api, context) for content in message.contents]
-            message = message if all(map(is_, contents, message.contents)) else replace(message, contents=contents)
+            message = with_contents(message, contents)
         changed.append(message)
     return changed
 

@@ -390,14 +390,13 @@ class EncodeContext:
 
     def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
         """Return the message with other contents, recorded as its replacement; the same message if unchanged."""
-        if _are_same(contents, message.contents):
-            return message
-        changed: ChatMessage = self.replaced(message, msgspec.structs.replace(message, contents=contents))
-        return changed
+        changed = with_contents(message, contents)
+        return message if changed is message else self.replaced(message, changed)
 
     def with_messages(self, request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
         """Return the request with other messages, recorded as its replacement; the same request if unchanged."""
-        return request if _are_same(messages, request.messages) else self.replace(request, messages=messages)
+        is_same = len(messages) == len(request.messages) and all(map(is_, messages, request.messages))
+        return request if is_same else self.replace(request, messages=messages)
 
     def report_loss(
         self,
@@ -534,8 +533,11 @@ def _plain_default(default: object) -> object:
     return default.factory() if hasattr(default, "factory") else default
 
 
-def _are_same(new: Sequence[object], old: Sequence[object]) -> bool:
-    return len(new) == len(old) and all(map(is_, new, old))
+def with_contents(message: ChatMessage, contents: Sequence[Any]) -> ChatMessage:
+    """Return the message with other contents; the same message if they are the same."""
+    if len(contents) == len(message.contents) and all(map(is_, contents, message.contents)):
+        return message
+    return msgspec.structs.replace(message, contents=contents)
 
 
 def is_native(message: ChatMessage, context: EncodeContext) -> bool:

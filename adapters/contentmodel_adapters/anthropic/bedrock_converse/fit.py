@@ -36,6 +36,7 @@ from contentmodel.authoring import (
     settings,
     transcript_step,
     turn_step,
+    with_contents,
     with_fitting_calls,
     with_known_tools,
     without_blank_instructions,
@@ -271,7 +272,7 @@ def with_named_documents(messages: list[ChatMessage], context: EncodeContext) ->
     for message in messages:
         if not is_native(message, context) and not _NAMED.isdisjoint(map(type, message.contents)):
             contents = [names.fitting(content, context) for content in message.contents]
-            message = message if all(map(is_, contents, message.contents)) else replace(message, contents=contents)
+            message = with_contents(message, contents)
         changed.append(message)
     return changed
 

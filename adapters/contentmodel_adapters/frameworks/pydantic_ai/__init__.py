@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from operator import is_
 from typing import Any
-
-from msgspec.structs import replace
 
 from contentmodel.authoring import (
     DUMPERS,
@@ -27,6 +24,7 @@ from contentmodel.authoring import (
     text_of,
     transcript_step,
     turn_step,
+    with_contents,
     with_guests,
     with_known_tools,
 )
@@ -76,8 +74,7 @@ def with_provider_fields(message: ChatMessage, context: EncodeContext) -> ChatMe
     contents = [
         context.with_fields(content, own) if own else content for (content, _), own in zip(pairs, fields, strict=True)
     ]
-    is_same = all(map(is_, contents, message.contents))
-    return message if is_same else replace(message, contents=contents)
+    return with_contents(message, contents)
 
 
 def with_stored_files(content: Any, context: EncodeContext) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import repeat
-from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -26,6 +25,7 @@ from contentmodel.authoring import (
     settings,
     transcript_step,
     turn_step,
+    with_contents,
     with_date,
     with_fitting_calls,
     with_known_tools,
@@ -149,8 +149,7 @@ def with_signed_parts(message: ChatMessage, context: EncodeContext) -> ChatMessa
             content = signed
         joined.append(content)
         pending = content if isinstance(content, ReasoningContent) and is_signed(content) else None
-    is_same = len(joined) == len(message.contents) and all(map(is_, joined, message.contents))
-    return message if is_same else replace(message, contents=joined)
+    return with_contents(message, joined)
 
 
 def takes_guest(guest: AIContent, request: ChatRequest, context: EncodeContext) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import repeat
-from operator import is_
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,6 +22,7 @@ from contentmodel.authoring import (
     settings,
     transcript_step,
     turn_step,
+    with_contents,
     with_date,
     with_fitting_calls,
     with_known_tools,
@@ -94,8 +94,7 @@ def with_signed_thoughts(message: ChatMessage, context: EncodeContext) -> ChatMe
                 divided.append(context.replaced(content, ReasoningContent(protected=content.protected)))
             content = context.replace(content, protected=None)
         divided.append(content)
-    is_same = len(divided) == len(message.contents) and all(map(is_, divided, message.contents))
-    return message if is_same else replace(message, contents=divided)
+    return with_contents(message, divided)
 
 
 def with_signed_turn(message: ChatMessage, context: EncodeContext) -> ChatMessage:

@@ -8,7 +8,7 @@ paths in the inner payloads to paths in the container.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -35,19 +35,28 @@ Return None if it did not decode the field. A residue field has the name `extra.
 """
 
 
-class Inner:
-    """The API whose messages a container holds. No other code of the container calls the adapter of this API."""
+class Other:
+    """Another API whose values a format holds. No other code of the format calls the adapter of this API."""
 
-    def __init__(self, api: str, messages: str) -> None:
-        """Create the declaration. `messages` is the field of the API's requests that has the messages."""
-        self.api, self.messages = api, messages
+    def __init__(self, api: str) -> None:
+        self.api = api
 
     @property
     def adapter(self) -> TableAdapter:
         """The adapter of the API."""
         from contentmodel.adapter import adapter
 
-        return cast("TableAdapter", adapter(self.api))
+        found: Any = adapter(self.api)
+        return found  # type: ignore[no-any-return]
+
+
+class Inner(Other):
+    """The API whose messages a container holds."""
+
+    def __init__(self, api: str, messages: str) -> None:
+        """Create the declaration. `messages` is the field of the API's requests that has the messages."""
+        super().__init__(api)
+        self.messages = messages
 
     def decode(self, fields: JsonObject, messages: JsonArray) -> tuple[ChatRequest, Json, DecodeContext]:
         """Decode messages, and the other fields of a request. Return the request, its payload, and the trace."""

@@ -29,13 +29,13 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.context import is_native
+from contentmodel.engine.context import is_native, with_contents
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.foreign import INSTRUCTION_ROLES, joined_messages, leave_empty
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
 from contentmodel.engine.pipeline.names import calls_of, validator, with_distinct_ids, with_names
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing, is_announced
-from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, HOSTED, compared, needs, with_contents
+from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, HOSTED, compared, needs
 from contentmodel.engine.table.hints import GUEST
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex

@@ -26,7 +26,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.context import EncodeContext, is_native, stays
+from contentmodel.engine.context import EncodeContext, is_native, stays, with_contents
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.lowering import APPROVALS, is_only_of_models, lowered
@@ -47,7 +47,6 @@ from contentmodel.engine.pipeline.steps import (
     transcript_step,
     turn_step,
     walked,
-    with_contents,
 )
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients

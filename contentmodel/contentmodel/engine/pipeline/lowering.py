@@ -42,10 +42,11 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.context import with_contents
 from contentmodel.engine.json import whole_number, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
-from contentmodel.engine.pipeline.steps import compared, each_output, recorded, with_contents
+from contentmodel.engine.pipeline.steps import compared, each_output, recorded
 from contentmodel.engine.table.hints import COLUMN, FAILURE
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.message import ChatMessage, contents_of

@@ -16,11 +16,11 @@ import msgspec
 
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
-from contentmodel.engine.context import is_all_native, is_native
+from contentmodel.engine.context import is_all_native, is_native, with_contents
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
-from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, with_contents
+from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS
 from contentmodel.engine.table.hints import minted, minted_id, with_call_id
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import (

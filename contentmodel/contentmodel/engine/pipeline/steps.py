@@ -785,13 +785,6 @@ def _source(content: object, known: Mapping[int, object], near: Collection[int] 
     return id(content)
 
 
-def with_contents(message: ChatMessage, contents: Sequence[AIContent]) -> ChatMessage:
-    """Return the message with other contents; the same message if they are the same."""
-    if len(contents) == len(message.contents) and all(map(is_, contents, message.contents)):
-        return message
-    return msgspec.structs.replace(message, contents=contents)
-
-
 def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], context: EncodeContext) -> _R:
     """Apply a step to each output of a result. Return the result with what the step made of them."""
     outputs: list[AIContent] = []

@@ -21,11 +21,11 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
 )
-from contentmodel.engine.context import DecodeContext, EncodeContext, is_all_native, is_native
+from contentmodel.engine.context import DecodeContext, EncodeContext, is_all_native, is_native, with_contents
 from contentmodel.engine.json import JsonObject, child_path, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone, with_distinct_ids
-from contentmodel.engine.pipeline.steps import Fact, compared, needs, with_contents
+from contentmodel.engine.pipeline.steps import Fact, compared, needs
 from contentmodel.engine.table.hints import ROW, Hint
 from contentmodel.message import Origin, contents_of
 from contentmodel.pairs import Place, TranscriptIndex

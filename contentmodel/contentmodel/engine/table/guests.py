@@ -31,6 +31,7 @@ from contentmodel.engine.json import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.inner import Other
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, same
 from contentmodel.engine.table.hints import GUEST, MINTED, Hint, escaped, wire_fields
@@ -42,7 +43,6 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
-    from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.table.rows import Row
 
 TEXTS = Hint[dict[str, str]](None, "guest_texts", "the JSON texts of fields that a part has as text, by name")
@@ -86,19 +86,8 @@ def each_part(parts: Sequence[JsonObject], is_named: Callable[[JsonObject], bool
     return (Group(part, {"": at}) for at, part in enumerate(parts) if is_named(part))
 
 
-class Provider:
-    """A provider whose objects a format keeps. No other code of a format calls the adapter of another one."""
-
-    def __init__(self, api: str) -> None:
-        self.api = api
-
-    @property
-    def adapter(self) -> TableAdapter:
-        """The provider's adapter."""
-        from contentmodel.adapter import adapter
-
-        found: Any = adapter(self.api)
-        return found  # type: ignore[no-any-return]
+class Provider(Other):
+    """A provider whose objects a format keeps."""
 
     @property
     def origin(self) -> Origin:
