@@ -244,6 +244,7 @@ class EncodeContext:
         "native",
         "origin",
         "own_contents",
+        "owners",
         "pending_losses",
         "placeholders",
         "policies",
@@ -302,6 +303,8 @@ class EncodeContext:
         self._tools_by_name: tuple[Sequence[Any], dict[str, Any]] = (), {}
         # The fields of a PendingLoss. Tuples are cheaper, and most losses are never read.
         self.pending_losses: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
+        self.owners: dict[int, object] = {}
+        """The owners of lost parts, by the index of the loss, where they are known."""
         self.replacements: list[tuple[object, object]] = []
         self._originals: dict[int, object] = {}
         self._indexed = 0
@@ -466,9 +469,11 @@ class EncodeContext:
             reason = _reason_for(owner, name, value)
             if value.__class__ is CachePoint:
                 # Some formats have cache points beside the contents.
+                self.owners[len(self.pending_losses)] = owner
                 self.report_loss(value, None, reason)
             elif name in _APART and isinstance(value, list) and all(isinstance(i, msgspec.Struct) for i in value):
                 for item in value:
+                    self.owners[len(self.pending_losses)] = owner
                     self.report_loss(item, None, reason)
             else:
                 self.report_loss(owner, name, reason)

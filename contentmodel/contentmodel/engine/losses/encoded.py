@@ -211,6 +211,7 @@ class Encoded:
         losses: list[Loss] = []
         as_text: list[Loss] = []
         for pending in pending_losses:
+            model.above = None if pending.above is None else model.source(pending.above)
             if pending.reason is OPAQUE_STATE and wire.is_inside(pending.owner):
                 continue
             found = wire.losses(pending, model)
@@ -348,8 +349,8 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
 
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
-    made = _made_by_steps(context)
-    for owner, field, reason, api, values in context.pending_losses:
+    made, owners = _made_by_steps(context), context.owners
+    for at, (owner, field, reason, api, values) in enumerate(context.pending_losses):
         if id(owner) in made:
             continue
         if reason == RESIDUE:
@@ -359,7 +360,7 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
             continue  # The caller named it.
         if reason == ARGUMENTS_SPELLING and not _is_spelled(owner):
             continue
-        yield PendingLoss(owner, field, reason, api, values)
+        yield PendingLoss(owner, field, reason, api, values, owners.get(at))
         if field is None and reason.kind in ("dropped", "degraded"):
             protected, extra = getattr(owner, "protected", None), getattr(owner, "extra", None)
             if protected is not None:

@@ -82,6 +82,8 @@ class PendingLoss(msgspec.Struct, frozen=True):
     reason: Reason
     api: str | None = None
     values: JsonObject = {}
+    above: object = None
+    """The owner of a lost part; None if it is not known."""
 
     def at(self, path: str, target: str, what: str, *, exact: bool = True) -> Loss:
         """Return the loss with its path."""

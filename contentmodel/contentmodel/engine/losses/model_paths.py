@@ -99,6 +99,10 @@ Owned: TypeAlias = tuple[Any, str, int | None]
 """The owner of a part, its attribute there, and the index of the part if the attribute is a list."""
 
 
+_MOST = 2
+"""The depth of the deepest messages: those of a branch of a request, or of a choice of an answer."""
+
+
 class Owners:
     """The owner of each part of model values, found level by level, on demand.
 
@@ -110,6 +114,9 @@ class Owners:
         self._paths: dict[int, str] = {id(value): root for value in roots}
         self._owned: dict[int, Owned] = {}
         self._level: list[Any] = []
+        self._depth = 0
+        self._near: dict[int, Owned] = {}
+        self._seen: set[int] = set()
         for index, value in enumerate(roots):
             if value.__class__ is not list:
                 self._level.append(value)
@@ -119,32 +126,20 @@ class Owners:
                 self._paths.setdefault(id(item), f"{root}[{at}]")
             self._level += value
 
-    def of(self, part: object) -> Owned | None:
-        """Return the owner of a part; None if it has none."""
+    def of(self, part: object, near: object = None) -> Owned | None:
+        """Return the owner of a part; None if it has none. A value `near` may be its owner."""
         if id(part) in self._roots:
             return None
-        while (owned := self._owned.get(id(part))) is None and self._level:
-            self._descend()
+        owned = self._owned.get(id(part))
+        if owned is None and near is not None:
+            if id(near) not in self._seen:
+                self._seen.add(id(near))
+                _add_owners([near], self._near)
+            owned = self._near.get(id(part))
+        while owned is None and self._level and not (part.__class__ is ChatMessage and self._depth >= _MOST):
+            self._level, self._depth = _add_owners(self._level, self._owned), self._depth + 1
+            owned = self._owned.get(id(part))
         return owned
-
-    def _descend(self) -> None:
-        owned = self._owned
-        below: list[Any] = []
-        for owner in self._level:
-            names, values_of = _parts(owner.__class__)
-            values = values_of(owner)
-            if not any(values):
-                continue
-            for name, value in zip(names, values, strict=True):
-                if value.__class__ is list:
-                    for index, item in enumerate(value):
-                        if id(item) not in owned and item.__class__ not in _PLAIN:
-                            owned[id(item)] = owner, name, index
-                            below.append(item)
-                elif value and value.__class__ not in _PLAIN and id(value) not in owned:
-                    owned[id(value)] = owner, name, None
-                    below.append(value)
-        self._level = below
 
     def root_of(self, part: object) -> int | None:
         """Return the index of the root that contains a part, or that it is; None if it is in none."""
@@ -162,6 +157,26 @@ class Owners:
                 path = f"{above}.{name}" if index is None else stepped(f"{above}.{name}", index)
                 self._paths[id(part)] = path
         return path
+
+
+def _add_owners(level: Iterable[Any], owned: dict[int, Owned]) -> list[Any]:
+    """Add the owner of each part that is right below a level. Return these parts."""
+    below: list[Any] = []
+    for owner in level:
+        names, values_of = _parts(owner.__class__)
+        values = values_of(owner)
+        if not any(values):
+            continue
+        for name, value in zip(names, values, strict=True):
+            if value.__class__ is list:
+                for index, item in enumerate(value):
+                    if id(item) not in owned and item.__class__ not in _PLAIN:
+                        owned[id(item)] = owner, name, index
+                        below.append(item)
+            elif value and value.__class__ not in _PLAIN and id(value) not in owned:
+                owned[id(value)] = owner, name, None
+                below.append(value)
+    return below
 
 
 @cache
@@ -188,6 +203,8 @@ class ModelPaths:
     ) -> None:
         self.target = target
         self.owners = Owners(roots, root)
+        self.above: object = None
+        """The owner of the lost value whose place is looked for; None if it is not known."""
         self.originals: dict[int, object] = {}
         """The values that others replaced, by the identity of these."""
         root_ids = {id(value) for value in roots}

@@ -8,7 +8,7 @@ decoded value. Its path follows from the place of its owner, by the row of the o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Protocol, TypeAlias
 
@@ -233,16 +233,18 @@ class WirePaths:
 
     def locate(self, container: object, key: str | int | None) -> str:
         """Return the path of `container[key]`. If `key` is None, return the path of the container."""
-        moved = self._elsewhere.get(id(container), {}).get(str(key))
-        if moved is not None:
+        if self._elsewhere and (moved := self._elsewhere.get(id(container), {}).get(str(key))) is not None:
             return self.locate(*moved[0])
         path = self.path(container)
         return path if key is None else stepped(path, key)
 
     # -- places of objects -------------------------------------------------------------------------------------
 
-    def place(self, item: object, model: ModelPaths) -> Place | None:
-        """Return the origin of an object of the decoded value; None if no row and no trace leads to it."""
+    def place(self, item: object, model: ModelPaths, near: object = None) -> Place | None:
+        """Return the origin of an object of the decoded value; None if no row and no trace leads to it.
+
+        `near` may be an object that contains it.
+        """
         decoded = self._decoded(item) if id(item) in self._replaced else item
         known = self._places.get(id(decoded))
         if known is None and id(decoded) in self._traces:
@@ -250,7 +252,7 @@ class WirePaths:
         if known is not None:
             return known
         former = self._owners.get(id(decoded))
-        owned = (former, "", None) if former is not None else model.owners.of(item)
+        owned = (former, "", None) if former is not None else model.owners.of(item, near or model.above)
         above = None if owned is None else self.place(owned[0], model)
         if owned is None or above is None:
             return None
@@ -329,8 +331,11 @@ class WirePaths:
         owner = pending.owner
         if id(owner) in model.originals or owner.__class__ is ChatMessage:
             owner = model.source(owner)
-        if pending.field is None and pending.api is None and (whole := self.place(owner, model)) is not None:
-            return self._losses_of_whole(pending, owner, whole, model)
+        place = self.place(owner, model) if pending.field is None or pending.api is not None else None
+        if place is not None and pending.api is None:
+            return self._losses_of_whole(pending, owner, place, model)
+        if place is not None and self._has_residue_of(pending.api, pending.field, place):
+            return self._losses_of_residue(pending, place, model)
         origin = self._find(owner, pending.field, model)
         if origin is None:
             return [model.loss(pending)]
@@ -339,12 +344,11 @@ class WirePaths:
             # The API has no message object. The lost contents of the message have their own losses.
             return []
         name, found = what_of(pending), []
-        for path, inside, exact in self._paths(pending, place, field):
-            named = name + inside if pending.api else name
-            # The residue of a format around a guest is in the part, and not in the block that the part spells.
-            is_moved = self._has_other_paths and not self._is_around(pending.api, place)
-            for actual in self._actual(path + inside, place) if is_moved else (path + inside,):
-                found.append(pending.at(actual, model.target, named, exact=exact and has_place))
+        if pending.api is not None and self._has_residue_of(pending.api, pending.field, place):
+            return self._losses_of_residue(pending, place, model, exact=has_place)
+        for path, exact in self._paths(pending, place, field):
+            for actual in self._actual(path, place) if self._has_other_paths else (path,):
+                found.append(pending.at(actual, model.target, name, exact=exact and has_place))
         if has_place and pending.field is None and pending.reason.kind == "dropped":
             beside = self._beside(owner, pending.owner, place, model, has_state=False)
             found += [pending.at(path, model.target, name) for path in beside]
@@ -368,6 +372,25 @@ class WirePaths:
             beside = self._beside(owner, pending.owner, place, model, has_state=has_state)
             found += [pending.at(path, target, name) for path in beside] if beside else ()
         return found
+
+    def _losses_of_residue(
+        self, pending: PendingLoss, place: Place, model: ModelPaths, *, exact: bool = True
+    ) -> list[Loss]:
+        """Return the losses of a residue field: of the whole value, or of fields in it if others were decoded."""
+        api, field, name = pending.api or "", pending.field or "", what_of(pending)
+        path = residue_path(place.path, field, None if api == self._api else place.wire)
+        residue = ((getattr(pending.owner, "extra", None) or {}).get(api) or {}).get(field)
+        inside: Iterable[str] = ("",)
+        if residue and residue.__class__ in (dict, list):
+            inside = residue_places(residue, value_at(self._payload, self._actual(path, place)[0]), "")
+        # The residue of a format around a guest is in the part, and not in the block that the part spells.
+        if not self._has_other_paths or self._is_around(api, place):
+            return [pending.at(path + end, model.target, name + end, exact=exact) for end in inside]
+        return [
+            pending.at(actual, model.target, name + end, exact=exact)
+            for end in inside
+            for actual in self._actual(path + end, place)
+        ]
 
     def is_inside(self, state: object) -> bool:
         """Return whether an opaque state is inside of a wire object that is lost as a whole."""
@@ -410,7 +433,7 @@ class WirePaths:
             if place is not None:
                 found, rest = (place, None) if field is None else self._deepest(place, owner, field, model)
                 return found, rest, has_place
-            above = model.owners.of(owner)
+            above = model.owners.of(owner, model.above)
             if above is None:
                 return None
             owner, attribute, index = above
@@ -428,8 +451,8 @@ class WirePaths:
         deepest, value = (place, field), owner
         while "." in attribute:
             name, _, attribute = attribute.partition(".")
-            value = getattr(value, name, None)
-            inner = self.place(value, model) if isinstance(value, msgspec.Struct) else None
+            above, value = value, getattr(value, name, None)
+            inner = self.place(value, model, above) if isinstance(value, msgspec.Struct) else None
             if inner is not None:
                 deepest = inner, f"{attribute}{dollar}{inside}"
         return deepest
@@ -441,30 +464,20 @@ class WirePaths:
             return None
         is_object = place.row is not None and place.wire.__class__ is dict
         has_field = is_object and place.row.fields_of(field, place.wire)  # type: ignore[union-attr]
-        inner = None if has_field else self.place(value, model)
+        inner = None if has_field else self.place(value, model, owner)
         return None if inner is None else (inner, None)
 
-    def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterable[tuple[str, str, bool]]:
-        """Return the paths of a lost value: of the field, inside of the field, and whether they are exact."""
-        api = pending.api
-        if api is not None and self._has_residue_of(api, pending.field, place):
-            field = pending.field or ""
-            path = residue_path(place.path, field, None if api == self._api else place.wire)
-            extra: Mapping[str, JsonObject] = getattr(pending.owner, "extra", None) or {}
-            residue = extra.get(api, {}).get(field)
-            if residue.__class__ not in (dict, list) or not residue:
-                return [(path, "", True)]
-            actual = value_at(self._payload, self._actual(path, place)[0])
-            return [(path, inside, True) for inside in residue_places(residue, actual, "")]
-        if field is not None and api is None:
+    def _paths(self, pending: PendingLoss, place: Place, field: str | None) -> Iterable[tuple[str, bool]]:
+        """Return the paths of a lost value, and whether each is exact."""
+        if field is not None and pending.api is None:
             return _field_paths(place, field)
-        exact, pieces = api is None and pending.reason.kind != "degraded", place.pieces
+        exact, pieces = pending.api is None and pending.reason.kind != "degraded", place.pieces
         names = pieces(place.wire) if pieces is not None and exact else []
         if names:
-            return [(wire_path(place.path, name), "", exact) for name in names]
-        return [(place.path, "", exact and pieces is None)]
+            return [(wire_path(place.path, name), exact) for name in names]
+        return [(place.path, exact and pieces is None)]
 
-    def _has_residue_of(self, api: str, field: str | None, place: Place) -> bool:
+    def _has_residue_of(self, api: str | None, field: str | None, place: Place) -> bool:
         """Return whether a wire object has a residue field. A format may have fields of another API beside its own."""
         if api == self._api or (place.wire.__class__ is dict and field in place.wire):
             return True
@@ -508,16 +521,16 @@ def _element(container: Json, key: str | int | None) -> Json:
         return None
 
 
-def _field_paths(place: Place, field: str) -> list[tuple[str, str, bool]]:
+def _field_paths(place: Place, field: str) -> list[tuple[str, bool]]:
     """Return the path of each wire field that holds a model field; the path of the object if there is no such field."""
     attribute, _, inside = field.partition("$")
     wire = place.wire
     names = place.row.fields_of(attribute, wire) if wire.__class__ is dict and place.row is not None else []
     if not names:
         # A string is the text of its content.
-        return [(place.path, inside, wire.__class__ is str and attribute == "text")]
+        return [(place.path + inside, wire.__class__ is str and attribute == "text")]
     present = names if len(names) == 1 else [name for name in names if wire_at(wire, name) is not None]
-    return [(wire_path(place.path, name), inside, True) for name in present or names[:1]]
+    return [(wire_path(place.path, name) + inside, True) for name in present or names[:1]]
 
 
 def residue_path(path: str, field: str, wire: object = None) -> str:
