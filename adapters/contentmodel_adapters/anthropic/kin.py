@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     Row,
     Silent,
     Spec,
+    asked_to_continue,
     content_step,
     each_output,
     hints,
@@ -31,6 +32,7 @@ from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import WebFetchToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
@@ -213,14 +215,21 @@ def continues_answers(context: EncodeContext) -> bool:
     return bool(context.known.capabilities.prefill)
 
 
-def with_trimmed_prefill(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages whose last one does not end with white space if the model continues it."""
-    last = messages[-1] if messages and messages[-1].role == "assistant" else None
-    text = last.contents[-1] if last is not None and last.contents else None
-    if last is None or not isinstance(text, TextContent) or not ends_in_space(text.text):
+def with_fitting_prefill(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return messages that do not end with white space or reasoning of an answer that the model continues.
+
+    After reasoning, a message of the user asks for more, unless the policy `prefill` is "keep".
+    """
+    last = messages[-1] if messages and messages[-1].role == "assistant" and messages[-1].contents else None
+    content = last.contents[-1] if last is not None else None
+    if last is None or content is None:
         return messages
-    context.report_loss(text, "text", PREFILL_END)
-    trimmed = replace(text, text=text.text.rstrip())
+    if isinstance(content, ReasoningContent) and context.policies.get("prefill") != "keep":
+        return [*messages, asked_to_continue(last, context)]
+    if not isinstance(content, TextContent) or not ends_in_space(content.text):
+        return messages
+    context.report_loss(content, "text", PREFILL_END)
+    trimmed = replace(content, text=content.text.rstrip())
     return [*messages[:-1], replace(last, contents=[*last.contents[:-1], trimmed])]
 
 

@@ -39,16 +39,19 @@ def obeying_recorded(subject: Subject, trial: Trial) -> None:
 
 
 def cut(values: Any) -> Any:
-    """Return a strategy of conversations that end after any of their messages, or after the last text of the model."""
-    return st.builds(_cut, values, st.integers(0, 3), st.booleans())
+    """Return a strategy of conversations that end after any message or text of the model, or inside of an answer."""
+    return st.builds(_cut, values, st.integers(0, 3), st.booleans(), st.integers(0, 2))
 
 
-def _cut(request: ChatRequest, dropped: int, answered: bool) -> ChatRequest:
+def _cut(request: ChatRequest, dropped: int, answered: bool, broken_off: int) -> ChatRequest:
     kept = max(len(request.messages) - dropped, 1)
     if answered:
         answers = [at for at, message in enumerate(request.messages, 1) if _is_answer(message)]
         kept = answers[-1] if answers else kept
-    return replace(request, messages=request.messages[:kept])
+    *before, last = request.messages[:kept] or [ChatMessage(role="user")]
+    if last.role == "assistant" and len(last.contents) > broken_off:
+        last = replace(last, contents=last.contents[: len(last.contents) - broken_off])
+    return replace(request, messages=[*before, last] if request.messages else [])
 
 
 def _is_answer(message: ChatMessage) -> bool:

@@ -74,7 +74,7 @@ from contentmodel_adapters.anthropic.kin import (
     continues_answers,
     with_cache_writes_of_kin,
     with_citations_of_kin,
-    with_trimmed_prefill,
+    with_fitting_prefill,
 )
 from contentmodel_adapters.common.first_turn import with_begun
 from contentmodel_adapters.common.hosted import with_sendable_tools
@@ -331,7 +331,7 @@ REQUEST_STEPS = (
     request_step(foreign.with_a_turn),
     request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
     transcript_step(instructions_as_text),
-    transcript_step(with_trimmed_prefill, needs=("assistant",), on=continues_answers_of_claude),
+    transcript_step(with_fitting_prefill, needs=("assistant",), on=continues_answers_of_claude),
     FITTING_OUTPUTS,
     turn_step(with_text_beside_documents, *_DOCUMENTS, needs=_DOCUMENTS),
     transcript_step(with_named_documents, needs=_DOCUMENTS),

@@ -49,7 +49,7 @@ from contentmodel_adapters.anthropic.kin import (
     continues_answers,
     with_cache_writes_of_kin,
     with_citations_of_kin,
-    with_trimmed_prefill,
+    with_fitting_prefill,
 )
 from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERRORS, HELD
 from contentmodel_adapters.anthropic.messages.rules import (
@@ -189,7 +189,7 @@ REQUEST_STEPS = (
     request_step(foreign.with_a_turn),
     request_step(with_fitting_names, needs=NEEDS_OF_CALLS),
     transcript_step(with_placed_instructions, aimed=True, needs=("system", "developer")),
-    transcript_step(with_trimmed_prefill, needs=("assistant",), on=continues_answers),
+    transcript_step(with_fitting_prefill, needs=("assistant",), on=continues_answers),
     request_step(with_fitting_schemas, dialects=ANTHROPIC),
 )
 

@@ -427,10 +427,13 @@ def with_continuation(request: ChatRequest, context: EncodeContext) -> ChatReque
         return request
     if isinstance(last.contents[-1], ToolCallContent | ToolResultContent):
         return request
-    context.report_loss(last, None, reasons.CONTINUED)
-    text = TextContent(text=_text_after(last))
-    added = ChatMessage(role="user", contents=[text], origin=request.origin)
-    return msgspec.structs.replace(request, messages=[*request.messages, added])
+    return msgspec.structs.replace(request, messages=[*request.messages, asked_to_continue(last, context)])
+
+
+def asked_to_continue(answer: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return the message of the user that asks the model to continue an answer, and report it."""
+    context.report_loss(answer, None, reasons.CONTINUED)
+    return ChatMessage(role="user", contents=[TextContent(text=_text_after(answer))], origin=context.origin)
 
 
 def without_continuation(request: ChatRequest, context: EncodeContext) -> ChatRequest:
