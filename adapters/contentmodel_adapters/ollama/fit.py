@@ -50,7 +50,10 @@ def with_stream(payload: dict[str, Any], request: ChatRequest, context: EncodeCo
 
 
 REQUEST_PAYLOAD_STEPS = (payload_step(foreign.with_model), payload_step(with_stream, native=True))
-ANSWER_STEPS = (transcript_step(without_user_messages), transcript_step(with_normalized_texts, native=True))
+ANSWER_STEPS = (
+    transcript_step(without_user_messages),
+    transcript_step(with_normalized_texts, native=True, has_errors=False),
+)
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:

@@ -121,24 +121,37 @@ class JoiningEncoder(AmendingEncoder):
 
 @needs_alone(*foreign.NORMALIZED)
 def with_normalized_texts(
-    messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False, blocks: Union | None = None
+    messages: list[ChatMessage],
+    context: EncodeContext,
+    *,
+    cites: bool = False,
+    blocks: Union | None = None,
+    has_errors: bool = True,
 ) -> list[ChatMessage]:
     """Return the normalized messages of an answer, with empty lines between distinct texts.
 
     An answer of this API stays as it is. `cites` is passed to `normalize_answer`. Contents that `blocks` has rows for
-    already separate texts.
+    already separate texts. If not `has_errors`, or if `blocks` has no row for an error, it becomes a text.
     """
     if is_alone(messages):
         return foreign.normalize_answer(messages, context, cites=cites)
     messages = with_citations_of_texts(messages, context)
     normalized = foreign.normalize_answer(messages, context, cites=cites)
-    return _with_separated_texts(normalized, messages, context, blocks) if context.completes else normalized
+    if not context.completes:
+        return normalized
+    has_errors = has_errors and (blocks is None or blocks.has(ErrorContent, native=False))
+    return _with_separated_texts(normalized, messages, context, blocks, has_errors=has_errors)
 
 
 def _with_separated_texts(
-    normalized: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None
+    normalized: list[ChatMessage],
+    source: list[ChatMessage],
+    context: EncodeContext,
+    blocks: Union | None,
+    *,
+    has_errors: bool,
 ) -> list[ChatMessage]:
-    if sum(bool(_text_in(content, blocks)) for content in contents_of(normalized)) < 2:
+    if sum(bool(_text_in(content, has_errors=has_errors)) for content in contents_of(normalized)) < 2:
         return normalized
     originals = list(contents_of(source))
     texts = {id(content) for content in originals if content.__class__ is TextContent}
@@ -147,7 +160,7 @@ def _with_separated_texts(
     for message in normalized:
         contents: list[Any] = []
         for content in message.contents:
-            text = _text_in(content, blocks)
+            text = _text_in(content, has_errors=has_errors)
             if content.__class__ is TextContent or text:
                 is_original = id(content) in texts
                 if not is_original or _skips(rest, content):
@@ -162,13 +175,11 @@ def _with_separated_texts(
     return messages
 
 
-def _text_in(content: Any, blocks: Union | None) -> str:
-    """Return the text of a content. An error is one if `blocks` has no row for it: it becomes a text."""
+def _text_in(content: Any, *, has_errors: bool) -> str:
+    """Return the text of a content, also that of an error at an API that has none."""
     if content.__class__ is TextContent:
         return str(content.text)
-    if content.__class__ is not ErrorContent or blocks is None or blocks.has(ErrorContent, native=False):
-        return ""
-    return content.message or content.code or ""
+    return "" if has_errors or content.__class__ is not ErrorContent else content.message or content.code or ""
 
 
 def _skips(contents: Iterator[Any], wanted: Any) -> bool:
