@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -17,6 +17,9 @@ from contentmodel import (
     fold_stream,
 )
 from contentmodel.content.base import Protected
+from contentmodel.literals import Policies
+from contentmodel_adapters.openai.chat.hosts import DIALECTS
+from contentmodel_adapters.openai.chat.messages import REASONING_FIELDS
 from test_dialects import ANTHROPIC, CALL, CHAT, GOOGLE, LITELLM, answer, request
 from test_events import chunk, lawful, sse
 
@@ -326,3 +329,15 @@ def test_names_of_authors_get_characters_that_the_api_accepts(name: str, sent: s
     assert encoded.payload["messages"][-1]["name"] == sent
     assert ("author-name" in {loss.code for loss in encoded.losses}) is (name != sent)
     assert contentmodel.check(encoded.payload, api="openai-chat") == []
+
+
+# -- rows of hosts -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_reasoning_field_of_a_host_is_one_that_the_table_and_the_policy_know(name: str) -> None:
+    field = DIALECTS[name].reasoning
+    known = (
+        {*REASONING_FIELDS} & {*contentmodel.POLICIES["reasoning"]} & {*get_args(get_type_hints(Policies)["reasoning"])}
+    )
+    assert field is None or field in known

@@ -421,7 +421,7 @@ def _restricted_by(severity: Severity) -> str:
     "seen 2026-11-23",
 )
 def calls_have_reasoning(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """At DeepSeek and Moonshot, a message with calls must have its reasoning while the model thinks."""
+    """At some hosts, a message with calls must have its reasoning while the model thinks."""
     field = required_reasoning(request, host)
     for at, message in objects(request, "messages") if field is not None else ():
         if message.get("tool_calls") and not isinstance(message.get(field or ""), str):
@@ -459,17 +459,16 @@ def fields_known_to_host(request: dict[str, Any], host: Host) -> Iterator[Broken
 
 @RULES.by_host("ignored", fix="rename it", source="the documentation of the host; seen 2026-11-23")
 def limit_has_name_of_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """The limit of output tokens must be in the host's field: max_tokens at DeepSeek and Z.ai."""
+    """The limit of output tokens must be in the host's field, which is max_tokens at some hosts."""
     if host.dialect and host.dialect.limit == "max_tokens" and request.get("max_completion_tokens") is not None:
         yield "$.max_completion_tokens", f"max_completion_tokens at {host.dialect.name}"
 
 
 @RULES.by_host("refused", fix="remove it, or use a value that the host accepts", source=_restricted_by("refused"))
 def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """Groq refuses logprobs, logit_bias, names and n > 1; xAI stop and penalties; thinking models a forced call.
+    """The host must accept each field and its value. Some refuse unknown fields, or settings while a model thinks.
 
-    Google, Groq and Mistral refuse unknown fields. Kimi K2.5 and K2.6 refuse other values of their
-    fixed sampling settings. The models of DeepSeek, Moonshot and Alibaba refuse a forced call while they think.
+    The row of a host has the fields that it accepts, and its restrictions.
     """
     dialect: Dialect | None = host.dialect
     if dialect is None:
@@ -482,7 +481,7 @@ def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Bro
 
 @RULES.by_host("ignored", fix="remove it", source=_restricted_by("ignored"))
 def fields_read_by_host(request: dict[str, Any], host: Host) -> Iterator[Broken]:
-    """DeepSeek ignores temperature and penalties while it thinks, MiniMax penalties, and Grok 4.20 logprobs."""
+    """The host must read each field. Some hosts ignore settings, always or while a model thinks."""
     return iter(()) if host.dialect is None else _restricted("ignored", request, host.dialect)
 
 
