@@ -296,11 +296,11 @@ def test_settings_of_an_image_are_kept_as_arguments() -> None:
     assert blocks_of(returned(RESPONSES, kept, UI).payload) == items
 
 
-def test_generated_image_is_sent_only_if_the_api_stores_it() -> None:
+def test_generated_image_is_sent_with_its_data_if_the_api_does_not_store_it() -> None:
     request = adapter(MODEL).decode_request(kept_of(RESPONSES, "image"))
     request = replace(request, options=replace(request.options, store=False))
     back: Any = adapter(RESPONSES).encode_request(request, model=MODELS[RESPONSES]).payload
-    assert "image_generation_call" not in [one["type"] for one in back["input"]]
+    assert [one["result"] for one in back["input"] if one["type"] == "image_generation_call"] == [PNG]
 
 
 def test_list_of_the_tools_of_a_server_survives() -> None:

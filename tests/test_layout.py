@@ -190,7 +190,6 @@ def test_adapters_do_not_import_the_engine() -> None:
 
 
 CALL_OTHER_ADAPTERS = {
-    "common/pairs/ai_sdk_openai.py",
     "common/pairs/kept_results.py",
 }
 """The modules that call the adapters of other APIs: add none. Blocks of providers are guests (`Guest`, `Inner`)."""

@@ -70,8 +70,6 @@ from contentmodel_adapters.anthropic.messages.rules import (
 from contentmodel_adapters.anthropic.messages.table import ADDED, API, BETAS, CURRENT, VERSION
 from contentmodel_adapters.common.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.common.media import GOOGLE_FILES
-from contentmodel_adapters.common.pairs.claude_results import with_hosted_of_claude
-from contentmodel_adapters.common.pairs.kept_results import TYPES
 from contentmodel_adapters.common.schema_adaptation import ANTHROPIC, with_fitting_schemas
 
 # -- media ---------------------------------------------------------------------------------------------------------
@@ -167,7 +165,6 @@ REQUEST_STEPS = (
     request_step(with_sendable_tools, current=CURRENT),
     request_step(hoist_instructions),
     request_step(without_blank_instructions),
-    request_step(with_hosted_of_claude, needs=TYPES),
     request_step(with_whole_guests, accepts=takes_guest),
     transcript_step(with_citations_of_kin),
     *foreign.NORMALIZE,

@@ -31,6 +31,7 @@ from contentmodel.authoring import (
     OneOf,
     Opaque,
     Outputs,
+    Record,
     Rest,
     Roles,
     Row,
@@ -76,7 +77,6 @@ from contentmodel.request import ChatRequest, FunctionTool, HostedTool, Response
 from contentmodel_adapters.anthropic.kin import NO_PARAMETERS, ONE_TOOL, without_parameters_row
 from contentmodel_adapters.anthropic.models import DISPLAYS, EFFORTS, MODES
 from contentmodel_adapters.common.hosted import Current, Hosted, Lines, declaration, output_columns
-from contentmodel_adapters.common.pairs.claude_results import ClaudeCaller
 from contentmodel_adapters.common.replay import Change, Replay, is_own_answer
 
 API = "anthropic-messages"
@@ -217,6 +217,21 @@ def _usual(content: Any, rows: list[Row]) -> Row | str | None:
 
 # -- what tools give back ------------------------------------------------------------------------------------------
 
+
+class _Caller(Record[Caller]):
+    """The caller of a call. Of those that other formats keep, only a program of Claude is sent.
+
+    langchain-anthropic 1.7.10 and @ai-sdk/anthropic 4.0 send it too (seen 2026-11-27).
+    """
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(row, provider_only=True)
+
+    def encode(self, value: Caller, context: EncodeContext, owner: object) -> dict[str, Any] | None:
+        is_own = value.kind.startswith("code_execution_")
+        return self.row.encode(value, context) if is_own else super().encode(value, context, owner)
+
+
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "tool_id": "call_id"})
 RESULT_PARTS = TABLE.union(
     "tool result part",
@@ -282,7 +297,7 @@ GIVEN_BACK = TABLE.union(
 )
 RESULT: dict[str, Spec] = {
     "tool_use_id": "call_id",
-    "caller": ("caller", ClaudeCaller(CALLER)),
+    "caller": ("caller", _Caller(CALLER)),
     **CACHED,
 }
 UNSAID = ("name", "status", "is_error")
@@ -440,7 +455,7 @@ CALL: dict[str, Spec] = {
     "id": "call_id",
     "name": "name",
     "input": ("arguments", ARGUMENTS),
-    "caller": ("caller", ClaudeCaller(CALLER)),
+    "caller": ("caller", _Caller(CALLER)),
     **CACHED,
 }
 # `input` is required (anthropic 2.12, types/tool_use_block_param.py): a call without arguments has an empty object.

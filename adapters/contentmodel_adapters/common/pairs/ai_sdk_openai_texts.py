@@ -15,10 +15,11 @@ from contentmodel.authoring import EncodeContext, hints, list_of, objects_of
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.text import TextContent
-from contentmodel_adapters.common.pairs.ai_sdk_openai import ISSUER, RESPONSES, items_of
-from contentmodel_adapters.common.pairs.provider_state import ITEM
+from contentmodel_adapters.common.pairs.kept_results import items_of
+from contentmodel_adapters.common.pairs.provider_state import ITEM, RESPONSES
 
 _OF_FILE = ("file_citation", "container_file_citation")
+ISSUER = "openai"
 Fields = dict[str, Any]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from contentmodel.authoring import EncodeContext, Reason, reasons
 from contentmodel.content.base import AIContent
+from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.outcomes import ReferenceContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
@@ -23,7 +24,6 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common.approvals import APPROVALS
-from contentmodel_adapters.common.pairs.ai_sdk_openai import OF_SERVER
 from contentmodel_adapters.common.pairs.kept_results import SDK_FORMATS, is_hosted, is_kept
 
 
@@ -107,4 +107,5 @@ class _Approvals:
 
 
 def _is_of_server(call: ToolCallContent) -> bool:
-    return is_hosted(call, ToolCallContent) and (call.name or "").startswith(OF_SERVER)
+    is_named = (call.name or "").startswith("mcp.")
+    return is_hosted(call, ToolCallContent) and (is_named or isinstance(call, McpServerToolCallContent))

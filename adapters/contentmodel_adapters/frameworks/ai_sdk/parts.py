@@ -46,10 +46,9 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import Caller, HostedToolCallContent, HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.common import hosted_tools
-from contentmodel_adapters.common.pairs.ai_sdk_openai import RESPONSES
 from contentmodel_adapters.common.pairs.ai_sdk_openai_texts import with_text_items
-from contentmodel_adapters.common.pairs.provider_state import with_item_ids
+from contentmodel_adapters.common.pairs.provider_state import RESPONSES, with_item_ids
+from contentmodel_adapters.frameworks import hosted_tools
 from contentmodel_adapters.frameworks.ai_sdk.made_images import is_made_image
 
 # -- opaque state ------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel_adapters.common import hosted_tools
+from contentmodel_adapters.frameworks import hosted_tools
 from contentmodel_adapters.frameworks.inspect.blocks import OUTPUTS, TABLE
 
 FAILED = "error"

@@ -47,8 +47,8 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel_adapters.common.hosted_tools import with_class
 from contentmodel_adapters.frameworks.call_signatures import is_signed, without_signatures
+from contentmodel_adapters.frameworks.hosted_tools import with_class
 from contentmodel_adapters.frameworks.inspect.anchors import is_anchor, with_signatures, write_anchors
 from contentmodel_adapters.frameworks.inspect.blocks import PARTS, TABLE
 from contentmodel_adapters.frameworks.inspect.hosted import decode_pair, encode_pairs, is_half, pair_of

@@ -48,9 +48,9 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.literals import ProtectedKind
 from contentmodel.message import ChatMessage
 from contentmodel.usage import Usage
-from contentmodel_adapters.common import hosted_tools
 from contentmodel_adapters.common.answer import OF_PROVIDERS
 from contentmodel_adapters.common.hosted import output_columns
+from contentmodel_adapters.frameworks import hosted_tools
 
 API = "langchain-messages"
 TABLE = Table(API)

@@ -34,8 +34,8 @@ from contentmodel.content.outcomes import (
 )
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolApprovalRequestContent
-from contentmodel_adapters.common.hosted_tools import with_class
 from contentmodel_adapters.common.objects import at, without
+from contentmodel_adapters.frameworks.hosted_tools import with_class
 from contentmodel_adapters.frameworks.langchain.blocks import (
     API,
     BEDROCK_POINT,

@@ -22,7 +22,7 @@ from contentmodel.authoring import (
     spread,
 )
 from contentmodel.content.text import JsonContent
-from contentmodel_adapters.common import hosted_tools
+from contentmodel_adapters.frameworks import hosted_tools
 from contentmodel_adapters.frameworks.otel.values import IsPart, Response, are_parts
 
 SERVER_CALL, SERVER_RESPONSE = "server_tool_call", "server_tool_call_response"

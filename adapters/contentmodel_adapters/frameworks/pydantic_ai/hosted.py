@@ -25,7 +25,7 @@ from contentmodel.authoring import (
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel_adapters.common import hosted_tools
+from contentmodel_adapters.frameworks import hosted_tools
 from contentmodel_adapters.frameworks.pydantic_ai.values import Recorded
 
 CALL_KIND, RETURN_KIND = "builtin-tool-call", "builtin-tool-return"

@@ -45,8 +45,6 @@ from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.first_turn import with_begun
 from contentmodel_adapters.common.hosted import with_sendable_tools
-from contentmodel_adapters.common.pairs.gemini_results import with_hosted_of_gemini
-from contentmodel_adapters.common.pairs.kept_results import TYPES
 from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, is_signed, with_signed_call
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
 from contentmodel_adapters.google.generate_content.response import is_feedback
@@ -168,7 +166,6 @@ REQUEST_STEPS = (
     request_step(hoist_instructions),
     request_step(with_media_type, needs=(("option", "response_format"),)),
     request_step(without_cited_instructions, needs=(Fact.INSTRUCTIONS,)),
-    request_step(with_hosted_of_gemini, needs=TYPES),
     request_step(with_whole_guests, accepts=takes_guest),
     *foreign.NORMALIZE,
     transcript_step(foreign.join_results),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -34,16 +35,19 @@ from contentmodel.content.hosted import ToolSearchToolResultContent
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, ToolApprovalRequestContent
+from contentmodel.content.tools import (
+    Caller,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolApprovalRequestContent,
+    ToolCallContent,
+)
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.media import GOOGLE_FILES
-from contentmodel_adapters.common.pairs.kept_results import TYPES
 from contentmodel_adapters.common.pairs.openai_approvals import with_approvals_of_openai
-from contentmodel_adapters.common.pairs.openai_results import with_hosted_of_openai
-from contentmodel_adapters.common.pairs.openai_runs import with_runs_of_openai
 from contentmodel_adapters.common.pairs.openai_texts import with_texts_of_openai
 from contentmodel_adapters.common.pairs.provider_state import (
     reasoning_items,
@@ -152,15 +156,51 @@ def left_out(message: ChatMessage, context: EncodeContext) -> Turns:
     return ()
 
 
+def with_programs(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request in which calls of guests that are programs, and their results, keep the program as caller."""
+    contents = [content for message in request.messages for content in message.contents]
+    programs = {
+        content.call_id
+        for content in contents
+        if isinstance(content, ToolCallContent) and content.extra and hints.GUEST.of(content, API) is not None
+    }
+    callers = {
+        call.call_id: call.caller
+        for call in contents
+        if isinstance(call, FunctionCallContent) and call.caller is not None and call.caller.call_id in programs
+    }
+    context.own_contents.update({id(caller): caller for caller in callers.values()})
+    messages = [
+        context.with_contents(message, [_of_program(content, callers, context) for content in message.contents])
+        if callers and not is_native(message, context)
+        else message
+        for message in request.messages
+    ]
+    return context.with_messages(request, messages)
+
+
+def _of_program(content: AIContent, callers: Mapping[str | None, Caller], context: EncodeContext) -> AIContent:
+    is_result = isinstance(content, FunctionResultContent) and content.call_id in callers
+    if not is_result or content.caller is not None:  # type: ignore[attr-defined]
+        return content
+    return context.replace(content, caller=callers[content.call_id])  # type: ignore[attr-defined]
+
+
 def with_definitions(content: ToolSearchToolResultContent, context: EncodeContext) -> ToolSearchToolResultContent:
     """Return found tools with their definitions, if the result is a guest of another format."""
     if hints.GUEST.of(content, API) is None:
         return content
-    names = [tool.get("name") for tool in content.tools or ()]
-    known = [tool for name in names if isinstance(tool := context.tool_named(name), FunctionTool)]
-    if len({tool.name for tool in known}) < len(names):
+    found = content.tools or []
+    bare = [tool for tool in found if tool.keys() <= {"type", "name"}]
+    known = {
+        tool["name"]: own for tool in bare if isinstance(own := context.tool_named(tool.get("name")), FunctionTool)
+    }
+    if len(known) < len(bare):
         context.report_loss(content, "tools", reasons.STORED_WITH_ITEM)
-    return msgspec.structs.replace(content, tools=TABLE.unions["tool"].encode_list(known, context))
+    defined = {name: TABLE.unions["tool"].encode_list([tool], context)[0] for name, tool in known.items()}
+    kept = [defined.get(tool.get("name"), tool) if tool in bare else tool for tool in found]
+    kept = [tool for tool in kept if tool not in bare]
+    return content if kept == found else msgspec.structs.replace(content, tools=kept)
 
 
 REQUEST_STEPS = (
@@ -170,9 +210,8 @@ REQUEST_STEPS = (
     request_step(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_step(with_sendable_tools, current=CURRENT),
     request_step(with_approvals_of_openai, needs=(ToolApprovalRequestContent,)),
-    request_step(with_runs_of_openai, needs=(FunctionCallContent,)),
-    request_step(with_hosted_of_openai, needs=TYPES),
     request_step(with_whole_guests),
+    request_step(with_programs, needs=(FunctionCallContent,)),
     content_step(with_definitions, ToolSearchToolResultContent, needs=(ToolSearchToolResultContent,)),
     transcript_step(with_state_of_items, needs=(ReasoningContent,)),
     request_step(with_stored_reasoning, needs=(ReasoningContent,)),

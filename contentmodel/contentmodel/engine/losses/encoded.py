@@ -22,11 +22,21 @@ from contentmodel.engine.losses.reasons import (
     OPAQUE_STATE,
     PROVIDER_FIELD,
     REPEATED_SETTING,
+    REPEATED_VALUE,
     ZERO_COUNT,
     Reason,
     insignificant,
 )
-from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint, wire_key
+from contentmodel.engine.table.hints import (
+    AROUND,
+    FAILURE,
+    INSIDE,
+    REPEATED,
+    Hint,
+    hints_with_fields,
+    is_hint,
+    wire_key,
+)
 from contentmodel.errors import UnknownApiError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -388,8 +398,14 @@ def _left_behind(
     for api, residue in (owner.extra or {}).items():
         if only is not None and api == only[0]:
             residue = {key: value for key, value in residue.items() if wire_key(key) in only[1]}
+        repeated = REPEATED.read(residue) or ()
+        for path in repeated if api not in kept else ():
+            if path not in residue:
+                yield PendingLoss(owner, f"{INSIDE}{path}", REPEATED_VALUE, api, {"source": api})
         for key, value in residue.items() if api not in kept else ():
-            if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, api, key, value)):
+            if key in repeated:
+                yield PendingLoss(owner, key, REPEATED_VALUE, api, {"source": api})
+            elif not is_hint(key) and (not _is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
         if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)

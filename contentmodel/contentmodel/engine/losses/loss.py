@@ -10,7 +10,7 @@ import msgspec
 
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses.reasons import UNLISTED, Reason
-from contentmodel.engine.table.hints import AROUND, wire_key
+from contentmodel.engine.table.hints import AROUND, INSIDE, wire_key
 from contentmodel.errors import ContentModelError
 from contentmodel.literals import LossFamily, LossKind
 
@@ -146,7 +146,7 @@ def what_of(note: PendingLoss) -> str:
     if field is None:
         return name
     if note.api is not None:
-        return field if field[:1] != ":" else wire_key(field.removeprefix(AROUND))
+        return field if field[:1] != ":" else wire_key(field.removeprefix(AROUND).removeprefix(INSIDE))
     return f"{field.replace('$', '')} of {name}"
 
 

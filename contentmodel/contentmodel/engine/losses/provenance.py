@@ -18,6 +18,7 @@ from contentmodel.content.tools import ToolResultContent
 from contentmodel.engine.json import (
     Json,
     JsonObject,
+    camel_name,
     child_path,
     dotted_key,
     snake_name,
@@ -29,7 +30,7 @@ from contentmodel.engine.json import (
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
-from contentmodel.engine.table.hints import AROUND, wire_key
+from contentmodel.engine.table.hints import AROUND, INSIDE, wire_key
 from contentmodel.message import ChatMessage
 
 
@@ -499,7 +500,8 @@ class WirePaths:
                 above = place.path
                 for step in steps[:end]:
                     above = stepped(above, step)
-                return [self.locate(*origin) + path[len(above) :] for origin in origins]
+                found = [self.locate(*origin) + path[len(above) :] for origin in origins]
+                return [spelled(self._payload, one) for one in found] if self._is_respelled else found
         return [self._spelled(path)]
 
     def _spelled(self, path: str) -> str:
@@ -539,6 +541,8 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
     `:around.x` is the field x of the object that contains the list of parts, unless the part itself has it: a container
     may have the part and the fields around it in one object.
     """
+    if field.startswith(INSIDE):
+        return wire_path(path, field.removeprefix(INSIDE))
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     around = wire_key(field.removeprefix(AROUND))
@@ -568,7 +572,7 @@ def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:
 
 
 def spelled(payload: object, path: str) -> str:
-    """Return `path` in the payload's spelling of names: `fileData` becomes `file_data` if the payload has that key."""
+    """Return `path` in the payload's spelling: `fileData` becomes `file_data` if the payload has that, or back."""
     value, result = payload, "$"
     for step in steps_of(path):
         if isinstance(step, int):
@@ -576,7 +580,9 @@ def spelled(payload: object, path: str) -> str:
             result += f"[{step}]"
             continue
         snake = snake_name(step)
-        key = snake if isinstance(value, dict) and step not in value and snake in value else step
+        key = step
+        if isinstance(value, dict) and step not in value:
+            key = next((name for name in (snake, camel_name(step)) if name in value), step)
         value = value.get(key) if isinstance(value, dict) else None
         result = child_path(result, key)
     return result

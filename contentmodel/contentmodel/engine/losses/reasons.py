@@ -267,6 +267,9 @@ REPEATED_REASON = insignificant(
 REPEATED_STATE = insignificant(
     "repeated-state", "{target} has the encrypted content of an item only once, not for each part"
 )
+REPEATED_VALUE = insignificant(
+    "repeated-value", "{target} has it in another field of the same block, or in another spelling"
+)
 REPEATED_CITATION = insignificant("repeated-citation", "{target} has each citation of a text only once")
 REPEATED_CALL = insignificant("repeated-call", "{target} has the arguments of a call only once, in the call")
 REPEATED_ID = insignificant("repeated-id", "{target} has the id of a call only once, among its arguments")

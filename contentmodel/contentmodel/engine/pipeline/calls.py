@@ -26,6 +26,7 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
     HostedToolCallContent,
+    HostedToolResultContent,
     ToolCallContent,
     ToolResultContent,
 )
@@ -444,7 +445,7 @@ def with_guests(messages: list[ChatMessage], context: EncodeContext, guests: Seq
     calls: dict[Any, JsonObject] = {}
     changed = []
     for message in messages:
-        is_kept = message.role == "assistant" and (is_function or is_native(message, context))
+        is_kept = message.role in ("assistant", "tool") and (is_function or is_native(message, context))
         guest_contents = _by_guest(message, by_api) if is_kept else {}
         parts: dict[int, JsonArray] = {}
         for api, contents in guest_contents.items():
@@ -466,7 +467,8 @@ def _by_guest(message: ChatMessage, guests: dict[str, Guest]) -> dict[str, list[
         if not isinstance(content, ToolCallContent | ToolResultContent):
             continue
         named = next((api for api in content.extra or () if api in guests and GUEST.of(content, api)), None)
-        api = named or (origin if origin in guests and content.executor == "provider" else None)
+        is_hosted = isinstance(content, HostedToolCallContent | HostedToolResultContent)
+        api = named or (origin if origin in guests and is_hosted else None)
         if api is not None:
             found.setdefault(api, []).append(content)
     return found

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.json import Json, JsonArray, JsonObject, dotted_key, path_keys, wire_at
 
 NOTHING: Final[Any] = type("Nothing", (), {"__repr__": lambda self: "NOTHING"})()
 """The value of a field that an object does not have."""
@@ -45,12 +46,23 @@ class Leaf:
     """Some values of parts, if their form does not describe them. Each is a tuple if there are several paths."""
     may_respell = False
     """True if the value that a part spells may differ from that of the block, and mean the same: see `is_alike`."""
+    repeats: Sequence[int] = ()
+    """The indexes of the paths of a part whose values the block has in another spelling, or from another path."""
+    keeps = False
+    """True if parts spell a value of the block in several ways. Their spelling is kept with the content."""
 
     def __init__(
-        self, *classes: type, required: bool = False, nullable: bool = False, block_default: Json = NOTHING
+        self,
+        *classes: type,
+        required: bool = False,
+        nullable: bool = False,
+        block_default: Json = NOTHING,
+        repeats: bool = False,
     ) -> None:
         if classes:
             self.part_classes = self.block_classes = classes
+        if repeats:
+            self.repeats = (0,)
         self.required, self.nullable = required, nullable
         if block_default is not NOTHING:
             self.block_default = block_default
@@ -96,8 +108,10 @@ class Affix(Leaf):
 
     part_classes = block_classes = (str,)
 
-    def __init__(self, before: str, *, required: bool = False, examples: Sequence[str] = ()) -> None:
-        super().__init__(required=required)
+    def __init__(
+        self, before: str, *, required: bool = False, examples: Sequence[str] = (), repeats: bool = False
+    ) -> None:
+        super().__init__(required=required, repeats=repeats)
         self._before, self.examples = before, examples
 
     def to_block(self, value: str) -> Any:
@@ -255,7 +269,9 @@ class Form:
       the part.
     - `of_call`: fields of the part of a result that are those of its call, with a leaf. The block does not have them.
     - `beside`: further values of a part that its block does not have.
+    - `implied`: values of the block that follow from its others, which parts do not have: functions of the block.
     - `renamed`: the name of the tool in the part, if the block has another one.
+    - `executor`: who runs the tool of a call, if its block does not show it.
     - `keys`: the keys of the parts that are contents of their own, if several parts are one block.
     - `rest`: the path of an object of the part with the fields of the block that no path maps; "" is the part itself.
 
@@ -272,11 +288,13 @@ class Form:
         adds: Mapping[str, Any] | None = None,
         of_call: Mapping[str, Leaf] | None = None,
         beside: Iterable[str] = (),
+        implied: Mapping[str, Callable[[JsonObject], Json]] | None = None,
         renamed: str | None = None,
+        executor: str | None = None,
         keys: Sequence[str] = ("",),
         rest: str | None = None,
     ) -> None:
-        self.keys = tuple(keys)
+        self.keys, self.executor = tuple(keys), executor
         self.name, self.part, self.block = name, dict(part), dict(block)
         self.adds, self.of_call, self.renamed = dict(adds or {}), dict(of_call or {}), renamed
         self.fields: list[tuple[tuple[str, ...], str, Leaf]] = [
@@ -306,8 +324,39 @@ class Form:
         # The fields of the call are read for their values only: a form fits if they do.
         calls = [(_path(path_keys(path), ()), leaf) for path, leaf in self.of_call.items()]
         needed = [_Move([path], [], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default) for path, leaf in calls]
-        self.to_block = _way(part, block, there, needed)
+        self._keeping = [path for paths, _, leaf in self.fields if leaf.keeps for path in paths]
+        self.respells = bool(self._keeping)
+        """True if names in values of the block may have another spelling in the part."""
+        self.to_block = _way(part, block, there, needed, implied or {})
         self.to_part = _way(block, part, back)
+
+    def spellings(self, whole: JsonObject, back: JsonObject) -> dict[str, JsonArray]:
+        """Return the values of a part whose spelling is kept, by path: those that differ from the usual ones, `back`.
+
+        A value is a list of one value. The list is empty if the part has no value.
+        """
+        found = {}
+        for path in self._keeping:
+            value, usual = (_read(wire, path_keys(path)) for wire in (whole, back))
+            if value is not usual and (value is NOTHING or usual is NOTHING or not same(value, usual)):
+                found[path] = [] if value is NOTHING else [value]
+        return found
+
+    def repeated(self, whole: JsonObject, usual: Sequence[str]) -> list[str]:
+        """Return the paths of values of a part that its block has elsewhere, and of fields `usual` that follow."""
+        found = []
+        for paths, _, leaf in self.fields:
+            values = [_read(whole, path_keys(path)) for path in paths] if leaf.repeats else []
+            is_set = [value is not NOTHING and value is not None and value not in ({}, [], "") for value in values]
+            # Of several paths, one must have the value.
+            enough = sum(is_set) > 1 or len(values) == 1
+            found += [path for at, path in enumerate(paths) if enough and at in leaf.repeats and is_set[at]]
+        found += [path for path in self.of_call if path in usual and path in whole]
+        for path, value in self.adds.items():
+            own = (value(whole) if callable(value) else value) if path_keys(path)[-1] in usual else None
+            if own is not None and same(own, _read(whole, path_keys(path))):
+                found.append(path)
+        return found
 
     def add(self, whole: JsonObject, key: str) -> None:
         """Add to the part at a key what a part of another origin does not have. Files are added with the last part."""
@@ -333,6 +382,19 @@ class Form:
                 yield from leaf.moves(made, value)
         for name in map(dotted_key, block.keys() - self._own) if self._rest else ():
             yield block, part, (name, f"{self._rest}.{name}")
+
+    def holds(self, contents: Sequence[Any]) -> bool:
+        """Return whether the form may have these contents: those of all of its parts, or a call without its result."""
+        is_alone = len(contents) == 1 and isinstance(contents[0], ToolCallContent) and self.executor is None
+        fits = self.executor in (None, getattr(contents[0], "executor", None))
+        return fits and (len(contents) == len(self.keys) or is_alone)
+
+    def without_parts(self, block: JsonObject, keys: Sequence[str]) -> JsonObject:
+        """Return a block without the values that only the parts at these keys have."""
+        for paths, target, _ in self.fields if keys else ():
+            if all(path_keys(path)[0] in keys for path in paths):
+                block = respelled(block, {target: []})
+        return block
 
     def missing(self, block: JsonObject, again: JsonObject) -> Iterator[tuple[str, Json, Json]]:
         """Yield each value of a block that its parts do not spell: its path, and the value that they spell there.
@@ -444,12 +506,17 @@ def _read(wire: Any, keys: _Keys, others: Collection[str] = ()) -> Any:
 
 
 def _way(
-    checked: Mapping[str, Json], written: Mapping[str, Json], moves: list[_Move | _Rest], needed: Sequence[_Move] = ()
+    checked: Mapping[str, Json],
+    written: Mapping[str, Json],
+    moves: list[_Move | _Rest],
+    needed: Sequence[_Move] = (),
+    implied: Mapping[str, Callable[[JsonObject], Json]] | None = None,
 ) -> _Way:
     """Return a function that makes one object of the other. Deep fields are written first, before those around them."""
     # Many forms have the same first constant.
     checks = [(path_keys(path), value) for path, value in reversed([*checked.items()])]
     constants = [(path_keys(path), value) for path, value in written.items()]
+    followers = [(path_keys(path), value) for path, value in (implied or {}).items()]
     ordered = [*needed, *sorted(moves, key=lambda move: -move.depth)]
 
     def run(wire: JsonObject) -> JsonObject | None:
@@ -463,9 +530,29 @@ def _way(
         for move in ordered:
             if not move.run(wire, made):
                 return None
+        for keys, follows in followers:
+            value = follows(made)
+            if value is not NOTHING:
+                _put(made, keys, value)
         return made
 
     return run
+
+
+def respelled(whole: JsonObject, spellings: Mapping[str, JsonArray]) -> JsonObject:
+    """Return a copy of a part with the values of `Form.spellings`."""
+    for path, values in spellings.items():
+        whole = _with_value(whole, path_keys(path), values)
+    return whole
+
+
+def _with_value(wire: Any, keys: _Keys, values: JsonArray) -> Any:
+    first, *rest = keys
+    held = wire if wire.__class__ is dict else {}
+    if rest and (values or first in held):
+        return {**held, first: _with_value(held.get(first), (*rest,), values)}
+    others = {key: value for key, value in held.items() if key != first}
+    return {**others, first: values[0]} if values else others
 
 
 def _put(made: JsonObject, keys: _Keys, value: Json) -> bool:

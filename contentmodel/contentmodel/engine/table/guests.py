@@ -33,8 +33,8 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.inner import Other
 from contentmodel.engine.losses.loss import RESIDUE
-from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, same
-from contentmodel.engine.table.hints import GUEST, MINTED, Hint, escaped, wire_fields
+from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, respelled, same
+from contentmodel.engine.table.hints import GUEST, MINTED, REPEATED, Hint, escaped, wire_fields
 from contentmodel.engine.table.nested import Blocks
 from contentmodel.engine.table.respelling import KEYS
 from contentmodel.engine.table.unions import Union
@@ -46,15 +46,17 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
 
 TEXTS = Hint[dict[str, str]](None, "guest_texts", "the JSON texts of fields that a part has as text, by name")
+KEPT = Hint[dict[str, JsonArray]](None, "guest_spelling", "the values of a part with another spelling, by path")
 _MEDIA = (DataContent, UriContent)
 
 
 class Parts(NamedTuple):
     """The fields of parts that mean the same for every provider of a format.
 
-    `issuer` has the name of the provider, `call_id` the id of the call, and `file_id` that of the call which made a
-    file. `implied` are values that a block implies: a part with another value of such a field is no guest. `texts` are
-    fields with an object or its JSON text.
+    `issuer` has the name of the provider, if parts have one, `call_id` the id of the call, and `file_id` that of the
+    call which made a file. `implied` are values that a block implies: a part with another value of such a field is no
+    guest. `texts` are fields with an object or its JSON text. `usual` are fields whose usual values follow from the
+    block.
     """
 
     issuer: str
@@ -62,17 +64,20 @@ class Parts(NamedTuple):
     file_id: str = ""
     implied: Mapping[str, Json] = {}
     texts: Sequence[str] = ()
+    usual: Sequence[str] = ()
 
 
 class Group(NamedTuple):
     """Parts that are one block, as one object: the index of each part that is a content, by its key in the object.
 
     A part that is alone has the key "". `files` are the indexes of further parts, which have no content of their own.
+    `tool` is the name of the forms before a dot, if only the parts together show it.
     """
 
     whole: JsonObject
     at: Mapping[str, int]
     files: Sequence[int] = ()
+    tool: str = ""
 
 
 Place = tuple[JsonObject, str, str]
@@ -130,10 +135,12 @@ class Guest(Provider):
         self.issuers, self.forms, self.parts = tuple(issuers), tuple(forms), parts
         self._groups = groups
         self._by_name = {form.name: form for form in forms}
+        self._by_tool: dict[str, list[Form]] = {}
         self._by_constant: dict[str, dict[Json, list[Form]]] = {}
         """The forms by the path of their first constant in parts, and by its value."""
         for form in forms:
-            path, value = next(iter(form.part.items()))
+            self._by_tool.setdefault(form.name.partition(".")[0], []).append(form)
+            path, value = next(iter(form.part.items()), ("", None))
             self._by_constant.setdefault(path, {}).setdefault(value, []).append(form)
 
     def describe(self) -> JsonObject:
@@ -152,8 +159,7 @@ class Guest(Provider):
         """Yield each group of parts that is a block, with its contents. `issuer` is that of parts without a name."""
         objects = [part if part.__class__ is dict else {} for part in parts]
         for group in self._groups(objects, lambda part: part.get(self.parts.issuer, issuer) in self.issuers):
-            found = [(forms, wire_at(group.whole, path)) for path, forms in self._by_constant.items()]
-            candidates = [form for forms, value in found if value.__class__ is str for form in forms.get(value, ())]
+            candidates = self._by_tool.get(group.tool, []) if group.tool else self._forms_of(group.whole)
             if not candidates or not self._is_implied(group):
                 continue
             whole, texts = self._with_objects(group)
@@ -165,6 +171,10 @@ class Guest(Provider):
                 if contents is not None:
                     yield group, contents
                     break
+
+    def _forms_of(self, whole: JsonObject) -> list[Form]:
+        found = [(forms, wire_at(whole, path)) for path, forms in self._by_constant.items()]
+        return [form for forms, value in found if value.__class__ is str for form in forms.get(value, ())]
 
     def _with_objects(self, group: Group) -> tuple[JsonObject, dict[str, dict[str, str]]]:
         """Return the parts of a group with objects in place of JSON texts, and these texts by the key of the part."""
@@ -195,6 +205,10 @@ class Guest(Provider):
         context: DecodeContext,
     ) -> list[AIContent] | None:
         back = form.to_part(block)
+        kept = {} if back is None else form.spellings(whole, back)
+        if back is not None and kept:
+            usual = form.to_block(back)
+            back = respelled(back, kept) if usual is not None and same(usual, block) else None
         rest = MISFIT if back is None else remainder(whole, back)
         if back is None or rest is MISFIT or len(back.get("files", ())) != len(group.files):
             return None
@@ -204,11 +218,22 @@ class Guest(Provider):
         if inner.has_faults or len(contents) != len(group.at) or any(c.__class__ is UnknownContent for c in contents):
             return None
         self._trace(form, block, contents, group, inner, context)
+        # A list in the block may have other names than in the part.
+        context.is_respelled = context.is_respelled or form.respells
+        repeated = form.repeated(whole, self.parts.usual)
         made = []
         for key, content in zip(group.at, contents, strict=True):
             own = escaped(rest.get(key, {}) if key else rest)
             if key in texts:
                 own = {**own, **TEXTS.entry(texts[key])}
+            if spelled := {path: value for path, value in kept.items() if not key or path_keys(path)[0] == key}:
+                own = {**own, **KEPT.entry(spelled)}
+            start = f"{key}." if key else ""
+            names = [path.removeprefix(start) for path in repeated if path.startswith(start)]
+            if self._has_usual_id(content, own):
+                names.append(self.parts.call_id)
+            if names:
+                own = {**own, **REPEATED.entry(names)}
             if key == form.keys[-1] and group.files:
                 content = self._with_files(content, group, rest.get("files", {}), context)
             made.append(context.replaced(content, self._marked(content, form, own, context)))
@@ -227,11 +252,18 @@ class Guest(Provider):
             outputs.append(output)
         return context.replaced(result, replace(result, outputs=outputs))
 
+    def _has_usual_id(self, content: Any, own: JsonObject) -> bool:
+        """Return whether a field of a part has the id of its call, which the block has in another one."""
+        is_known = self.parts.call_id in self.parts.usual and MINTED.of(content, self.api) is None
+        return is_known and content.call_id is not None and own.get(self.parts.call_id) == content.call_id
+
     def _marked(self, content: Any, form: Form, own: JsonObject, context: DecodeContext) -> AIContent:
         """Return a content with the hint of its form, and the other fields of its part. Its part may give it its id."""
         call_id = own.get(self.parts.call_id)
         if content.call_id is None and call_id.__class__ is str:
             content = MINTED.on(replace(content, call_id=call_id), self.api, call_id)
+        if form.executor is not None:
+            content = replace(content, executor=form.executor)
         marked: AIContent = GUEST.on(content, self.api, form.name)
         return replace(marked, extra={**(marked.extra or {}), context.api: own})
 
@@ -293,21 +325,33 @@ class Guest(Provider):
         named = next((name for content in contents if (name := GUEST.of(content, self.api))), "")
         first = [self._by_name[named]] if named in self._by_name else []
         for form in (*first, *self.forms):
-            whole = form.to_part(blocks[0]) if len(form.keys) == len(contents) else None
+            whole = form.to_part(blocks[0]) if form.holds(contents) else None
             if whole is not None:
                 break
         else:
             return None
-        pairs = [*zip(form.keys, contents, strict=True)]
+        whole = self._as_spelled(form, whole, contents, context)
+        pairs = [*zip(form.keys, contents, strict=False)]
         if not all(self._complete(form, whole, key, content, calls, context) for key, content in pairs):
             return None
-        again = form.to_block(whole) or {}
+        again = form.without_parts(form.to_block(whole) or {}, form.keys[len(contents) :])
         self._report(form, blocks[0], again, whole, contents, context)
         context.replacements += inner.replacements
         kept, own = {"kept": (self.api, context.api)}, set(map(id, plain))
         inside = [loss[0] for loss in inner.pending_losses if id(loss[0]) not in own]
         context.pending_losses += [(owner, None, RESIDUE, None, kept) for owner in inside]
         return [self._written(form, whole, key, content, context) for key, content in pairs]
+
+    def _as_spelled(self, form: Form, whole: JsonObject, contents: Sequence[Any], context: EncodeContext) -> JsonObject:
+        """Return a part with the spellings that were kept, if its block is the same with them."""
+        kept: dict[str, JsonArray] = {}
+        for content in contents:
+            kept.update(KEPT.of(content, context.api) or {})
+        if not kept:
+            return whole
+        spelled = respelled(whole, kept)
+        again, usual = form.to_block(spelled), form.to_block(whole)
+        return spelled if again is not None and same(again, usual) else whole
 
     def _plain(self, content: Any) -> Any:
         """Return a content with the residue of its provider alone. One that is no guest gets the usual names."""
@@ -334,7 +378,8 @@ class Guest(Provider):
                 if name not in calls.get(content.call_id, {}):
                     return False
                 part[name] = calls[content.call_id][name]
-            part[self.parts.issuer] = self.issuers[0]
+            if self.parts.issuer:
+                part[self.parts.issuer] = self.issuers[0]
             form.add(whole, key)
         if content.call_id is not None:
             part.setdefault(self.parts.call_id, content.call_id)
@@ -419,6 +464,18 @@ def _place(path: str, group: Group) -> Place | None:
     return (container, last, first) if last in container else None
 
 
+def guests_in(
+    parts: JsonArray, guests: Sequence[Guest], issuer: str, context: DecodeContext
+) -> dict[int, list[AIContent]]:
+    """Return the contents of the parts that are guests, by index. The parts of files have none of their own."""
+    made: dict[int, list[AIContent]] = {}
+    for guest in guests:
+        for group, contents in guest.decode(parts, issuer, context):
+            made.update((at, []) for at in group.files)
+            made.update({at: [content] for at, content in zip(group.at.values(), contents, strict=True)})
+    return made
+
+
 class GuestBlocks(Blocks[AIContent]):
     """A list of parts, some of which are guests. `issuer_of` returns the provider of the parts without a name."""
 
@@ -432,10 +489,8 @@ class GuestBlocks(Blocks[AIContent]):
     def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         kinds = [part.get(self.union.tag) for part in value if part.__class__ is dict]
         made: dict[int, list[AIContent]] = {}
-        for guest in self.guests if self._kinds.intersection([kind for kind in kinds if kind.__class__ is str]) else ():
-            for group, contents in guest.decode(value, self._issuer_of(container), context):
-                made.update((at, []) for at in group.files)
-                made.update({at: [content] for at, content in zip(group.at.values(), contents, strict=True)})
+        if self._kinds.intersection([kind for kind in kinds if kind.__class__ is str]):
+            made = guests_in(value, self.guests, self._issuer_of(container), context)
         if not made:
             return self.union.decode_list(value, context)
         contents = []

@@ -244,6 +244,8 @@ def wire_fields(residue: Mapping[str, object]) -> JsonObject:
     return dict(residue)
 
 
+INSIDE = ":inside."
+"""The prefix of a loss's `field` for a dotted path in the wire object of the residue."""
 AROUND = ":around."
 """The prefix of a loss's `field` for a field of the wire object around the content."""
 
@@ -261,6 +263,11 @@ MINTED = Hint[str](None, "minted", "the id that an adapter gave a call or result
 GUEST = Hint[str](
     None, "guest", "the content is a block of this API that a message of another format has: the name of its form there"
 )
+REPEATED = Hint[list[str]](
+    None, "guest_repeats", "the dotted paths of values of a part that its block has elsewhere, or in another spelling"
+)
+# They are losses.
+_NOTES.discard(REPEATED.key)
 ROW = Hint[str](None, "row", "the name of the row that decoded the value, if another row usually encodes it")
 
 

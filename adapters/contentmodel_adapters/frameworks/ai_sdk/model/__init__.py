@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import content_step, media, objects_of, text_of, transcript_step
+from contentmodel.authoring import content_step, media, objects_of, text_of, transcript_step, with_guests
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import approvals, documents
-from contentmodel_adapters.common.pairs.ai_sdk_results import with_provider_results
 from contentmodel_adapters.common.pairs.provider_state import OF_ITEMS
 from contentmodel_adapters.frameworks.ai_sdk import parts as ai_sdk
-from contentmodel_adapters.frameworks.ai_sdk.model.blocks import API, OPTIONS, TABLE
+from contentmodel_adapters.frameworks.ai_sdk.approvals import with_functions, with_server_approvals
+from contentmodel_adapters.frameworks.ai_sdk.model.blocks import API, GUESTS, OPTIONS, TABLE, decode_part
 from contentmodel_adapters.frameworks.ai_sdk.model.messages import Messages
 from contentmodel_adapters.frameworks.ai_sdk.model.rules import RULES
 
@@ -36,7 +36,9 @@ class VercelModelMessages(documents.ListAdapter):
     # The text of omitted thinking.
     meaningless = {"text": ""}
     request_steps = (
-        transcript_step(with_provider_results, at=OPTIONS, errors=True),
+        transcript_step(with_guests, native=True, guests=GUESTS),
+        transcript_step(with_functions, decode=decode_part),
+        transcript_step(with_server_approvals, options=OPTIONS),
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,

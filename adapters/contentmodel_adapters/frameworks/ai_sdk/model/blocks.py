@@ -28,7 +28,9 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    Union,
     first_fitting,
+    guests,
     hints,
     row,
 )
@@ -44,7 +46,8 @@ from contentmodel.content.tools import (
     ToolApprovalResponseContent,
     ToolResultContent,
 )
-from contentmodel.message import ChatMessage
+from contentmodel.message import ChatMessage, Origin
+from contentmodel_adapters.frameworks.ai_sdk.guests import MODEL, guests_of, item_id
 from contentmodel_adapters.frameworks.ai_sdk.made_images import OrImage, images, is_made_image
 from contentmodel_adapters.frameworks.ai_sdk.model import older
 from contentmodel_adapters.frameworks.ai_sdk.parts import (
@@ -421,6 +424,62 @@ ANSWERS = TABLE.union(
 
 # -- messages ----------------------------------------------------------------------------------------------------------
 
+GUESTS = guests_of(TABLE, MODEL)
+
+
+class _Assistant(TextOrBlocks):
+    """A text, or a list of parts. Some may be blocks of providers, which are decoded before: see `guests_in`."""
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        contents = None if value.__class__ is str else _decoded(self.union, value, context)
+        return super().decode(value, context, container, key) if contents is None else contents
+
+
+class _Tool(Blocks[AIContent]):
+    """A list of parts. Results may be blocks of providers, too."""
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
+        return _decoded(self.union, value, context) or super().decode(value, context, container, key)
+
+
+def decode_part(part: dict[str, Any]) -> AIContent:
+    """Return the call or the result of a function that a part is."""
+    union = ASSISTANT_PARTS if part.get("type") == "tool-call" else ANSWERS
+    return union.decode(part, DecodeContext(API, Origin(api=API, issuer="")))
+
+
+def guests_in(messages: list[Any], context: DecodeContext) -> None:
+    """Decode the parts of a conversation that are blocks of providers. A call and its result may be in two messages."""
+    lists = [wire.get("content") for wire in messages if wire.__class__ is dict and wire.get("role") in _OF_MODEL]
+    parts = [part for some in lists if some.__class__ is list for part in some if part.__class__ is dict]
+    if any(part.get("providerExecuted") is True or item_id(part, OPTIONS) for part in parts):
+        found = guests.guests_in(parts, GUESTS, "", context)
+        context.decoded = {id(parts[at]): contents[0] for at, contents in found.items()}
+
+
+_OF_MODEL = ("assistant", "tool")
+
+
+def _decoded(union: Union, value: list[Any], context: DecodeContext) -> list[AIContent] | None:
+    """Return the contents of a list with blocks of providers; None if it has none."""
+    if context.decoded.keys().isdisjoint(map(id, value)):
+        return None
+    contents = []
+    for at, part in enumerate(value):
+        content = context.decoded.get(id(part))
+        found = union.decode_list([part], context) if content is None else [content]
+        if content is None:
+            context.trace(union, found, value, at, spread=False)
+        contents += found
+    return contents
+
+
 ROLES = Roles(API, {"user": "user"}, elsewhere=("system", "assistant", "tool"))
 SYSTEM = TABLE.record(
     "system message",
@@ -441,7 +500,7 @@ USER = TABLE.record(
 ASSISTANT = TABLE.record(
     "assistant message",
     ChatMessage,
-    {"content": ("contents", TextOrBlocks(ASSISTANT_PARTS, "list"))},
+    {"content": ("contents", _Assistant(ASSISTANT_PARTS, "list"))},
     Implied({"role": "assistant"}),
     Filled({"content": []}),
     Silent("message_id"),
@@ -450,7 +509,7 @@ ASSISTANT = TABLE.record(
 TOOL = TABLE.record(
     "tool message",
     ChatMessage,
-    {"content": ("contents", Blocks(ANSWERS))},
+    {"content": ("contents", _Tool(ANSWERS))},
     Implied({"role": "tool"}),
     Filled({"content": []}),
     Silent("message_id"),

@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     EncodeContext,
     MessageList,
     Pieces,
+    guests,
     hints,
     is_native,
     reasons,
@@ -18,6 +19,7 @@ from contentmodel.authoring import (
     with_error_read,
 )
 from contentmodel.content.media import DataContent, HostedFileContent, MediaContent, UriContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
@@ -39,6 +41,7 @@ from contentmodel_adapters.frameworks.ai_sdk.model.blocks import (
     SYSTEM,
     TOOL,
     USER,
+    guests_in,
 )
 from contentmodel_adapters.frameworks.ai_sdk.parts import KIND_OF, report_kind, report_outcome
 
@@ -61,6 +64,7 @@ class Messages(MessageList):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         reading = _Reading(context)
+        guests_in(value, context)
         messages = []
         for index, wire in self.objects(value, context):
             layout = _LAYOUTS.get(wire["role"], USER)
@@ -94,12 +98,13 @@ class _Reading:
         contents = message.contents
         for at, content in enumerate(contents):
             if isinstance(content, ToolCallContent) and content.call_id is not None:
-                self._calls[content.call_id] = content
+                # The part of a guest may have another id.
+                self._calls[(content.extra or {}).get(API, {}).get("toolCallId", content.call_id)] = content
             elif isinstance(content, ToolApprovalRequestContent):
                 contents[at] = self._request(content)
             elif isinstance(content, ToolApprovalResponseContent) and content.request_id in self._approvals:
                 contents[at] = self._with_id_of_call(content, self._approvals[content.request_id])
-            elif isinstance(content, ToolResultContent):
+            elif isinstance(content, ToolResultContent) and guests.guest_api(content) is None:
                 contents[at] = self._result(content)
         return _with_issuer(message)
 
@@ -208,6 +213,11 @@ class _Writing:
             return [self._fitted_result(content, message)]
         elif isinstance(content, HostedFileContent):
             return self._stored(content, message, "file.")
+        elif isinstance(content, UnknownContent) and content.block.__class__ is dict:
+            call_id = str(content.block.get("toolCallId"))
+            if content.block.get("type") == "tool-call":
+                self._calls[call_id] = self._context.originals().get(id(content), content)  # type: ignore[assignment]
+                self._hosted = call_id if content.block.get("providerExecuted") is True else self._hosted
         return [content]
 
     def _report_kind(self, content: Any, message: ChatMessage) -> None:

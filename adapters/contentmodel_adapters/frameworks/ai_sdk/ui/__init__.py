@@ -12,19 +12,21 @@ from contentmodel.authoring import (
     payload_step,
     text_of,
     transcript_step,
+    with_guests,
 )
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import approvals, documents
-from contentmodel_adapters.common.pairs.ai_sdk_results import with_provider_results
 from contentmodel_adapters.common.pairs.provider_state import OF_ITEMS
 from contentmodel_adapters.frameworks.ai_sdk import parts as ai_sdk
+from contentmodel_adapters.frameworks.ai_sdk.approvals import with_functions, with_server_approvals
 from contentmodel_adapters.frameworks.ai_sdk.ui import older
 from contentmodel_adapters.frameworks.ai_sdk.ui.blocks import API, METADATA, TABLE
 from contentmodel_adapters.frameworks.ai_sdk.ui.messages import Messages
 from contentmodel_adapters.frameworks.ai_sdk.ui.rules import RULES
+from contentmodel_adapters.frameworks.ai_sdk.ui.tools import GUESTS, decode_half
 
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, files=False)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
@@ -62,7 +64,9 @@ class VercelUIMessages(documents.ListAdapter):
     records = frozenset({"message_id", "outcome"})
     meaningless = {"state": "done", "sourceId": None, "step": None, "text": ""}
     request_steps = (
-        transcript_step(with_provider_results, at="callProviderMetadata", errors=False),
+        transcript_step(with_guests, native=True, guests=GUESTS),
+        transcript_step(with_functions, decode=decode_half),
+        transcript_step(with_server_approvals),
         ai_sdk.KNOWN_TOOLS,
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,

@@ -33,7 +33,17 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.frameworks.ai_sdk.ui import older
 from contentmodel_adapters.frameworks.ai_sdk.ui.blocks import API, ASSISTANT, PARTS, PLAIN, SOURCES, STEERING
-from contentmodel_adapters.frameworks.ai_sdk.ui.tools import ToolPart, attach, decode_tool, encode_tool, is_tool_part
+from contentmodel_adapters.frameworks.ai_sdk.ui.tools import (
+    ToolPart,
+    attach,
+    decode_tool,
+    encode_tool,
+    guests_in,
+    halves_of,
+    is_half,
+    is_result,
+    is_tool_part,
+)
 from contentmodel_adapters.frameworks.ai_sdk.ui.turns import Turns
 
 TURNS = Turns(API)
@@ -116,6 +126,11 @@ def _flattened(wire: dict[str, Any], message: ChatMessage, context: EncodeContex
     return {**others, **older.parts_of_flat(message), "content": texts[0] if texts else ""}
 
 
+def _is_tool(part: Any) -> bool:
+    """Return whether a part is of a tool, and not one of an older version."""
+    return part.__class__ is dict and not older.is_invocation(part) and is_tool_part(part)
+
+
 class _Cutting:
     """Split one assistant message into messages."""
 
@@ -145,6 +160,10 @@ class _Cutting:
         """Return the messages, at least one."""
         if self._is_flat:
             self._add_flat()
+        self._halves = {
+            index: halves_of(part, self._context) for index, part in enumerate(self._parts) if _is_tool(part)
+        }
+        self._guests = guests_in(self._parts, self._halves, self._context)
         for index, part in enumerate(self._parts):
             if part.__class__ is not dict:
                 self._context.expected(self._parts, index, "an object: a part", part)
@@ -206,8 +225,9 @@ class _Cutting:
             self._add_invocation(part, older.WRAPPED)
         elif older.has_details(part):
             self._contents += older.decode_details(part, self._context)
-        elif is_tool_part(part):
-            self._add_tool(decode_tool(part, self._context, self._parts, index))
+        elif index in self._halves:
+            found = self._guests.get(index, {})
+            self._add_tool(decode_tool(self._halves[index], self._context, self._parts, index, found))
         else:
             self._add_part(part, index)
             return
@@ -360,7 +380,9 @@ class _Joining:
         self._parts += [dict(STEP_START) for _ in range(count)]
 
     def _add(self, content: Any) -> None:
-        if isinstance(content, ToolCallContent):
+        if is_half(content):
+            self._add_half(content)
+        elif isinstance(content, ToolCallContent):
             part = ToolPart(call=content, index=len(self._parts))
             self._calls.setdefault(content.call_id, []).append(part)
             self._parts.append(part)
@@ -375,6 +397,19 @@ class _Joining:
             older.encode_detail(content, self._parts, self._context)
         else:
             self._parts += PARTS.encode_list([content], self._context)
+
+    def _add_half(self, half: UnknownContent) -> None:
+        """Add the call or the result of a block of a provider."""
+        block: Any = half.block
+        open_parts = [part for part in self._calls.get(block["toolCallId"], []) if part.result is None]
+        if is_result(half) and open_parts:
+            attach(open_parts[0], half)
+            return
+        if is_result(half):
+            half = self._context.replace(half, block={"type": "dynamic-tool", "toolName": "", **block})
+        part = ToolPart(call=half, index=len(self._parts))
+        self._calls.setdefault(block["toolCallId"], []).append(part)
+        self._parts.append(part)
 
     def _report_order(self, part: ToolPart, result: ToolResultContent) -> None:
         """Report a result that is in another order than its call."""
@@ -416,7 +451,8 @@ class _Joining:
         last = self._parts[-1] if self._parts else None
         if not isinstance(last, ToolPart) or last.request is not None or not last.is_hosted:
             return None
-        return last if last.call.name == request.name else None
+        # The name of a block of a provider may have a beginning.
+        return last if str(last.name).endswith(str(request.name)) else None
 
     def _add_cited(self, content: TextContent) -> None:
         citations: list[Citation] = []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,11 +25,13 @@ from contentmodel.authoring import (
     TextField,
     Union,
     Words,
+    guests,
     hints,
     reasons,
     spread,
 )
 from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -36,10 +39,11 @@ from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     ToolCallContent,
-    ToolResultContent,
 )
+from contentmodel.message import Origin
 from contentmodel_adapters.common.approvals import APPROVAL_ID, approval_id, report_request
 from contentmodel_adapters.frameworks import mcp_blocks
+from contentmodel_adapters.frameworks.ai_sdk.guests import UI, guests_of, item_id, name_of
 from contentmodel_adapters.frameworks.ai_sdk.made_images import OrImage, images
 from contentmodel_adapters.frameworks.ai_sdk.parts import (
     HOSTED_CALLS,
@@ -252,6 +256,7 @@ RESPONSE = TABLE.record(
 
 # -- parts -------------------------------------------------------------------------------------------------------------
 
+GUESTS = guests_of(TABLE, UI)
 _OF_RESULT = ("state", "output", "errorText", "preliminary", "resultProviderMetadata")
 _ANSWERED = ("output-available", "output-error", "output-denied")
 _HAS_APPROVAL = ("approval-requested", "approval-responded", *_ANSWERED)
@@ -271,7 +276,29 @@ class ToolPart(msgspec.Struct):
     @property
     def is_hosted(self) -> bool:
         """True if the provider runs the tool: the result is in the message of its call."""
+        if is_half(self.call):
+            return bool(self.call.block.get("providerExecuted"))
         return self.call is not None and self.call.executor == "provider"
+
+    @property
+    def name(self) -> Any:
+        """The name of the tool."""
+        return name_of(self.call.block) if is_half(self.call) else self.call.name
+
+
+def is_half(content: Any) -> bool:
+    """Return whether a content is the fields of a call or a result that is a block of a provider: see `with_guests`."""
+    if content.__class__ is not UnknownContent or content.block.__class__ is not dict:
+        return False
+    block = content.block
+    is_call = block.get("providerExecuted") is True or item_id(block, METADATA) is not None
+    is_known = is_call or ("type" not in block and block.get("state") in _ANSWERED)
+    return is_known and content.api == API and block.get("toolCallId").__class__ is str
+
+
+def is_result(half: UnknownContent) -> bool:
+    """Return whether a half is that of a result."""
+    return "type" not in half.block  # type: ignore[operator]
 
 
 def is_tool_part(part: Mapping[str, Any]) -> bool:
@@ -280,8 +307,16 @@ def is_tool_part(part: Mapping[str, Any]) -> bool:
     return kind.__class__ is str and (kind == "dynamic-tool" or kind.startswith("tool-"))
 
 
-def decode_tool(wire: dict[str, Any], context: DecodeContext, parts: list[Any], index: int) -> ToolPart:
-    """Return the contents of a tool part."""
+class Halves(NamedTuple):
+    """The fields of a tool part that are of its call, and of its result, with the approval."""
+
+    call: dict[str, Any]
+    result: dict[str, Any] | None
+    answer: dict[str, Any] | None
+
+
+def halves_of(wire: dict[str, Any], context: DecodeContext) -> Halves:
+    """Return the halves of a tool part."""
     state = wire.get("state")
     answer = _approval_of(wire, state)
     answered = state in _ANSWERED or (state == "approval-responded" and (answer or {}).get("approved") is False)
@@ -299,19 +334,65 @@ def decode_tool(wire: dict[str, Any], context: DecodeContext, parts: list[Any], 
     own = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}
     if state in ("output-denied", "approval-responded"):
         own = {"state": state} if answered else {}
-    call = CALLS.decode(context.without(wire, {*own, *used}), context)
-    context.trace(CALLS, [call], parts, index, spread=False)
+    return Halves(context.without(wire, {*own, *used}), own if answered else None, answer)
+
+
+Found = Mapping[str, Any]
+"""The contents of a part that is a block of a provider: its call and its result."""
+
+
+def decode_half(half: dict[str, Any]) -> AIContent:
+    """Return the call or the result of a function that half a part is."""
+    context = DecodeContext(API, Origin(api=API, issuer=""))
+    if "input" in half:
+        return CALLS.decode(half, context)
+    own = {name: value for name, value in half.items() if name != "toolCallId"}
+    result = RESULTS["Function"].decode(own, context)
+    return msgspec.structs.replace(result, call_id=half["toolCallId"])
+
+
+def guests_in(parts: list[Any], halves: Mapping[int, Halves], context: DecodeContext) -> dict[int, Found]:
+    """Return the contents of the parts that are blocks of providers, by index."""
+    wires: list[dict[str, Any]] = []
+    places: list[tuple[int, str]] = []
+    for index, (call, result, _) in halves.items():
+        whole = parts[index]
+        is_hosted = whole.get("providerExecuted") is True or item_id(whole, METADATA) is not None
+        if not is_hosted or whole.get("state") in (None, "input-streaming"):
+            continue
+        wires.append(call)
+        places.append((index, "call"))
+        if result is not None:
+            wires.append({**result, "toolCallId": whole.get("toolCallId")})
+            context.copied(wires[-1], whole)
+            places.append((index, "result"))
+    made: dict[int, dict[str, Any]] = {}
+    for at, contents in guests.guests_in(wires, GUESTS, "", context).items() if wires else ():
+        index, key = places[at]
+        made.setdefault(index, {})[key] = contents[0]
+    return made
+
+
+def decode_tool(
+    halves: Halves, context: DecodeContext, parts: list[Any], index: int, found: Found = MappingProxyType({})
+) -> ToolPart:
+    """Return the contents of a tool part. `found` are those that are blocks of a provider."""
+    wire, answer, own = parts[index], halves.answer, halves.result
+    call = found.get("call")
+    if call is None:
+        call = CALLS.decode(halves.call, context)
+        context.trace(CALLS, [call], parts, index, spread=False)
     if not isinstance(call, ToolCallContent):
         return ToolPart(call=call)
-    if state == "input-streaming":
+    if wire.get("state") == "input-streaming":
         call = context.replace(call, status="incomplete")
     if "state" not in wire:
         call = context.replaced(call, hints.ABSENT.on(call, API, ["state"]))
     part = ToolPart(call=call)
     if answer is not None:
         part.request, part.response = _decode_approval(answer, part, context, wire)
-    if answered:
-        part.result = _decode_result(own, part, context, wire, parts, index)
+    if own is not None:
+        part.result = found.get("result") or _decode_result(own, part, context, wire, parts, index)
     return part
 
 
@@ -404,17 +485,19 @@ def encode_tool(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
                 context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
     elif part.is_hosted:
         for content in (part.call, part.result):
-            if content is not None:
-                report_kind(content, part.call.name, context)
-    wire: dict[str, Any] = CALLS.encode_one(part.call, context)
+            if content is not None and not is_half(content):
+                report_kind(content, part.name, context)
+    wire: dict[str, Any] = {**part.call.block} if is_half(part.call) else CALLS.encode_one(part.call, context)
     if context.completes:
         _fit(part, context)
-    state = _state_of(part)
+    state, status = _state_of(part), getattr(part.call, "status", None)
     if part.request is not None or part.response is not None:
         wire["approval"] = _encode_approval(part, context)
-    if part.result is not None:
+    if part.result is not None and is_half(part.result):
+        wire.update(part.result.block)
+    elif part.result is not None:
         wire.update(_encode_result(part, context))
-    elif state not in ("input-available", "input-streaming") or part.call.status is not None:
+    elif state not in ("input-available", "input-streaming") or status is not None:
         wire["state"] = state
     elif "state" not in (hints.ABSENT.of(part.call, API) or ()):
         wire.setdefault("state", state)
@@ -429,7 +512,7 @@ def _fit(part: ToolPart, context: EncodeContext) -> None:
             if content is not None:
                 context.report_loss(content, None, reasons.NO_FIELD)
         part.request = part.response = None
-    if part.result is None or part.response is None:
+    if part.result is None or part.response is None or is_half(part.result):
         return
     if part.response.approved is False and part.result.outcome != "denied":
         denied = context.replace(part.result, outcome="denied", is_error=True)
@@ -443,7 +526,8 @@ def _state_of(part: ToolPart) -> str:
         return "approval-responded"
     if part.request is not None:
         return "approval-requested"
-    return "input-streaming" if part.call.status == "incomplete" else "input-available"
+    is_streaming = getattr(part.call, "status", None) == "incomplete"
+    return "input-streaming" if is_streaming else "input-available"
 
 
 def _encode_approval(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
@@ -452,9 +536,10 @@ def _encode_approval(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
     if request is None:
         return wire
     wire.update(APPROVAL.encode(request, context))
-    report_request(request, part.call, context)
+    call: Any = context.originals().get(id(part.call), part.call) if is_half(part.call) else part.call
+    report_request(request, call, context)
     original = approval_id(request)
-    if original is not None and request.request_id == part.call.call_id:
+    if original is not None and request.request_id == call.call_id:
         wire["id"] = original
     return wire
 
@@ -486,5 +571,5 @@ def attach(part: ToolPart, content: AIContent) -> None:
         part.request = content
     elif isinstance(content, ToolApprovalResponseContent):
         part.response = content
-    elif isinstance(content, ToolResultContent):
+    else:
         part.result = content
