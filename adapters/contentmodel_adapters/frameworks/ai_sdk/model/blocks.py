@@ -47,7 +47,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage, Origin
-from contentmodel_adapters.frameworks.ai_sdk.guests import MODEL, guests_of, item_id
+from contentmodel_adapters.frameworks.ai_sdk.guests import guests_of
 from contentmodel_adapters.frameworks.ai_sdk.made_images import OrImage, images, is_made_image
 from contentmodel_adapters.frameworks.ai_sdk.model import older
 from contentmodel_adapters.frameworks.ai_sdk.parts import (
@@ -69,6 +69,7 @@ from contentmodel_adapters.frameworks.ai_sdk.parts import (
     usual_compaction,
     with_states,
 )
+from contentmodel_adapters.frameworks.ai_sdk.spelling import MODEL, item_id
 from contentmodel_adapters.frameworks.search_results import OrLinks, links
 
 API = "vercel-model-messages"

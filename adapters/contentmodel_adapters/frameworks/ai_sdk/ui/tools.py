@@ -43,7 +43,7 @@ from contentmodel.content.tools import (
 from contentmodel.message import Origin
 from contentmodel_adapters.common.approvals import APPROVAL_ID, approval_id, report_request
 from contentmodel_adapters.frameworks import mcp_blocks
-from contentmodel_adapters.frameworks.ai_sdk.guests import UI, guests_of, item_id, name_of
+from contentmodel_adapters.frameworks.ai_sdk.guests import guests_of
 from contentmodel_adapters.frameworks.ai_sdk.made_images import OrImage, images
 from contentmodel_adapters.frameworks.ai_sdk.parts import (
     HOSTED_CALLS,
@@ -59,6 +59,7 @@ from contentmodel_adapters.frameworks.ai_sdk.parts import (
     row_for_state,
     with_states,
 )
+from contentmodel_adapters.frameworks.ai_sdk.spelling import UI, item_id, name_of
 from contentmodel_adapters.frameworks.ai_sdk.ui.blocks import API, TABLE
 from contentmodel_adapters.frameworks.search_results import OrLinks, links
 

@@ -1,0 +1,115 @@
+"""Gemini's parts of hosted tools in the parts of the AI SDK.
+
+Source: `google-language-model.ts` and `convert-to-google-messages.ts` of @ai-sdk/google 4.0 (seen 2026-11-27).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from contentmodel.authoring import Form, forms, guests
+from contentmodel_adapters.frameworks.ai_sdk.spelling import (
+    ID,
+    OBJECT,
+    SPELLED,
+    TEXT,
+    Fields,
+    Spelling,
+    at_path,
+    name_of,
+)
+
+_OF_GOOGLE = ("google", "googleVertex", "vertex")
+"""The names of the provider."""
+
+
+def google(spelling: Spelling) -> list[Form]:
+    """Return the forms of the parts of generateContent of tools that Gemini runs."""
+    call_adds, result_adds = spelling.names("code_execution")
+    named_adds = {**call_adds, "toolCallId": lambda part: at_path(part, "input.id")}
+    ran: Fields = {"input.language": ("executableCode.language", ID), "input.code": ("executableCode.code", ID)}
+    printed: Fields = {
+        f"{spelling.value}.outcome": ("codeExecutionResult.outcome", SPELLED),
+        f"{spelling.value}.output": ("codeExecutionResult.output", _Printed(str)),
+    }
+    # Some parts have ids.
+    ran_named, printed_named = {"input.id": ("executableCode.id", ID)}, {"toolCallId": ("codeExecutionResult.id", ID)}
+    call, result = spelling.call, spelling.result
+    made = []
+    for provider in _OF_GOOGLE:
+        of_call, of_result = f"{spelling.of_call}.{provider}", f"{spelling.of_result}.{provider}"
+        signed: Fields = {f"{of_call}.thoughtSignature": ("thoughtSignature", TEXT)}
+        signed_result: Fields = {f"{of_result}.thoughtSignature": ("thoughtSignature", TEXT)}
+        used, given = _server_tool(of_call, "toolCall"), _server_tool(of_result, "toolResponse")
+        used["input"], given[spelling.value] = ("toolCall.args", OBJECT), ("toolResponse.response", _Response(dict))
+        adds, _ = _server_names(spelling, of_call)
+        _, adds_result = _server_names(spelling, of_result)
+        made += [
+            Form(f"named_code.call.{provider}", call, {}, {**ran, **ran_named, **signed}, adds=named_adds),
+            Form(f"code.call.{provider}", call, {}, {**ran, **signed}, adds=call_adds),
+            Form(
+                f"named_code.result.{provider}",
+                result,
+                {},
+                {**printed, **printed_named, **signed_result},
+                adds=result_adds,
+            ),
+            Form(f"code.result.{provider}", result, {}, {**printed, **signed_result}, adds=result_adds),
+            Form(f"tool.call.{provider}", call, {}, {**used, **signed}, adds=adds),
+            Form(f"tool.result.{provider}", result, {}, {**given, **signed_result}, adds=adds_result),
+        ]
+    return made
+
+
+def _server_tool(at: str, key: str) -> Fields:
+    return {f"{at}.serverToolCallId": (f"{key}.id", SPELLED), f"{at}.serverToolType": (f"{key}.toolType", SPELLED)}
+
+
+class _Printed(forms.Leaf):
+    """The output of code. A part has an empty text if there is none."""
+
+    part_default = ""
+    keeps = True
+
+
+class _Response(forms.Leaf):
+    """The response of a tool. A part has an empty object if there is none."""
+
+    part_default: Fields = {}
+
+
+def _server_names(spelling: Spelling, at: str) -> tuple[Fields, Fields]:
+    def name(part: Fields) -> str:
+        return f"server:{at_path(part, f'{at}.serverToolType')}"
+
+    if spelling.is_split:
+        return {"toolName": name}, {"toolName": name}
+    return {"type": "dynamic-tool", "toolName": name}, {}
+
+
+def gemini_parts(spelling: Spelling) -> guests.Groups:
+    """Return a function that yields each part of a tool of Gemini, with or without its other half."""
+
+    def groups(parts: Sequence[Fields], is_named: Callable[[Fields], bool]) -> Iterator[guests.Group]:
+        paired, _ = spelling.pairs_in(parts)
+        calls = dict(spelling.calls_in(parts))
+        codes = {at for at, part in calls.items() if name_of(part) == "code_execution"}
+        codes |= {paired[at] for at in codes if at in paired}
+        named = {part["toolCallId"] for part in calls.values() if at_path(part, "input.id") is not None}
+        for at, part in enumerate(parts):
+            if _server_type(part, spelling) is not None:
+                yield guests.Group(part, {"": at}, tool="tool")
+            elif at in codes or (at not in calls and part.get("toolName") == "code_execution"):
+                yield guests.Group(part, {"": at}, tool="named_code" if part.get("toolCallId") in named else "code")
+
+    return groups
+
+
+def _server_type(part: Fields, spelling: Spelling) -> Any:
+    found = (
+        at_path(part, f"{at}.{provider}.serverToolType")
+        for at in (spelling.of_call, spelling.of_result)
+        for provider in _OF_GOOGLE
+    )
+    return next((one for one in found if one is not None), None)
