@@ -54,13 +54,13 @@ def guest_documents(
 
 def odd_guests(described: Described, documents: SearchStrategy[Any]) -> SearchStrategy[Any]:
     """Return a strategy of documents in which one value of a guest's part is another one, or missing."""
-    issuers = {guest["parts"]["issuer"] for guest in described["guests"]}
+    names = {guest["parts"][name] for guest in described["guests"] for name in ("issuer", "call_id")} - {""}
 
     @st.composite
     def odd(draw: DrawFn) -> Any:
         document = copy.deepcopy(draw(documents))
         inner = [container[key] for container, key in _values(document)]
-        parts = [part for part in inner if part.__class__ is dict and issuers & part.keys()]
+        parts = [part for part in inner if part.__class__ is dict and names & part.keys()]
         container, key = draw(st.sampled_from([place for part in parts for place in _values(part)]))
         if container.__class__ is dict and draw(st.booleans()):
             del container[key]
@@ -111,6 +111,10 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
     """Draw the parts of a call and a result of a tool, or of one of them."""
     forms = [form for form in guest["forms"] if _tool(form) == tool]
     chosen = forms if draw(st.booleans()) else [draw(st.sampled_from(forms))]
+    if guest["parts"]["is_joined"] and len(chosen) > 1:
+        # The parts of a call and of a result.
+        halves = [[form for form in forms if _is_of_call(form) is is_call] for is_call in (True, False)]
+        chosen = [draw(st.sampled_from(half)) for half in halves if half]
     parts: list[Described] = []
     for form in chosen:
         whole = _whole(draw, guest, form, provider, call_id)
@@ -120,7 +124,8 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
         own = [whole] if form["keys"] == [""] else [whole[key] for key in form["keys"]]
         files = whole.get("files", {}).values() if form["keys"] != [""] else ()
         for part in own:
-            part[guest["parts"]["issuer"]] = draw(st.sampled_from(guest["issuers"]))
+            if guest["issuers"]:
+                part[guest["parts"]["issuer"]] = draw(st.sampled_from(guest["issuers"]))
             for name in guest["parts"]["texts"]:
                 if part.get(name).__class__ is dict and draw(st.booleans()):
                     part[name] = json.dumps(part[name])
@@ -129,7 +134,13 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
         for part in (*own, *files):
             part |= {"x_field": "unknown"} if draw(st.booleans()) else {}
         parts += [*own[:-1], *files, own[-1]]
+    if guest["parts"]["is_joined"]:
+        return [{key: value for part in parts for key, value in part.items()}]
     return parts
+
+
+def _is_of_call(form: Described) -> bool:
+    return "call" in str(form["name"]).partition(".")[2]
 
 
 def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described, call_id: str) -> Described:
@@ -148,6 +159,9 @@ def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described,
             made = draw(st.sampled_from(field["examples"])) if field["examples"] else own
             if made is not None or not field["examples"]:
                 put(whole, path, value_of(draw, {}, field["form"], 0) if made is None else copy.deepcopy(made))
+    for path, value in form["adds"].items():
+        if path_keys(path)[-1] in guest["parts"]["usual"] and _at(whole, path) is None:
+            put(whole, path, value)
     return whole
 
 

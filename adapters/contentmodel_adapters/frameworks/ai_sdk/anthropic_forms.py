@@ -218,7 +218,7 @@ def anthropic(spelling: Spelling) -> list[Form]:
         *results("advisor", "advisor", {"type": "advisor_result", "text": "a"}),
         call("code_execution.call", "code_execution", "code_execution", OF_PROGRAM),
         # Older versions have no type.
-        call("code_execution.untyped", "code_execution", "code_execution"),
+        call("code_execution.call_untyped", "code_execution", "code_execution"),
         *results("code_execution", "code_execution", {"type": "code_execution_result", **ran, "content": []}),
     ]
     for tool in ("bash_code_execution", "text_editor_code_execution"):

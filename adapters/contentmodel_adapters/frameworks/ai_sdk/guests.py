@@ -15,8 +15,9 @@ from contentmodel_adapters.frameworks.ai_sdk.spelling import PARTS, Spelling
 
 def guests_of(table: Table, spelling: Spelling) -> list[Guest]:
     """Return the guests of a format."""
+    parts = PARTS._replace(is_joined=not spelling.is_split)
     return [
-        table.guest("anthropic-messages", (), anthropic(spelling), PARTS, groups=claude_parts(spelling)),
-        table.guest("openai-responses", (), openai(spelling), PARTS, groups=openai_items(spelling)),
-        table.guest("google-generate-content", (), google(spelling), PARTS, groups=gemini_parts(spelling)),
+        table.guest("anthropic-messages", (), anthropic(spelling), parts, groups=claude_parts(spelling)),
+        table.guest("openai-responses", (), openai(spelling), parts, groups=openai_items(spelling)),
+        table.guest("google-generate-content", (), google(spelling), parts, groups=gemini_parts(spelling)),
     ]

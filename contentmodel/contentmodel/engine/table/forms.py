@@ -412,6 +412,7 @@ class Form:
         }
         of_call = {path: leaf.description() for path, leaf in self.of_call.items()}
         own = {"name": self.name, "keys": list(self.keys), "part": self.part, "block": self.block}
+        own["adds"] = {path: value for path, value in self.adds.items() if not callable(value)}
         return {**own, "fields": fields, "of_call": of_call, "rest": self._rest}
 
 

@@ -56,7 +56,7 @@ class Parts(NamedTuple):
     `issuer` has the name of the provider, if parts have one, `call_id` the id of the call, and `file_id` that of the
     call which made a file. `implied` are values that a block implies: a part with another value of such a field is no
     guest. `texts` are fields with an object or its JSON text. `usual` are fields whose usual values follow from the
-    block.
+    block. If `is_joined`, a call and its result are the halves of one part.
     """
 
     issuer: str
@@ -65,6 +65,7 @@ class Parts(NamedTuple):
     implied: Mapping[str, Json] = {}
     texts: Sequence[str] = ()
     usual: Sequence[str] = ()
+    is_joined: bool = False
 
 
 class Group(NamedTuple):
@@ -149,7 +150,12 @@ class Guest(Provider):
         names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id")}
         return {
             **own,
-            "parts": {**names, "texts": list(self.parts.texts)},
+            "parts": {
+                **names,
+                "texts": list(self.parts.texts),
+                "usual": list(self.parts.usual),
+                "is_joined": self.parts.is_joined,
+            },
             "forms": [form.describe() for form in self.forms],
         }
 
