@@ -98,6 +98,8 @@ def gemini_parts(spelling: Spelling) -> guests.Groups:
         codes |= {paired[at] for at in codes if at in paired}
         named = {part["toolCallId"] for part in calls.values() if at_path(part, "input.id") is not None}
         for at, part in enumerate(parts):
+            if part.get("toolCallId").__class__ is not str:
+                continue
             if _server_type(part, spelling) is not None:
                 yield guests.Group(part, {"": at}, tool="tool")
             elif at in codes or (at not in calls and part.get("toolName") == "code_execution"):

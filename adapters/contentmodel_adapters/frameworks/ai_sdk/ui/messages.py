@@ -406,7 +406,9 @@ class _Joining:
             attach(open_parts[0], half)
             return
         if is_result(half):
-            half = self._context.replace(half, block={"type": "dynamic-tool", "toolName": "", **block})
+            half = self._context.replace(
+                half, block={"type": "dynamic-tool", "toolName": "", "providerExecuted": True, **block}
+            )
         part = ToolPart(call=half, index=len(self._parts))
         self._calls.setdefault(block["toolCallId"], []).append(part)
         self._parts.append(part)

@@ -279,7 +279,7 @@ class ToolPart(msgspec.Struct):
         """True if the provider runs the tool: the result is in the message of its call."""
         if is_half(self.call):
             return bool(self.call.block.get("providerExecuted"))
-        return self.call is not None and self.call.executor == "provider"
+        return getattr(self.call, "executor", None) == "provider"
 
     @property
     def name(self) -> Any:
