@@ -20,7 +20,7 @@ __all__ = ["guests", "of_provider"]
 def guests(source: Any, target: Any, kind: str, document: Any) -> None:
     """A block of a provider that a format keeps crosses to an API as the same block of the provider itself does."""
     request, found, provider = _found(source, kind, document)
-    if provider.api in (target.api, getattr(target, "inner", None)):
+    if provider.api in (target.api, getattr(getattr(target, "inner", None), "api", None)):
         raise Refused("the guests are those of the target")
     expected = laws.encode(target, kind, _of_provider(found, provider, source)).payload
     changed = difference(expected, laws.encode(target, kind, _conversation(found, request.origin)).payload)

@@ -224,7 +224,8 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
             prefix, label = vocabulary.prefixes.get(place.key, ""), vocabulary.labels.get(place.key, "")
             is_known = bool(prefix) and (place.key, item) in vocabulary.known
             if prefix and f"{item}".startswith(prefix) and not place.is_data and not is_known:
-                yield Leaf(item[len(prefix) :], place.above, _sort_of_name(place, vocabulary), place.key)
+                sort = _sort_of_name(place, vocabulary)
+                yield Leaf(item[len(prefix) :], place.above, sort, place.key, before=prefix)
             elif label and f"{item}".startswith(label) and not place.is_data:
                 yield Leaf(item[len(label) :], place.above, NAME, place.key, before=label)
             else:

@@ -124,6 +124,8 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
         own = [whole] if form["keys"] == [""] else [whole[key] for key in form["keys"]]
         files = whole.get("files", {}).values() if form["keys"] != [""] else ()
         for part in own:
+            # Some blocks have no id.
+            part.setdefault(guest["parts"]["call_id"], call_id)
             if guest["issuers"]:
                 part[guest["parts"]["issuer"]] = draw(st.sampled_from(guest["issuers"]))
             for name in guest["parts"]["texts"]:

@@ -376,9 +376,11 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
                 implied={} if is_program else {"status": _completed},
             )
 
-    def result(tool: str, kind: str, fields: Fields, ids: Fields = own, executor: str | None = None) -> Form:
+    def result(
+        tool: str, kind: str, fields: Fields, ids: Fields = own, executor: str | None = None, number: int = 0
+    ) -> Form:
         of, adds = f"client_{tool}" if executor else tool, spelling.names(tool)[1]
-        return Form(f"{of}.result", spelling.result, {"type": kind}, {**ids, **fields}, adds=adds, executor=executor)
+        return Form(f"{of}.result{number}", spelling.result, {"type": kind}, {**ids, **fields}, adds=adds, executor=executor)
 
     yield from calls(SHELL, "shell_call", action, "client")
     yield from calls(SHELL, "shell_call", action, "provider")
@@ -397,8 +399,8 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
         f"{value}.result": ("result", ID),
         f"{value}.status": ("status", _Status("completed", "incomplete")),
     }
-    for ids in [*_item_ids(spelling, spelling.of_result), {}]:
-        yield result(PROGRAM, "program_output", ended, {**ids, **own})
+    for number, ids in enumerate([*_item_ids(spelling, spelling.of_result), {}]):
+        yield result(PROGRAM, "program_output", ended, {**ids, **own}, number=number)
 
 
 def openai_items(spelling: Spelling) -> guests.Groups:

@@ -71,10 +71,13 @@ class Spelling(NamedTuple):
         paired: dict[int, int] = {}
         called = {at for at, _ in self.calls_in(parts)}
         for at, part in enumerate(parts):
+            call_id = part.get("toolCallId")
+            if call_id.__class__ is not str:
+                continue
             if at in called:
-                calls[part["toolCallId"]] = at
-            elif part.get("toolCallId") in calls and self.value_of(part) is not None:
-                paired[calls.pop(part["toolCallId"])] = at
+                calls[call_id] = at
+            elif call_id in calls and (part.get("type") == "tool-result" if self.is_split else "state" in part):
+                paired[calls.pop(call_id)] = at
         return paired, list(calls.values())
 
 

@@ -380,7 +380,7 @@ class _Joining:
         self._parts += [dict(STEP_START) for _ in range(count)]
 
     def _add(self, content: Any) -> None:
-        if is_half(content):
+        if is_half(content, self._context):
             self._add_half(content)
         elif isinstance(content, ToolCallContent):
             part = ToolPart(call=content, index=len(self._parts))
@@ -402,15 +402,17 @@ class _Joining:
         """Add the call or the result of a block of a provider."""
         block: Any = half.block
         open_parts = [part for part in self._calls.get(block["toolCallId"], []) if part.result is None]
-        if is_result(half) and open_parts:
+        is_orphan = is_result(half)
+        if is_orphan and open_parts:
             attach(open_parts[0], half)
             return
-        if is_result(half):
+        if is_orphan:
             half = self._context.replace(
                 half, block={"type": "dynamic-tool", "toolName": "", "providerExecuted": True, **block}
             )
         part = ToolPart(call=half, index=len(self._parts))
-        self._calls.setdefault(block["toolCallId"], []).append(part)
+        if not is_orphan:
+            self._calls.setdefault(block["toolCallId"], []).append(part)
         self._parts.append(part)
 
     def _report_order(self, part: ToolPart, result: ToolResultContent) -> None:

@@ -39,6 +39,7 @@ from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     ToolCallContent,
+    ToolResultContent,
 )
 from contentmodel.message import Origin
 from contentmodel_adapters.common.approvals import APPROVAL_ID, approval_id, report_request
@@ -277,24 +278,28 @@ class ToolPart(msgspec.Struct):
     @property
     def is_hosted(self) -> bool:
         """True if the provider runs the tool: the result is in the message of its call."""
-        if is_half(self.call):
+        if _is_half(self.call):
             return bool(self.call.block.get("providerExecuted"))
         return getattr(self.call, "executor", None) == "provider"
 
     @property
     def name(self) -> Any:
         """The name of the tool."""
-        return name_of(self.call.block) if is_half(self.call) else self.call.name
+        return name_of(self.call.block) if _is_half(self.call) else self.call.name
 
 
-def is_half(content: Any) -> bool:
+def is_half(content: Any, context: EncodeContext) -> bool:
     """Return whether a content is the fields of a call or a result that is a block of a provider: see `with_guests`."""
-    if content.__class__ is not UnknownContent or content.block.__class__ is not dict:
+    if not _is_half(content) or content.api != API:
         return False
-    block = content.block
-    is_call = block.get("providerExecuted") is True or item_id(block, METADATA) is not None
-    is_known = is_call or ("type" not in block and block.get("state") in _ANSWERED)
-    return is_known and content.api == API and block.get("toolCallId").__class__ is str
+    original, originals = content, context.originals()
+    while original.__class__ is UnknownContent and id(original) in originals:
+        original = originals[id(original)]
+    return isinstance(original, ToolCallContent | ToolResultContent)
+
+
+def _is_half(content: Any) -> bool:
+    return content.__class__ is UnknownContent
 
 
 def is_result(half: UnknownContent) -> bool:
@@ -437,7 +442,11 @@ def _decode_result(
     own: dict[str, Any], part: ToolPart, context: DecodeContext, wire: dict[str, Any], parts: list[Any], index: int
 ) -> Any:
     context.copied(own, wire)
-    union = RESULTS[KIND_OF.get(part.call.__class__, "Function")]
+    kind = KIND_OF.get(part.call.__class__, "Function")
+    if guests.guest_api(part.call) is not None:
+        # A block of a provider may have another class than the name of its part shows.
+        kind = kind_of_tool(name_of(wire)) if part.is_hosted else "Function"
+    union = RESULTS[kind]
     result = union.decode(own, context)
     changed: dict[str, Any] = {"call_id": part.call.call_id}
     if result.outcome == "denied":
@@ -486,15 +495,15 @@ def encode_tool(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
                 context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
     elif part.is_hosted:
         for content in (part.call, part.result):
-            if content is not None and not is_half(content):
+            if content is not None and not _is_half(content):
                 report_kind(content, part.name, context)
-    wire: dict[str, Any] = {**part.call.block} if is_half(part.call) else CALLS.encode_one(part.call, context)
+    wire: dict[str, Any] = {**part.call.block} if _is_half(part.call) else CALLS.encode_one(part.call, context)
     if context.completes:
         _fit(part, context)
     state, status = _state_of(part), getattr(part.call, "status", None)
     if part.request is not None or part.response is not None:
         wire["approval"] = _encode_approval(part, context)
-    if part.result is not None and is_half(part.result):
+    if part.result is not None and _is_half(part.result):
         wire.update(part.result.block)
     elif part.result is not None:
         wire.update(_encode_result(part, context))
@@ -513,7 +522,7 @@ def _fit(part: ToolPart, context: EncodeContext) -> None:
             if content is not None:
                 context.report_loss(content, None, reasons.NO_FIELD)
         part.request = part.response = None
-    if part.result is None or part.response is None or is_half(part.result):
+    if part.result is None or part.response is None or _is_half(part.result):
         return
     if part.response.approved is False and part.result.outcome != "denied":
         denied = context.replace(part.result, outcome="denied", is_error=True)
@@ -537,7 +546,7 @@ def _encode_approval(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
     if request is None:
         return wire
     wire.update(APPROVAL.encode(request, context))
-    call: Any = context.originals().get(id(part.call), part.call) if is_half(part.call) else part.call
+    call: Any = context.originals().get(id(part.call), part.call) if _is_half(part.call) else part.call
     report_request(request, call, context)
     original = approval_id(request)
     if original is not None and request.request_id == call.call_id:
