@@ -26,6 +26,7 @@ from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT, FOREIGN_MODEL, MAPPED_NAME
 from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
+from contentmodel.engine.table.hints import REPEATED
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
 from contentmodel.vocabularies import Vocabulary, vocabulary_of
@@ -100,6 +101,7 @@ def unaccounted(
     rest = [leaf for leaf in rest if not output_values.take_in_other_form(leaf)]
     output_values.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
     unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
+    unmatched = [leaf for leaf in unmatched if not output_values.take_repeated(leaf)]
     joined = output_values.joined(rest) if unmatched else frozenset()
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched if leaf.above[-1] not in joined]
     if vocabulary is not None and target is not None:
@@ -415,9 +417,13 @@ class _OutputValues:
         self._inner: dict[str, list[Any]] = {}
         self._parts: Counter[str] = Counter()
         """The number of occurrences, in longer texts, of each text passed to `look_for`, minus those taken."""
+        self._repeated: Counter[str] = Counter()
+        """The paths in parts of values that their blocks have elsewhere, or in another spelling. Stores keep them."""
         self._taken: list[Any] = []
         """The keys taken, in order. If only some parts of a text are found, they are put back into the counts."""
         for leaf in _leaves(output, vocabulary):
+            if self._is_store and leaf.key == REPEATED.key:
+                self._repeated[leaf.value] += 1
             for sort in _sorts_of_name(leaf):
                 self._names[sort][_key(leaf.value)] += 1
             if self._is_store and (leaf.key, leaf.value) in (("status", "error"), ("outcome", "failed")):
@@ -526,6 +532,11 @@ class _OutputValues:
             return True
         parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
+
+    def take_repeated(self, leaf: Leaf) -> bool:
+        """Take the path of a value that a stored block has elsewhere, or in another spelling."""
+        path = leaf.above[-1]
+        return any(path.endswith(f".{end}") and _take(self._repeated, end) for end in [*self._repeated])
 
     def joined(self, leaves: Iterable[Leaf]) -> set[str]:
         """Return the paths of texts that are pieces of one text of the output."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import EncodeContext, is_native, reasons, transcript_step
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
-from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent, ToolCallContent
+from contentmodel.message import ChatMessage
 
 
 def _by_kind(base: type[Any], ending: str) -> dict[str, type[Any]]:
@@ -26,3 +28,18 @@ def with_class(content: Any, kind: type[Any]) -> Any:
     """Return a call or a result as a value of another class, with the fields that both classes have."""
     names = [name for name in content.__struct_fields__ if name in kind.__struct_fields__]
     return kind(**{name: getattr(content, name) for name in names})
+
+
+def without_lone_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages. Results whose calls have other names, or are missing, lose theirs: only calls have names."""
+    names = {c.call_id: c.name for message in messages for c in message.contents if isinstance(c, ToolCallContent)}
+    for message in messages:
+        for content in message.contents if not is_native(message, context) else ():
+            is_named = isinstance(content, HostedToolResultContent) and content.name
+            if is_named and names.get(content.call_id) != content.name:
+                context.report_loss(content, "name", reasons.NO_FIELD)
+    return messages
+
+
+NAMES_IN_CALLS = transcript_step(without_lone_names, needs=tuple(RESULTS.values()))
+"""The step of formats whose results of hosted tools have no names."""

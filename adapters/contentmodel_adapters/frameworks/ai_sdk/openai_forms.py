@@ -380,7 +380,9 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
         tool: str, kind: str, fields: Fields, ids: Fields = own, executor: str | None = None, number: int = 0
     ) -> Form:
         of, adds = f"client_{tool}" if executor else tool, spelling.names(tool)[1]
-        return Form(f"{of}.result{number}", spelling.result, {"type": kind}, {**ids, **fields}, adds=adds, executor=executor)
+        return Form(
+            f"{of}.result{number}", spelling.result, {"type": kind}, {**ids, **fields}, adds=adds, executor=executor
+        )
 
     yield from calls(SHELL, "shell_call", action, "client")
     yield from calls(SHELL, "shell_call", action, "provider")
