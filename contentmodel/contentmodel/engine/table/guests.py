@@ -377,9 +377,8 @@ class Guest(Provider):
         """Add the fields of a part that its block does not have. Return False if a result needs those of its call."""
         part, own = whole[key] if key else whole, (content.extra or {}).get(context.api)
         if own is not None:
-            rest = wire_fields(own)
-            part.update(merged(part, rest))
-        else:
+            part.update(merged(part, wire_fields(own)))
+        if own is None or GUEST.of(content, self.api) is None:
             for name in form.of_call:
                 if name not in calls.get(content.call_id, {}):
                     return False
