@@ -398,7 +398,7 @@ def _left_behind(
     for api, residue in (owner.extra or {}).items():
         if only is not None and api == only[0]:
             residue = {key: value for key, value in residue.items() if wire_key(key) in only[1]}
-        repeated = REPEATED.read(residue) or ()
+        repeated = (REPEATED.read(residue) or ()) if REPEATED.key in residue else ()
         for path in repeated if api not in kept else ():
             if path not in residue:
                 yield PendingLoss(owner, f"{INSIDE}{path}", REPEATED_VALUE, api, {"source": api})

@@ -325,6 +325,8 @@ class Form:
         calls = [(_path(path_keys(path), ()), leaf) for path, leaf in self.of_call.items()]
         needed = [_Move([path], [], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default) for path, leaf in calls]
         self._keeping = [path for paths, _, leaf in self.fields if leaf.keeps for path in paths]
+        self.repeats = any(leaf.repeats for _, _, leaf in self.fields)
+        """True if parts may have a value of the block twice, or in another spelling."""
         self.respells = bool(self._keeping)
         """True if names in values of the block may have another spelling in the part."""
         self.to_block = _way(part, block, there, needed, implied or {})
@@ -391,7 +393,7 @@ class Form:
 
     def without_parts(self, block: JsonObject, keys: Sequence[str]) -> JsonObject:
         """Return a block without the values that only the parts at these keys have."""
-        for paths, target, _ in self.fields if keys else ():
+        for paths, target, _ in self.fields:
             if all(path_keys(path)[0] in keys for path in paths):
                 block = respelled(block, {target: []})
         return block

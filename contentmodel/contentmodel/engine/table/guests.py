@@ -211,7 +211,7 @@ class Guest(Provider):
         context: DecodeContext,
     ) -> list[AIContent] | None:
         back = form.to_part(block)
-        kept = {} if back is None else form.spellings(whole, back)
+        kept = form.spellings(whole, back) if form.respells and back is not None else {}
         if back is not None and kept:
             usual = form.to_block(back)
             back = respelled(back, kept) if usual is not None and same(usual, block) else None
@@ -226,20 +226,16 @@ class Guest(Provider):
         self._trace(form, block, contents, group, inner, context)
         # A list in the block may have other names than in the part.
         context.is_respelled = context.is_respelled or form.respells
-        repeated = form.repeated(whole, self.parts.usual)
+        repeated = form.repeated(whole, self.parts.usual) if form.repeats or self.parts.usual else []
         made = []
         for key, content in zip(group.at, contents, strict=True):
             own = escaped(rest.get(key, {}) if key else rest)
             if key in texts:
                 own = {**own, **TEXTS.entry(texts[key])}
-            if spelled := {path: value for path, value in kept.items() if not key or path_keys(path)[0] == key}:
+            if kept and (spelled := {path: one for path, one in kept.items() if not key or path_keys(path)[0] == key}):
                 own = {**own, **KEPT.entry(spelled)}
-            start = f"{key}." if key else ""
-            names = [path.removeprefix(start) for path in repeated if path.startswith(start)]
-            if self._has_usual_id(content, own):
-                names.append(self.parts.call_id)
-            if names:
-                own = {**own, **REPEATED.entry(names)}
+            if repeated or self.parts.usual:
+                own = self._with_repeated(content, own, repeated, f"{key}." if key else "")
             if key == form.keys[-1] and group.files:
                 content = self._with_files(content, group, rest.get("files", {}), context)
             made.append(context.replaced(content, self._marked(content, form, own, context)))
@@ -258,10 +254,13 @@ class Guest(Provider):
             outputs.append(output)
         return context.replaced(result, replace(result, outputs=outputs))
 
-    def _has_usual_id(self, content: Any, own: JsonObject) -> bool:
-        """Return whether a field of a part has the id of its call, which the block has in another one."""
+    def _with_repeated(self, content: Any, own: JsonObject, repeated: Sequence[str], start: str) -> JsonObject:
+        """Return the other fields of a part with the hint of values that its block has elsewhere, as the call id."""
+        names = [path.removeprefix(start) for path in repeated if path.startswith(start)]
         is_known = self.parts.call_id in self.parts.usual and MINTED.of(content, self.api) is None
-        return is_known and content.call_id is not None and own.get(self.parts.call_id) == content.call_id
+        if is_known and content.call_id is not None and own.get(self.parts.call_id) == content.call_id:
+            names.append(self.parts.call_id)
+        return {**own, **REPEATED.entry(names)} if names else own
 
     def _marked(self, content: Any, form: Form, own: JsonObject, context: DecodeContext) -> AIContent:
         """Return a content with the hint of its form, and the other fields of its part. Its part may give it its id."""
@@ -331,16 +330,20 @@ class Guest(Provider):
         named = next((name for content in contents if (name := GUEST.of(content, self.api))), "")
         first = [self._by_name[named]] if named in self._by_name else []
         for form in (*first, *self.forms):
-            whole = form.to_part(blocks[0]) if form.holds(contents) else None
+            is_whole = form.executor is None and len(form.keys) == len(contents)
+            whole = form.to_part(blocks[0]) if is_whole or form.holds(contents) else None
             if whole is not None:
                 break
         else:
             return None
-        whole = self._as_spelled(form, whole, contents, context)
+        if form.respells:
+            whole = self._as_spelled(form, whole, contents, context)
         pairs = [*zip(form.keys, contents, strict=False)]
         if not all(self._complete(form, whole, key, content, calls, context) for key, content in pairs):
             return None
-        again = form.without_parts(form.to_block(whole) or {}, form.keys[len(contents) :])
+        again = form.to_block(whole) or {}
+        if len(contents) < len(form.keys):
+            again = form.without_parts(again, form.keys[len(contents) :])
         self._report(form, blocks[0], again, whole, contents, context)
         context.replacements += inner.replacements
         kept, own = {"kept": (self.api, context.api)}, set(map(id, plain))
