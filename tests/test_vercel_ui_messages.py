@@ -658,7 +658,7 @@ def test_raw_input_of_a_failed_call_is_its_arguments(raw: Any, empty: dict[str, 
 SEARCHED = {"type": "tool-web_search", "toolCallId": "s1", "state": "output-available", "providerExecuted": True}
 
 
-@pytest.mark.parametrize("before", [[], [{**SEARCHED, "input": {"query": "x"}, "output": []}], [TEXT]])
+@pytest.mark.parametrize("before", [[], [{**SEARCHED, "input": {"query": "x"}, "output": "none"}], [TEXT]])
 @pytest.mark.parametrize("target", PROVIDERS)
 def test_sources_before_a_text_belong_to_it(before: list[Any], target: str) -> None:
     sources = [{"type": "source-url", "sourceId": f"s{n}", "url": f"https://example.org/{n}"} for n in (1, 2)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from contentmodel.authoring import EncodeContext, is_native, reasons, transcript_step
@@ -30,16 +31,22 @@ def with_class(content: Any, kind: type[Any]) -> Any:
     return kind(**{name: getattr(content, name) for name in names})
 
 
-def without_lone_names(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Results whose calls have other names, or are missing, lose theirs: only calls have names."""
+def without_lone_names(
+    messages: list[ChatMessage], context: EncodeContext, is_own: Callable[[ChatMessage], bool] = lambda message: False
+) -> list[ChatMessage]:
+    """Return the messages. Results whose calls have other names, or are missing, lose theirs: only calls have names.
+
+    `is_own` returns whether a message of another origin was decoded from the format.
+    """
     names = {c.call_id: c.name for message in messages for c in message.contents if isinstance(c, ToolCallContent)}
     for message in messages:
-        for content in message.contents if not is_native(message, context) else ():
+        for content in () if is_native(message, context) or is_own(message) else message.contents:
             is_named = isinstance(content, HostedToolResultContent) and content.name
             if is_named and names.get(content.call_id) != content.name:
                 context.report_loss(content, "name", reasons.NO_FIELD)
     return messages
 
 
-NAMES_IN_CALLS = transcript_step(without_lone_names, needs=tuple(RESULTS.values()))
-"""The step of formats whose results of hosted tools have no names."""
+def names_in_calls(**settings: Any) -> Any:
+    """Return the step of formats whose results of hosted tools have no names."""
+    return transcript_step(without_lone_names, needs=tuple(RESULTS.values()), **settings)

@@ -27,7 +27,7 @@ from contentmodel_adapters.common import documents
 from contentmodel_adapters.frameworks.ag_ui.blocks import API, RESUME, ROLES, TABLE, TOOLS
 from contentmodel_adapters.frameworks.ag_ui.messages import FIX_OF_EVENTS, Messages, answers_of, expanded
 from contentmodel_adapters.frameworks.ag_ui.rules import RULES
-from contentmodel_adapters.frameworks.hosted_tools import NAMES_IN_CALLS
+from contentmodel_adapters.frameworks.hosted_tools import names_in_calls
 
 READS = media.MediaSupport(schemes=("http", "https", "gs"))
 REQUEST = TABLE.record(
@@ -80,7 +80,7 @@ class AgUi(documents.ListAdapter):
         documents.WITH_A_TURN,
         documents.FITTING_CALLS,
         documents.FITTING_SCHEMAS,
-        NAMES_IN_CALLS,
+        names_in_calls(),
     )
     request_payload_steps = (payload_step(with_answers, native=True), payload_step(with_ids))
 

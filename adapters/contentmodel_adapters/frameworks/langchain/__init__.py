@@ -24,7 +24,7 @@ from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.common.citations import with_spans
 from contentmodel_adapters.common.pairs.provider_state import with_standard_base64, with_state_first
-from contentmodel_adapters.frameworks.hosted_tools import NAMES_IN_CALLS
+from contentmodel_adapters.frameworks.hosted_tools import names_in_calls
 from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE, is_own
 from contentmodel_adapters.frameworks.langchain.contents import with_inner
 from contentmodel_adapters.frameworks.langchain.messages import (
@@ -118,7 +118,7 @@ class LangChainMessages(documents.ListAdapter):
     request_steps = (
         documents.INSTRUCTIONS,
         transcript_step(with_known_messages),
-        NAMES_IN_CALLS,
+        names_in_calls(is_own=is_own),
         content_step(with_json_as_text, native=True, needs=(JsonContent,)),
         content_step(with_inner),
     )
