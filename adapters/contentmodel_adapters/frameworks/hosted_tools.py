@@ -38,9 +38,11 @@ def without_lone_names(
 
     `is_own` returns whether a message of another origin was decoded from the format.
     """
-    names = {c.call_id: c.name for message in messages for c in message.contents if isinstance(c, ToolCallContent)}
+    contents: list[Any] = [content for message in messages for content in message.contents]
+    names = {call.call_id: call.name for call in contents if isinstance(call, ToolCallContent)}
     for message in messages:
-        for content in () if is_native(message, context) or is_own(message) else message.contents:
+        others: list[Any] = [] if is_native(message, context) or is_own(message) else message.contents
+        for content in others:
             is_named = isinstance(content, HostedToolResultContent) and content.name
             if is_named and names.get(content.call_id) != content.name:
                 context.report_loss(content, "name", reasons.NO_FIELD)

@@ -153,7 +153,9 @@ class _OneText(forms.Leaf):
         return [{"type": "text", "text": value}]
 
     def to_part(self, value: list[Any]) -> Any:
-        texts = [item.get("text") if item.__class__ is dict and item.get("type") == "text" else None for item in value]
+        texts: list[Any] = [
+            item.get("text") if item.__class__ is dict and item.get("type") == "text" else None for item in value
+        ]
         return "\n".join(texts) if all(text.__class__ is str for text in texts) else forms.MISFIT
 
 
@@ -280,7 +282,8 @@ def _tool_of_claude(value: Any) -> str:
 
 def _tool_without_result(call: Mapping[str, Any], waiting: set[Any]) -> str:
     """Return the tool of a call of Claude without a result that shows it. `waiting` are the ids of programs."""
-    name, arguments = name_of(call), object_of({"": object_or_text(call.get("input"))}, "")
+    given: Any = call.get("input")
+    name, arguments = name_of(call), object_of({"": object_or_text(given)}, "")
     if name in ("tool_search_tool_regex", "tool_search_tool_bm25"):
         return "tool_search"
     if name not in _ALONE or not (arguments.keys() >= _ALONE[name] or call.get("toolCallId") in waiting):

@@ -53,7 +53,10 @@ class _Action(forms.Leaf):
     block_classes = (dict,)
     keeps = True
     repeats = (0,)
-    examples = (({}, {"type": "search", "query": "q"}, None), (None, {"type": "openPage", "url": "u"}, [{"a": 1}]))
+    examples: Sequence[Any] = (
+        ({}, {"type": "search", "query": "q"}, None),
+        (None, {"type": "openPage", "url": "u"}, [{"a": 1}]),
+    )
 
     def to_block(self, value: tuple[Any, Any, Any]) -> Any:
         arguments, action, sources = value
@@ -89,7 +92,7 @@ class _Queries(forms.Leaf):
     block_classes = (list,)
     keeps = True
     repeats = (0,)
-    examples = (({}, ["a"]), ({"queries": ["a"]}, ["a"]))
+    examples: Sequence[Any] = (({}, ["a"]), ({"queries": ["a"]}, ["a"]))
 
     def to_block(self, value: tuple[Any, Any]) -> Any:
         arguments, queries = value
@@ -226,7 +229,7 @@ def _servers(spelling: Spelling, part: Fields, value: str) -> Iterator[Form]:
     result: Fields = (
         {"result.toolName": ("name", forms.Affix("mcp.", required=True, repeats=True))} if spelling.is_split else {}
     )
-    fields = {
+    fields: dict[Any, Any] = {
         **result,
         f"{value}.name": ("name", ID),
         f"{value}.serverLabel": ("server_label", ID),

@@ -449,7 +449,7 @@ class _Tool(Blocks[AIContent]):
         return _decoded(self.union, value, context) or super().decode(value, context, container, key)
 
 
-def decode_part(part: dict[str, Any]) -> AIContent:
+def decode_part(part: dict[str, Any]) -> Any:
     """Return the call or the result of a function that a part is."""
     union = ASSISTANT_PARTS if part.get("type") == "tool-call" else ANSWERS
     return union.decode(part, DecodeContext(API, Origin(api=API, issuer="")))

@@ -304,7 +304,8 @@ def _is_half(content: Any) -> bool:
 
 def is_result(half: UnknownContent) -> bool:
     """Return whether a half is that of a result."""
-    return "type" not in half.block  # type: ignore[operator]
+    block: Any = half.block
+    return "type" not in block
 
 
 def is_tool_part(part: Mapping[str, Any]) -> bool:
@@ -347,7 +348,7 @@ Found = Mapping[str, Any]
 """The contents of a part that is a block of a provider: its call and its result."""
 
 
-def decode_half(half: dict[str, Any]) -> AIContent:
+def decode_half(half: dict[str, Any]) -> Any:
     """Return the call or the result of a function that half a part is."""
     context = DecodeContext(API, Origin(api=API, issuer=""))
     if "input" in half:
@@ -372,7 +373,7 @@ def guests_in(parts: list[Any], halves: Mapping[int, Halves], context: DecodeCon
             wires.append({**result, "toolCallId": whole.get("toolCallId")})
             context.copied(wires[-1], whole)
             places.append((index, "result"))
-    made: dict[int, dict[str, Any]] = {}
+    made: dict[int, Any] = {}
     for at, contents in guests.guests_in(wires, GUESTS, "", context).items() if wires else ():
         index, key = places[at]
         made.setdefault(index, {})[key] = contents[0]
