@@ -16,6 +16,7 @@ from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance.strategies.damage import ODD
 
 CLAUDE, RESPONSES, PYDANTIC_AI, CHAT = "anthropic-messages", "openai-responses", "pydantic-ai-messages", "openai-chat"
+MODEL, STORE = "vercel-model-messages", "turn-blocks"
 OPUS = "claude-opus-4-8"
 PAGE = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"}
 
@@ -316,3 +317,45 @@ def test_audit_finds_the_name_of_a_tool_that_is_missing_from_arguments_as_text()
     )
     assert text.count('"get"') == 1
     assert [(one.path, one.value) for one in damaged] == [("$[0].parts[0].args.tool_name", "get")]
+
+
+def searched(*queries: str) -> list[Any]:
+    """Return model messages with searches of OpenAI, whose parts have each query twice."""
+    parts: list[Any] = []
+    for number, query in enumerate(queries):
+        own = {"toolCallId": f"ws_{number}", "toolName": "web_search"}
+        call = {"type": "tool-call", **own, "input": {"query": query, "type": "search"}, "providerExecuted": True}
+        value = {"action": {"type": "search", "query": query}}
+        parts += [call, {"type": "tool-result", **own, "output": {"type": "json", "value": value}}]
+    return [{"role": "assistant", "content": parts}]
+
+
+def missing_from(store: str, source: list[Any]) -> list[tuple[str, Any]]:
+    """Return the path and the value of what a stored conversation, as JSON, does not have of model messages."""
+    vocabularies = (vocabulary_of(adapter(api)) for api in (MODEL, STORE))
+    return [(one.path, one.value) for one in unaccounted(source, json.loads(store), (), *vocabularies)]
+
+
+def test_audit_of_a_store_accepts_a_value_that_parts_repeat() -> None:
+    kept = searched("tides", "harbours")
+    encoded = convert(kept, source=MODEL, target=STORE, kind="request")
+    assert json.dumps(encoded.payload).count("tides") == 1
+    assert audit(kept, encoded) == []
+
+
+def test_audit_of_a_store_finds_a_missing_value_that_parts_repeat() -> None:
+    kept = searched("tides", "harbours")
+    store = json.dumps(convert(kept, source=MODEL, target=STORE, kind="request").payload)
+    start = "$[0].content"
+    assert missing_from(store.replace("tides", "harbours"), kept) == [
+        (f"{start}[0].input.query", "tides"),
+        (f"{start}[1].output.value.action.query", "tides"),
+    ]
+
+
+def test_audit_of_a_store_finds_a_missing_value_beside_one_that_parts_repeat() -> None:
+    kept: Any = [*searched("tides"), {"role": "user", "content": [{"type": "text", "text": "harbours"}]}]
+    store = json.dumps(convert(kept, source=MODEL, target=STORE, kind="request").payload)
+    assert missing_from(store.replace("harbours", "tides"), kept) == [("$[1].content[0].text", "harbours")]
+    twice = [*kept, {"role": "user", "content": [{"type": "text", "text": "harbours"}]}]
+    assert missing_from(store, twice) == [("$[2].content[0].text", "harbours")]

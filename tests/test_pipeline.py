@@ -31,8 +31,8 @@ from contentmodel_conformance.strategies.handmade import handmade_turns
 ORDER = {
     "anthropic-messages": """
         with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
-        without_blank_instructions with_hosted_of_claude with_whole_guests with_citations_of_kin
-        with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
+        without_blank_instructions with_whole_guests with_citations_of_kin with_citations_on_texts with_call_ids
+        with_denials_as_results with_known_role lowered not_empty
         results_apart *with_history_of_host with_settings_of_kin join_results join_assistant without_blank_text
         without_file readable with_readable_outputs with_a_turn with_fitting_names with_placed_instructions
         with_fitting_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
@@ -52,10 +52,10 @@ ORDER = {
         with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
     "google-generate-content": """
         *report_url with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
-        hoist_instructions with_media_type without_cited_instructions with_hosted_of_gemini with_whole_guests
-        with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
-        results_apart join_results join_assistant _uncited readable with_readable_outputs with_fitting_parts
-        with_fitting_schemas *with_mode_of_strict_tools with_names_of_results with_begun with_a_turn
+        hoist_instructions with_media_type without_cited_instructions with_whole_guests with_citations_on_texts
+        with_call_ids with_denials_as_results with_known_role lowered not_empty results_apart join_results
+        join_assistant _uncited readable with_readable_outputs with_fitting_parts with_fitting_schemas
+        *with_mode_of_strict_tools with_names_of_results with_begun with_a_turn
         with_text_of_failure with_signed_parts with_signed_call; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
         with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
@@ -72,7 +72,7 @@ ORDER = {
         with_rules_of_host *with_aliases""",
     "openai-responses": """
         with_settings_of *with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools
-        with_approvals_of_openai with_runs_of_openai with_hosted_of_openai with_whole_guests with_definitions
+        with_approvals_of_openai with_whole_guests with_programs with_definitions
         with_state_of_items with_stored_reasoning with_citations_on_texts with_call_ids with_denials_as_results
         with_known_role lowered not_empty results_apart *without_unread_state *without_text with_state_at_end
         with_texts_of_openai readable with_readable_outputs with_a_turn with_fitting_items with_fitting_schemas;""",

@@ -101,7 +101,7 @@ def unaccounted(
     rest = [leaf for leaf in rest if not output_values.take_in_other_form(leaf)]
     output_values.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
     unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
-    unmatched = [leaf for leaf in unmatched if not output_values.take_repeated(leaf)]
+    unmatched = output_values.without_repeated(unmatched, wanted)
     joined = output_values.joined(rest) if unmatched else frozenset()
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched if leaf.above[-1] not in joined]
     if vocabulary is not None and target is not None:
@@ -430,6 +430,7 @@ class _OutputValues:
                 self._add(True)  # A store has this word as the flag of a failed result.
             if leaf.sort in (VALUE, DATA, NAME) or (leaf.sort == WORD and leaf.is_argument):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
+        self._all = frozenset().union(self._counts, *self._names.values()) if self._repeated else frozenset()
 
     def _add(self, value: Any, count: int = 1) -> None:
         # A sentinel is added by the library: the text before or after it is unchanged.
@@ -533,10 +534,39 @@ class _OutputValues:
         parts = [part for part in _inside(value) or () if not _is_blank(part)]
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
 
-    def take_repeated(self, leaf: Leaf) -> bool:
-        """Take the path of a value that a stored block has elsewhere, or in another spelling."""
-        path = leaf.above[-1]
-        return any(path.endswith(f".{end}") and _take(self._repeated, end) for end in [*self._repeated])
+    def without_repeated(self, unmatched: list[Leaf], wanted: Iterable[Leaf]) -> list[Leaf]:
+        """Return the leaves that are no values which a part of the source has twice, and its stored block once.
+
+        The store has the path of one of the two, and must have the value. `wanted` are all leaves of the source.
+        """
+        if not unmatched or not self._repeated:
+            return unmatched
+        places: dict[Any, list[tuple[str, str]]] = {}
+        for leaf in wanted:
+            found = [(path, end) for path in leaf.above for end in _ends(path) if end in self._repeated]
+            places.setdefault(_key(leaf.value), []).extend(found)
+        used: dict[str, set[str]] = {end: set() for end in self._repeated}
+        left = []
+        for leaf in unmatched:
+            found = places.get(_key(leaf.value), []) if self._has(leaf.value) else []
+            free = (place for place in found if len(used[place[1]] | {place[0]}) <= self._repeated[place[1]])
+            place = next(free, None)
+            if place is None:
+                left.append(leaf)
+            else:
+                found.remove(place)
+                used[place[1]].add(place[0])
+        return left
+
+    def _has(self, value: Any) -> bool:
+        """Return whether the output has a value, taken or not: without the beginning of a name, or inside a JSON text.
+
+        The type of an object may have another spelling.
+        """
+        if value.__class__ is str and (inside := object_or_text(value)).__class__ is dict:
+            return all(self._has(item) for path, item, _ in leaves(inside) if not path.endswith(".type"))
+        name = value.partition(".")[2] if value.__class__ is str else ""
+        return _key(value) in self._all or (name != "" and name in self._all)
 
     def joined(self, leaves: Iterable[Leaf]) -> set[str]:
         """Return the paths of texts that are pieces of one text of the output."""
@@ -567,6 +597,14 @@ def _sorts_of_name(leaf: Leaf) -> Collection[str]:
     if leaf.sort == PAIR:
         return (CALL, RESULT)
     return (leaf.sort,) if leaf.sort in (WORD, DEFINITION, CALL, RESULT, NAME) else ()
+
+
+def _ends(path: str) -> Iterator[str]:
+    """Yield each end of a path that begins with a key."""
+    at = path.find(".")
+    while at >= 0:
+        yield path[at + 1 :]
+        at = path.find(".", at + 1)
 
 
 def _take(counts: Counter[Any], key: Any) -> bool:

@@ -56,6 +56,11 @@ class _Action(forms.Leaf):
     examples: Sequence[Any] = (
         ({}, {"type": "search", "query": "q"}, None),
         (None, {"type": "openPage", "url": "u"}, [{"a": 1}]),
+        (
+            {"type": "find_in_page", "url": "u", "pattern": "p"},
+            {"type": "findInPage", "url": "u", "pattern": "p"},
+            None,
+        ),
     )
 
     def to_block(self, value: tuple[Any, Any, Any]) -> Any:
