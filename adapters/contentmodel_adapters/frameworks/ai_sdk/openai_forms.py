@@ -47,7 +47,7 @@ PAIR = ("call", "result")
 
 
 class _Action(forms.Leaf):
-    """What a search did: its arguments, which the SDK leaves out, the action of its result, and the sources."""
+    """The action of a search: the arguments, which the SDK leaves out, the action of the result, and its sources."""
 
     part_classes = (dict, list)
     block_classes = (dict,)
@@ -164,15 +164,19 @@ def openai(spelling: Spelling) -> list[Form]:
     value = f"result.{spelling.value}"
 
     def pair(
-        form: str, name: str, kind: str, fields: Mapping[Any, Any], adds: Fields | None = None, **options: Any
+        form: str,
+        name: str,
+        kind: str,
+        fields: Mapping[Any, Any],
+        adds: Fields | None = None,
+        part: Fields = part,
+        *,
+        is_completed: bool = True,
     ) -> Form:
         call, result = spelling.names(name)
         added = {**under("call", call), **under("result", result), **(adds or {})}
-        constants = options.pop("part", part)
-        implied = options.pop("implied", {"status": _completed})
-        return Form(
-            form, constants, {"type": kind}, {**ids, **fields}, adds=added, implied=implied, keys=PAIR, **options
-        )
+        implied = {"status": _completed} if is_completed else {}
+        return Form(form, part, {"type": kind}, {**ids, **fields}, adds=added, implied=implied, keys=PAIR)
 
     status = Failure(
         _is_failure,
@@ -188,7 +192,7 @@ def openai(spelling: Spelling) -> list[Form]:
     outcome: Fields = {"call.input": ("action", _Given(dict)), f"result.{spelling.error}": ("status", status)}
     image: Fields = {f"{value}.result": ("result", ID), **{f"call.input.{name}": name for name in _OF_IMAGE}}
     return [
-        pair("web_search.failed", "web_search", "web_search_call", outcome, part=failed, implied={}),
+        pair("web_search.failed", "web_search", "web_search_call", outcome, part=failed, is_completed=False),
         pair("web_search.done", "web_search", "web_search_call", search),
         pair(
             "file_search.done",
@@ -215,7 +219,7 @@ def openai(spelling: Spelling) -> list[Form]:
             },
             {"call.input": {}},
             part={**part, f"{value}.type": "listTools"},
-            implied={},
+            is_completed=False,
         ),
         *_servers(spelling, part, value),
         *_openai_searches(spelling),
@@ -288,7 +292,7 @@ def _openai_searches(spelling: Spelling) -> Iterator[Form]:
                 {"type": "tool_search_output", "execution": "server", **call_ids},
                 {**ids, **named, **found},
                 adds=result,
-                of_call={} if named or own in (ids,) else {"toolCallId": ID},
+                of_call={} if named or ids is own else {"toolCallId": ID},
                 **common,
             )
 

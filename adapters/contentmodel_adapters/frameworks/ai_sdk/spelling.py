@@ -30,7 +30,7 @@ class Spelling(NamedTuple):
     of_result: str
     """The fields with the values of providers."""
     is_split: bool
-    """Whether results are parts of their own, with the name of the tool."""
+    """True if results are parts of their own, with the name of the tool."""
 
     def names(self, name: str) -> tuple[Fields, Fields]:
         """Return the fields of new calls, and of new results, with the name of the tool."""
@@ -39,7 +39,7 @@ class Spelling(NamedTuple):
         return {"type": f"tool-{name}"}, {}
 
     def named(self, before: str, *, of_server: bool) -> list[tuple[Fields, Fields]]:
-        """Return the forms in which a call has the name of its block, `before` it a constant text.
+        """Return the forms in which a call has the name of its block, with the constant text `before` it.
 
         Each has constants and a field. The usual form is the first one.
         """
