@@ -462,3 +462,12 @@ def test_texts_are_items_where_the_sdk_refers_to_items(model: str, store: bool) 
         assert isinstance(ours["input"][-2]["content"], list) is is_item
         assert ours["input"][-2].get("id") == text.get("id")
         assert is_item or ours["input"][-2]["phase"] == text["phase"]
+
+
+@pytest.mark.parametrize("call_id", [{}, {"call_id": "c"}])
+def test_program_of_a_result_without_its_call_is_reported(call_id: dict[str, str]) -> None:
+    caller = {"caller_id": "cm_1", "type": "program"}
+    document = {"input": [{"type": "function_call_output", **call_id, "output": "", "caller": caller}]}
+    encoded = convert(document, source=RESPONSES, target=MODEL, kind="request")
+    assert audit(document, encoded) == []
+    assert "$.input[0].caller" in [loss.path for loss in encoded.losses]

@@ -7,7 +7,7 @@ Source: `openai-responses-language-model.ts` and `convert-to-openai-responses-in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from operator import is_
 from typing import Any
 
@@ -20,6 +20,7 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
+    ToolCallContent,
 )
 from contentmodel.message import ChatMessage
 
@@ -32,9 +33,11 @@ def with_server_approvals(messages: list[ChatMessage], context: EncodeContext, o
 
     `options` is the field of model messages with the values of providers.
     """
+    contents = [content for message in messages for content in message.contents]
+    called = {content.call_id for content in contents if isinstance(content, ToolCallContent)}
     return [
         context.with_contents(
-            message, [one for content in message.contents for one in _made(content, context, options)]
+            message, [one for content in message.contents for one in _made(content, called, context, options)]
         )
         if message.origin is not None and message.origin.api == OPENAI and not is_native(message, context)
         else message
@@ -42,13 +45,15 @@ def with_server_approvals(messages: list[ChatMessage], context: EncodeContext, o
     ]
 
 
-def _made(content: AIContent, context: EncodeContext, options: str) -> Iterator[AIContent]:
+def _made(
+    content: AIContent, called: Collection[str | None], context: EncodeContext, options: str
+) -> Iterator[AIContent]:
     if isinstance(content, ToolApprovalRequestContent):
         yield from _request(content, context)
     elif isinstance(content, ToolApprovalResponseContent) and options:
         # Without the flag, the SDK does not send the answer.
         yield context.with_fields(content, {"providerExecuted": True})
-    elif isinstance(content, FunctionResultContent) and content.caller is not None and options:
+    elif isinstance(content, FunctionResultContent) and content.caller and options and content.call_id in called:
         yield _of_program(content, content.caller, context, options)
     else:
         yield content
