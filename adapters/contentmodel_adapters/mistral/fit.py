@@ -10,7 +10,9 @@ from contentmodel.authoring import (
     Fact,
     Kinds,
     Turns,
+    dotted_key,
     foreign,
+    hints,
     is_native,
     media,
     object_of,
@@ -124,6 +126,10 @@ def with_text_of_prediction(payload: dict[str, Any], request: ChatRequest, conte
     prediction = object_of(payload, "prediction")
     if prediction.get("content").__class__ is not list:
         return payload
+    for at, part in enumerate(prediction["content"]):
+        for key in part.keys() - {"type", "text"} if part.__class__ is dict else ():
+            lost = f"{hints.INSIDE}prediction.content.{at}.{dotted_key(key)}"
+            context.report_loss(request, lost, reasons.PROVIDER_FIELD, api="openai-chat", source="openai-chat")
     text = "".join(text_of(part, "text") or "" for part in objects_of(prediction, "content"))
     return {**payload, "prediction": {**prediction, "content": text}}
 

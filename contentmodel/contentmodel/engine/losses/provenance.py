@@ -21,6 +21,7 @@ from contentmodel.engine.json import (
     camel_name,
     child_path,
     dotted_key,
+    path_keys,
     snake_name,
     steps_of,
     value_at,
@@ -542,7 +543,9 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
     may have the part and the fields around it in one object.
     """
     if field.startswith(INSIDE):
-        return wire_path(path, field.removeprefix(INSIDE))
+        for key in path_keys(field.removeprefix(INSIDE)):
+            path = stepped(path, int(key) if key.isdecimal() else key)
+        return path
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     around = wire_key(field.removeprefix(AROUND))

@@ -245,7 +245,7 @@ def wire_fields(residue: Mapping[str, object]) -> JsonObject:
 
 
 INSIDE = ":inside."
-"""The prefix of a loss's `field` for a dotted path in the wire object of the residue."""
+"""The prefix of a loss's `field` for a dotted path in the wire object of the residue: keys, and indexes of lists."""
 AROUND = ":around."
 """The prefix of a loss's `field` for a field of the wire object around the content."""
 
