@@ -41,7 +41,7 @@ ORDER = {
         *report_stream with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
         without_blank_instructions without_empty_descriptions *with_readable_reasoning with_citations_of_kin
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
-        results_apart with_settings_of_kin join_results join_assistant with_citations_of_kin without_blank_text
+        results_apart with_settings_of_kin with_citations_of_kin without_blank_text
         readable with_readable_outputs with_a_turn with_fitting_calls instructions_as_text with_fitting_prefill
         with_fitting_outputs with_text_beside_documents with_named_documents with_begun with_fitting_schemas
         with_parallel_calls *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata

@@ -323,8 +323,6 @@ REQUEST_STEPS = (
     transcript_step(with_citations_of_kin),
     *foreign.NORMALIZE,
     WITH_CITED_DOCUMENTS,
-    transcript_step(foreign.join_results),
-    transcript_step(foreign.join_assistant),
     transcript_step(with_citations_of_kin),
     WITHOUT_BLANK_TEXTS,
     *media.with_readable_media(_reads),
