@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
+from contentmodel import ChatRequest
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.pipeline import steps
-from contentmodel.engine.pipeline.steps import EVERY, Fact, Facts
+from contentmodel.engine.pipeline.steps import EVERY, Fact, Facts, Plan, Step
 from contentmodel_conformance import laws
 
 
 @contextmanager
 def every_step() -> Iterator[None]:
-    """Run every step of a pipeline, as if a request had all facts."""
+    """Run every step of a pipeline, as if a request or an answer had all facts."""
 
     def every_fact(*arguments: Any) -> Facts:
         facts = frozenset(census(*arguments))
         return facts | EVERY if Fact.FOREIGN in facts else (facts | EVERY) - {Fact.FOREIGN}
 
+    def every_stage(plan: Any, messages: Any, context: Any, start: int = 0) -> tuple[Step, ...]:
+        chosen = (step for step in plan._chosen[context.native, False] if step.place >= start)
+        return steps._joined((step for step in chosen if step.on is None or step.on(context)), EVERY)
+
     census = steps.__dict__["census"]
-    with mock.patch.object(steps, "census", every_fact):
+    with (
+        mock.patch.object(steps, "census", every_fact),
+        mock.patch.object(Plan, "stages_of_answer", every_stage),
+        mock.patch.object(Plan, "is_idle", return_value=False),
+    ):
         yield
 
 
 def planning(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Compare what a plan makes of a request with what all steps make: payload, maps and losses are the same."""
+    """Compare what a plan makes of a request or answer with what all steps make: payload, maps and losses are equal."""
     _compare(lambda: laws.crossed(source, target, kind, payload))
 
 
-def planning_of(adapter: Any, request: Any) -> None:
-    """Compare what a plan makes of a request of the model with what all steps make."""
-    _compare(lambda: laws.encode(adapter, "request", request))
+def planning_of(adapter: Any, value: Any, policies: Mapping[str, str] | None = None) -> None:
+    """Compare what a plan makes of a request or an answer of the model with what all steps make."""
+    encode = adapter.encode_request if isinstance(value, ChatRequest) else adapter.encode_response
+    _compare(lambda: encode(value, policies))
 
 
 def _compare(encoded: Callable[[], Encoded]) -> None:

@@ -216,6 +216,8 @@ def _add_parts(facts: set[Any], lists: list[list[AIContent]]) -> None:
         for part in parts:
             if part.__class__ is DocumentContent:
                 _add_parts(facts, [part.parts])
+            elif part.__class__ in RESULTS:
+                _add_results(facts, [part])
             elif part.__class__ is TextContent and (not part.text or part.text.isspace()):
                 facts.add(Fact.BLANK_TEXT)
 
