@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.content import Citation, CustomToolCallContent, JsonContent, UriContent, WebSearchToolResultContent
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.pipeline import steps
 from contentmodel.engine.pipeline.steps import Fact
+from contentmodel.request import CustomTool, ToolGroup
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import BEDROCK, change
 
@@ -60,6 +62,44 @@ def counts_no_records_of_messages(original: Any, facts: Any, messages: Any, api:
     """Take no fact of the times, counts and ends of messages."""
     original(facts, messages, api)
     facts.discard(Fact.MESSAGE_RECORD)
+
+
+_UNSEEN: dict[str, tuple[Any, str]] = {
+    "rich-results": (Fact.RICH_RESULT, CHAT),
+    "records-of-results": (Fact.RESULT_RECORD, CHAT),
+    "ids-of-messages": (Fact.MESSAGE_ID, CHAT),
+    "opaque-state": (Fact.STATE, "inspect-eval-log"),
+    "citations-alone": (Fact.CITED_ALONE, CHAT),
+    "missing-ids-of-calls": (Fact.NO_CALL_ID, "otel-gen-ai"),
+    "namespaces": (Fact.NAMESPACE, CHAT),
+    "requests-to-continue": (Fact.CONTINUED, CHAT),
+    "own-classes": (Fact.OWN_CLASS, CHAT),
+    "unset-outputs": (Fact.NO_OUTPUTS, ANTHROPIC),
+    "branches": (Fact.BRANCHES, CHAT),
+    "json": (JsonContent, CHAT),
+    "citations": (Citation, BEDROCK),
+    "links": (UriContent, CHAT),
+    "results-of-hosted-tools": (WebSearchToolResultContent, CHAT),
+    "calls-of-custom-tools": (CustomToolCallContent, GOOGLE),
+    "custom-tools": (("tool", CustomTool), GOOGLE),
+    "groups-of-tools": (("tool", ToolGroup), CHAT),
+    "settings-of-reasoning": (("option", "reasoning"), ANTHROPIC),
+    "developers": ("developer", ANTHROPIC),
+}
+"""Facts, each with an API that has a step for it."""
+
+
+def _forget(name: str, fact: Any, api: str) -> None:
+    def counts_no_fact(original: Any, request: Any, api: Any) -> Any:
+        return original(request, api) - {fact}
+
+    counts_no_fact.__name__ = f"counts-no-{name}"
+    counts_no_fact.__doc__ = f"Take no fact of {name.replace('-', ' ')}."
+    change(steps, "census", api, "planning/rare")(counts_no_fact)
+
+
+for _name, (_fact, _api) in _UNSEEN.items():
+    _forget(_name, _fact, _api)
 
 
 # -- plans -------------------------------------------------------------------------------------------------------------
