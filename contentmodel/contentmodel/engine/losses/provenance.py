@@ -25,6 +25,7 @@ from contentmodel.engine.json import (
     snake_name,
     steps_of,
     value_at,
+    whole_number,
     wire_at,
     wire_path,
 )
@@ -544,7 +545,8 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
     """
     if field.startswith(INSIDE):
         for key in path_keys(field.removeprefix(INSIDE)):
-            path = stepped(path, int(key) if key.isdecimal() else key)
+            at = whole_number(key)
+            path = stepped(path, key if at is None else at)
         return path
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
