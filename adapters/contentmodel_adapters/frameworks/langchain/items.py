@@ -17,6 +17,7 @@ from contentmodel.content.hosted import ComputerUseToolResultContent, ImageGener
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent, ToolResultContent
 from contentmodel.message import ChatMessage, Origin, contents_of
+from contentmodel_adapters.frameworks.hosted_tools import with_class
 from contentmodel_adapters.frameworks.langchain.blocks import API, own_extra, parsed, without_fields
 from contentmodel_adapters.frameworks.langchain.guests import INNER, RESPONSES, Block, Dialect, Found, Other, unknown
 
@@ -435,12 +436,14 @@ def as_function_result(result: Any, context: EncodeContext) -> Any:
     if result.__class__ is FunctionResultContent:
         return result
     said = ITEM.of(result, API)
+    if said is None:
+        return context.replaced(result, with_class(result, FunctionResultContent))
     own = without_fields((result.extra or {}).get(API, {}), ITEM.key)
     extra = without_fields(result.extra or {}, API)
     fields = {name: getattr(result, name) for name in (*_OF_MESSAGE, "call_id", "outputs")}
     if said == {}:
         own["additional_kwargs"] = {**object_of(own, "additional_kwargs"), "type": _SCREENSHOT}
-    elif said is not None:
+    else:
         again, own = own.get("tool_call_id"), without_fields(own, "tool_call_id")
         inner = said.get("call_id")
         item = replace(
