@@ -28,7 +28,6 @@ from contentmodel import (
 )
 from contentmodel.content import CONTENT_TYPES, DocumentContent, HostedToolResultContent, JsonContent, Span
 from contentmodel.content.tools import (
-    CustomToolCallContent,
     CustomToolResultContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
@@ -57,7 +56,6 @@ _SIGNED = Protected(issuer="x", kind="signature", data="eA==")
 _CALL = FunctionCallContent(call_id="call_1", name="look", arguments={"city": "Oslo"})
 _RESULT = FunctionResultContent(call_id="call_1", name="look", outputs=[_TEXT])
 _CLIENTS = (FunctionResultContent, CustomToolResultContent)
-_OF_CLIENTS = (*_CLIENTS, FunctionCallContent, CustomToolCallContent)
 _OF_MODELS = (ToolCallContent, ReasoningContent, HostedToolResultContent)
 _SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "minLength": 1}}}
 _FUNCTION = FunctionTool(name="look", parameters=_SCHEMA)
@@ -129,8 +127,7 @@ def _with_id(content: Any) -> Any:
     given = {"call_id": "call_1", "name": "look", "text": "Sunny."}
     empty = {name: text for name, text in given.items() if getattr(content, name, text) in ("", None)}
     empty = {name: text for name, text in empty.items() if name in content.__struct_fields__}
-    if getattr(content, "executor", "client") not in ("client", "provider") or isinstance(content, _OF_CLIENTS):
-        # The calls and results of functions are always those of the client.
+    if getattr(content, "executor", "client") not in ("client", "provider"):
         empty["executor"] = "client"
     return _replace(content, **empty) if empty else content
 
@@ -141,6 +138,7 @@ _CONTENTS: dict[str, AIContent] = {
     "signed text": _replace(_TEXT, protected=_SIGNED),
     "signed reasoning": ReasoningContent(text="Sun?", protected=_SIGNED),
     "signed call": _replace(_CALL, protected=_SIGNED),
+    "result of the provider": _replace(_RESULT, executor="provider"),
     "blank text": TextContent(text=" "),
     "empty text": TextContent(text=""),
     "call without an id": _replace(_CALL, call_id=None),

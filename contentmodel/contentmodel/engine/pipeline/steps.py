@@ -35,6 +35,7 @@ from contentmodel.content.documents import DocumentContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
+    FunctionResultContent,
     HostedToolCallContent,
     HostedToolResultContent,
     ToolCallContent,
@@ -70,7 +71,7 @@ class Fact(Enum):
     FOREIGN = "a message, or the request, is not of the target's API"
     OWN_CLASS = "a content is of an application's own class"
     NO_OUTPUTS = "the outputs of a result are unset"
-    RICH_RESULT = "a result is not exactly one text"
+    RICH_RESULT = "a result is not exactly one text of the application"
     RESULT_RECORD = "a result has an outcome or an artifact"
     MESSAGE_ID = "a message has an id"
     MESSAGE_RECORD = "a message has a time, counts, or another field of stored messages"
@@ -197,9 +198,10 @@ def _add_attributes(facts: set[Any], contents: list[Any]) -> None:
 def _add_results(facts: set[Any], results: list[Any]) -> None:
     for result in results:
         outputs = result.outputs
+        is_odd = result.__class__ is FunctionResultContent and result.executor != "client"
         if outputs is None:
             facts.add(Fact.NO_OUTPUTS)
-        elif len(outputs) != 1 or outputs[0].__class__ is not TextContent:
+        elif is_odd or len(outputs) != 1 or outputs[0].__class__ is not TextContent:
             facts.add(Fact.RICH_RESULT)
     facts.add(TextContent)
     _add_parts(facts, [result.outputs for result in results if result.outputs])
