@@ -471,3 +471,19 @@ def test_program_of_a_result_without_its_call_is_reported(call_id: dict[str, str
     encoded = convert(document, source=RESPONSES, target=MODEL, kind="request")
     assert audit(document, encoded) == []
     assert "$.input[0].caller" in [loss.path for loss in encoded.losses]
+
+
+def test_part_of_a_provider_has_the_shape_of_the_format_and_not_that_of_its_block() -> None:
+    item = {
+        "type": "mcp_call",
+        "id": "mcp_1",
+        "name": "ask",
+        "server_label": "wiki",
+        "arguments": "{}",
+        "output": "Yes.",
+    }
+    request = {"model": "gpt-5", "input": [{"type": "message", "role": "user", "content": "q"}, item]}
+    payload: Any = convert(request, source="openai-responses", target="vercel-model-messages").payload
+    output = payload[1]["content"][1]["output"]
+    assert output["value"]["output"] == "Yes."
+    assert check(payload, api="vercel-model-messages") == []

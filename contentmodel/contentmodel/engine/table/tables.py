@@ -124,8 +124,14 @@ def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is
     places = list(context.paths(payload).places())
     for place in places if is_own else ():
         yield from _without_form(payload, place)
-    for path, row in dict.fromkeys((place.path, place.row) for place in places):
+    wires: dict[tuple[str, Any], object] = {}
+    for place in places:
+        wires.setdefault((place.path, place.row), place.wire)
+    for (path, row), decoded in wires.items():
         wire = value_at(payload, path)
+        if wire is not decoded and getattr(row, "api", context.api) != context.api:
+            # The part spells the block of a provider. Its form has checked the values.
+            continue
         # Some objects are found without a row. The rows of other objects cover their fields.
         for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
             value = wire_at(wire, name)
