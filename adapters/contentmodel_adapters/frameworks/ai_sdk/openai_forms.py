@@ -430,9 +430,6 @@ def openai_items(spelling: Spelling) -> guests.Groups:
             tool = _tool_of_openai(parts[call], spelling)
             if tool == "tool_search" and at_path(parts[call], "input.call_id") is not None:
                 tool = "named_search"
-            if tool == "tool_search" and at_path(parts[result], f"{spelling.value}.tools").__class__ is not list:
-                # Without a call id, only blocks show that a call and a result are a pair.
-                continue
             if tool in _APART:
                 yield guests.Group(parts[call], {"": call}, tool=tool)
                 yield guests.Group(parts[result], {"": result}, tool=tool)

@@ -377,6 +377,11 @@ def guests_in(parts: list[Any], halves: Mapping[int, Halves], context: DecodeCon
     for at, contents in guests.guests_in(wires, GUESTS, "", context).items() if wires else ():
         index, key = places[at]
         made.setdefault(index, {})[key] = contents[0]
+    for index, found in [*made.items()]:
+        is_split = "result" not in found and halves[index].result is not None
+        if is_split and found["call"].call_id != parts[index].get("toolCallId"):
+            # The result is no block of the provider. The id of the part joins the two again.
+            del made[index]
     return made
 
 
