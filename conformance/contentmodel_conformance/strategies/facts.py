@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -71,10 +72,7 @@ def rare_requests() -> Mapping[str, SearchStrategy[ChatRequest]]:
         **{name: st.just(_with_content(content)) for name, content in _CONTENTS.items()},
         **{name: st.just(_with(message)) for name, message in _MESSAGES.items()},
         **{name: st.just(request) for name, request in _REQUESTS.items()},
-        **{
-            f"option {name}": values.map(lambda value, name=name: _with_option(name, value))
-            for name, values in SETTINGS.items()
-        },
+        **{f"option {name}": values.map(partial(_with_option, name)) for name, values in SETTINGS.items()},
         **{f"extra {api}": st.just(_replace(_with(), extra={api: {"x": 1}})) for api in contentmodel.adapters()},
     }
 
