@@ -518,8 +518,8 @@ def is_data_uri(value: object) -> bool:
     return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]
 
 
-def codec_for(hint: object) -> AnyCodec:
-    """Return the default codec for the type of an attribute. Raise TypeError if there is none."""
+def codec_for(hint: object, name: str) -> AnyCodec:
+    """Return the default codec for the type of an attribute. Raise TypeError with its `name` if there is none."""
     options = set(options_of(hint)) - {type(None)}
     simple: list[tuple[set[type], AnyCodec]] = [
         ({str}, STR),
@@ -543,4 +543,5 @@ def codec_for(hint: object) -> AnyCodec:
         return ARGUMENTS if str in options else OBJECT
     if Any in options:
         return ANYTHING
-    raise TypeError(f"there is no default codec for the type {hint}: pass a codec for this field")
+    fix = "JSON writes 1.0 as 1: declare float | int" if options == {float} else "pass a codec for this field"
+    raise TypeError(f"there is no default codec for {name}, of the type {hint}: {fix}")

@@ -131,7 +131,8 @@ class Row:
             defaults = tuple(attribute_of(self.model, attribute)[2] for attribute in attributes)
             is_required = required or bool(codec and codec.mandatory)
             is_other = attributes[0] in self.attributes
-            made = Plain(path, attributes, codec or codec_for(kind), is_required, defaults, is_alternative=is_other)
+            codec = codec or codec_for(kind, f"{self.model.__name__}.{attributes[0]}")
+            made = Plain(path, attributes, codec, is_required, defaults, is_alternative=is_other)
             self.put(path, made)
 
     def put(self, path: str, field: Plain | Column) -> None:
