@@ -25,6 +25,7 @@ from contentmodel.authoring import (
     Hint,
     MessageList,
     NonEmptyText,
+    Pieces,
     Place,
     ResultMessage,
     Row,
@@ -291,6 +292,8 @@ def _attributes(fields: Mapping[str, Spec]) -> dict[str, Spec]:
 
 ERRORS = ErrorTypes(("error.type",), {kind: {"error.type": kind} for kind in STATUSES}, {})
 
+_ATTRIBUTES_OF_ERROR = Pieces({"code": dotted_key("error.type"), "message": dotted_key("error.message")})
+
 
 class _Error(Group):
     """The error of a span, in two attributes."""
@@ -308,7 +311,7 @@ class _Error(Group):
             return None
         context.copied(own, wire)
         error = self.body.decode(own, context, wire, "error.type")
-        context.trace(self.row, [error], own, None, spread=False)
+        context.trace(_ATTRIBUTES_OF_ERROR, [error], own, None, spread=False)
         return error
 
     def encode(self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
