@@ -467,16 +467,14 @@ class EncodeContext:
             if value is None or value == default or (value is False and name == "is_error"):
                 continue
             reason = _reason_for(owner, name, value)
-            if value.__class__ is CachePoint:
-                # Some formats have cache points beside the contents.
-                self.owners[len(self.pending_losses)] = owner
-                self.report_loss(value, None, reason)
-            elif name in _APART and isinstance(value, list) and all(isinstance(i, msgspec.Struct) for i in value):
-                for item in value:
-                    self.owners[len(self.pending_losses)] = owner
-                    self.report_loss(item, None, reason)
-            else:
+            is_apart = name in _APART and isinstance(value, list) and all(isinstance(i, msgspec.Struct) for i in value)
+            if not is_apart and value.__class__ is not CachePoint:
                 self.report_loss(owner, name, reason)
+                continue
+            # Some formats have cache points beside the contents.
+            for part in value if is_apart else (value,):
+                self.owners[len(self.pending_losses)] = owner
+                self.report_loss(part, None, reason)
 
 
 _NO_MESSAGE = ChatMessage(role="")
