@@ -467,14 +467,15 @@ class EncodeContext:
             if value is None or value == default or (value is False and name == "is_error"):
                 continue
             reason = _reason_for(owner, name, value)
-            is_apart = name in _APART and isinstance(value, list) and all(isinstance(i, msgspec.Struct) for i in value)
-            if not is_apart and value.__class__ is not CachePoint:
-                self.report_loss(owner, name, reason)
-                continue
             # Some formats have cache points beside the contents.
-            for part in value if is_apart else (value,):
+            parts: Sequence[object] = (value,) if value.__class__ is CachePoint else ()
+            if name in _APART and isinstance(value, list) and all(isinstance(i, msgspec.Struct) for i in value):
+                parts = value
+            elif not parts:
+                self.report_loss(owner, name, reason)
+            for lost in parts:
                 self.owners[len(self.pending_losses)] = owner
-                self.report_loss(part, None, reason)
+                self.report_loss(lost, None, reason)
 
 
 _NO_MESSAGE = ChatMessage(role="")
