@@ -150,6 +150,11 @@ class Subject:
         return "" if getattr(self.adapter, "form", "json") == "lines" else "a document is one JSON value"
 
     @property
+    def no_lane(self) -> str:
+        """Why answers take no lanes; empty if they do."""
+        return "" if getattr(self.adapter, "has_lane", False) else "the adapter has no lane"
+
+    @property
     def no_rules(self) -> str:
         """Why there are no rules of the API; empty if the adapter has rules."""
         return "" if getattr(self.adapter, "rules", None) else "the adapter has no rules"

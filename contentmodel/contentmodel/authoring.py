@@ -14,6 +14,7 @@ from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
 from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents
+from contentmodel.engine.derived import derives
 from contentmodel.engine.json import (
     DUMPERS,
     camel_name,
@@ -427,6 +428,7 @@ __all__ = [
     "counted_usage",
     "custom_names",
     "date_of",
+    "derives",
     "decode_call",
     "dotted_key",
     "each_output",

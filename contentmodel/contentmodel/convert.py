@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypedDict, Unpack, get_args, overload
 
-from contentmodel.adapter import FoldsStreams, Payload, PayloadObject, adapter, traced
+from contentmodel.adapter import Adapter, FoldsStreams, Payload, PayloadObject, adapter, traced
 from contentmodel.detecting import bytes_of, detect, detect_stream, identify, is_stream
+from contentmodel.engine.lanes.lane import lane_of
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import LossError, significant
 from contentmodel.engine.pipeline.lowering import check_choices, check_policies
@@ -92,18 +94,30 @@ def convert(
     reader, writer = adapter(source), adapter(target)
     if maps is not None and kind == "request":
         raise ValueError("maps apply to a response only, and this payload is a request: do not pass maps")
-    value, trace = traced(reader, kind, payload)
-    if isinstance(value, ChatRequest):
-        encoded = writer.encode_request(value, chosen, model)
-    else:
-        replaced = None if trace is None else trace[1].replaced
-        restored = value if maps is None else maps.restored_names(value, reader.restore_arguments, replaced)
-        encoded = writer.encode_response(restored, chosen)
-    if trace is not None:
-        encoded.trace_to(*trace)
+    lane = lane_of(reader, writer, chosen) if kind == "response" and maps is None else None
+    encoded = _by_model(payload, reader, writer, kind, model, maps, chosen) if lane is None else lane.converted(payload)
     if on_loss == "raise" and (serious := significant(encoded.losses)):
         raise LossError(target, serious)
     return encoded
+
+
+def _by_model(
+    payload: Payload,
+    reader: Adapter,
+    writer: Adapter,
+    kind: str,
+    model: str | None,
+    maps: Renames | None,
+    policies: Mapping[str, str] | None,
+) -> Encoded:
+    value, trace = traced(reader, kind, payload)
+    if isinstance(value, ChatRequest):
+        encoded = writer.encode_request(value, policies, model)
+    else:
+        replaced = None if trace is None else trace[1].replaced
+        restored = value if maps is None else maps.restored_names(value, reader.restore_arguments, replaced)
+        encoded = writer.encode_response(restored, policies)
+    return encoded if trace is None else encoded.trace_to(*trace)
 
 
 def _convert_stream(

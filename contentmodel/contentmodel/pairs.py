@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count, product, repeat
 from typing import Any
 
@@ -39,6 +39,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.derived import derives
 from contentmodel.engine.table.hints import minted, with_call_id
 from contentmodel.message import ChatMessage, contents_of
 
@@ -139,16 +140,28 @@ def new_ids(taken: Container[str | None], answer_id: str | None = None) -> Itera
     If `answer_id` is given, the ids contain a hash of it (`call_8d1f0c6b2a57_1`, ...), so that the ids of several
     responses of a conversation differ.
     """
-    prefix = "call_"
-    if answer_id:
-        from hashlib import blake2s
+    return (call_id for number in count(1) if (call_id := _new_id(answer_id or "", number)) not in taken)
 
-        prefix += blake2s(answer_id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest() + "_"
-    return (call_id for number in count(1) if (call_id := f"{prefix}{number}") not in taken)
+
+@derives
+def _new_id(answer_id: str, number: int) -> str:
+    return f"call_{_hash_of(answer_id)}_{number}" if answer_id else f"call_{number}"
+
+
+@lru_cache(maxsize=64)
+def _hash_of(answer_id: str) -> str:
+    from hashlib import blake2s
+
+    return blake2s(answer_id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 _NEW_ID = re.compile(r"(call_(?:[0-9a-f]{12}_)?)([1-9][0-9]{0,8})")
 """The ids of `new_ids`: the text before the number, and the number."""
+
+
+def is_minted_id(call_id: str) -> bool:
+    """Return whether an id is like those of `new_ids`."""
+    return _NEW_ID.fullmatch(call_id) is not None
 
 
 class DistinctIds:

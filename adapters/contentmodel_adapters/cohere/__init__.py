@@ -32,6 +32,7 @@ class CohereChat(TableAdapter):
 
     api = API
     issuer = "cohere"
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

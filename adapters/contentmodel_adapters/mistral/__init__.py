@@ -34,6 +34,7 @@ class MistralChat(TableAdapter):
 
     api = API
     issuer = "mistral"
+    has_lane = True
     table = TABLE
     rules = RULES
     http = HTTP

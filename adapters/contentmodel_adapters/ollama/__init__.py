@@ -47,6 +47,7 @@ class OllamaChat(TableAdapter):
     finish = FINISH
     api = API
     issuer = "ollama"
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

@@ -8,14 +8,15 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 
 __all__ = ["CHECKS", "LAWS", "Check"]
 
-# One adapter and its payloads, its values, two adapters, plans, errors, hosted tools, guests, voices, hints, streams,
-# costs, fairness, recordings, readers, single values, calls, detection, models and hosts.
+# One adapter and its payloads, its values, two adapters, plans, lanes, errors, hosted tools, guests, voices, hints,
+# streams, costs, fairness, recordings, readers, single values, calls, detection, models and hosts.
 for _name in (
     "payloads",
     "nulls",
     "values",
     "crossing",
     "planning",
+    "lanes",
     "failures",
     "hosted",
     "guests",

@@ -108,6 +108,8 @@ class TableAdapter:
     """Additional JSON classes that the API accepts, by the path of the field in a wire object."""
     requires: Mapping[str, type] = {}
     """The required fields of a request, with their JSON classes."""
+    has_lane = False
+    """True if conversions of answers depend only on what `engine/lanes/values.py` says. The law `lanes` checks it."""
     model_field = "model"
     """The field of a payload that names the model."""
     takes_only = False
@@ -295,7 +297,10 @@ class TableAdapter:
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
         """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
-        wire = as_json(payload, self.api, self.form)
+        return self.trace_parsed(as_json(payload, self.api, self.form))
+
+    def trace_parsed(self, wire: Json) -> tuple[ChatResponse, Json, DecodeContext]:
+        """Do the same as `trace_response`, for plain JSON values that are not changed afterwards."""
         if self.has_errors_in_lists and is_error_in_list(wire):
             response, _, context = self._decode(self.response, wire[0], root=wire)
             return context.replaced(response, IN_LIST.on(response, self.api, True)), wire, context

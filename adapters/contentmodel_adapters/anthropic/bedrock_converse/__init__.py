@@ -72,6 +72,7 @@ class BedrockConverse(TableAdapter):
 
     api = API
     issuer = ISSUER
+    has_lane = True
     model_field = "modelId"
     table = TABLE
     rules = RULES

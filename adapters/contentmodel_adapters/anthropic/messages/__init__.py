@@ -115,6 +115,7 @@ class AnthropicMessages(TableAdapter):
 
     api = API
     issuer = "anthropic"
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

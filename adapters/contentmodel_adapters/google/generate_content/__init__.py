@@ -78,6 +78,7 @@ class GoogleGenerateContent(TableAdapter):
 
     api = API
     issuer = ISSUER
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

@@ -63,6 +63,7 @@ class GoogleInteractions(TableAdapter):
 
     api = API
     issuer = ISSUER
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

@@ -63,6 +63,7 @@ class OpenAIChat(TableAdapter):
 
     api = API
     issuer = "openai"
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

@@ -82,6 +82,7 @@ class OpenAIResponses(TableAdapter):
 
     api = API
     issuer = ISSUER
+    has_lane = True
     table = TABLE
     rules = RULES
     request = REQUEST

@@ -45,6 +45,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    derives,
     object_or_text,
     reasons,
     row,
@@ -928,8 +929,6 @@ class ItemIds:
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]
-        stored = _STORED.fullmatch(text_of(answer, "id"))
-        self._begin = stored[1] if stored is not None else ""
         self._counts: Counter[bytes] = Counter()
 
     def named(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -937,10 +936,19 @@ class ItemIds:
         prefix = PREFIXES.get(text_of(item, "type"))
         if prefix is None or item.get("id"):
             return item
-        key = write([prefix, self._answer, item.get("call_id")])
+        call_id = item.get("call_id")
+        key = write([prefix, call_id])
         self._counts[key] += 1
-        digits = sha256(b"%b%d" % (key, self._counts[key])).hexdigest()
-        return with_id(item, f"{prefix}_{self._begin}{digits[: 16 if self._begin else 32]}")
+        return with_id(item, _item_id(prefix, self._answer, call_id, self._counts[key]))
+
+
+@derives
+def _item_id(prefix: str, answer: Any, call_id: Any, number: int) -> str:
+    """Return the id of an item. `answer` is the answer's id, or its time and model."""
+    stored = _STORED.fullmatch(answer) if answer.__class__ is str else None
+    begin = "" if stored is None else stored[1]
+    digits = sha256(b"%b%d" % (write([prefix, answer, call_id]), number)).hexdigest()
+    return f"{prefix}_{begin}{digits[: 16 if begin else 32]}"
 
 
 def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:

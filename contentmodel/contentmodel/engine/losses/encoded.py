@@ -93,6 +93,11 @@ class Encoded:
         return _unpickled, (self.payload, self._root, core, self.form, self._source_api, self.losses)
 
     @property
+    def source(self) -> tuple[Json, DecodeContext] | None:
+        """The source payload with the record of its decoding; None if the result was not traced to one."""
+        return self._source
+
+    @property
     def api(self) -> str:
         """The API of the payload."""
         return self._context.api

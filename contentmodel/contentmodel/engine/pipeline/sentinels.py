@@ -91,6 +91,14 @@ _MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9}
 _ANNOUNCES = "[media of this result follow:"
 _ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]")
 
+MARKS = (*(f"[{words} " for words in ("output of tool call", "late result of tool call")), _BEGINS, BEGUN, CONTINUE)
+"""The beginnings of texts that say more than other texts."""
+
+
+def is_marked(text: str) -> bool:
+    """Return whether a text may be one of these sentinels, or end with one."""
+    return text.startswith(MARKS) or (text.endswith("]") and _ANNOUNCES in text)
+
 
 def seal_of(*parts: str | None) -> str:
     """Return a digest of `parts`, 16 hexadecimal digits long."""

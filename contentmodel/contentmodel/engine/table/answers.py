@@ -12,6 +12,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.derived import derives
 from contentmodel.engine.json import Json, JsonObject, whole_number
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec, Place
@@ -379,7 +380,12 @@ def whole_seconds(response: ChatResponse, context: EncodeContext) -> int:
     found = reasons.TIME_ROUNDED if seconds and seconds % 1 else reasons.TIME_REWRITTEN
     lost = reasons.TIME_DROPPED if seconds is None else found
     context.report_loss(response, "created", lost, form="in seconds since 1970")
-    return 0 if seconds is None else int(seconds)
+    return _whole_seconds_of(created)
+
+
+@derives
+def _whole_seconds_of(created: Any) -> int:
+    return int(seconds_of(created) or 0)
 
 
 def with_date(payload: JsonObject, key: str, response: ChatResponse, context: EncodeContext) -> JsonObject:
@@ -394,6 +400,7 @@ def with_date(payload: JsonObject, key: str, response: ChatResponse, context: En
     return rest if date is None else {**rest, key: date}
 
 
+@derives
 def seconds_of(created: Any) -> float | int | None:
     """Return a time as seconds since 1970; None if it is invalid or infinite."""
     if isinstance(created, int | float) and not isinstance(created, bool):
@@ -406,6 +413,7 @@ def seconds_of(created: Any) -> float | int | None:
     return int(seconds) if seconds.is_integer() else seconds
 
 
+@derives
 def date_of(created: Any) -> str | None:
     """Return a time as a date in text; None if it is invalid."""
     if created.__class__ is str:

@@ -1,0 +1,20 @@
+"""The checks of lanes: a template of an answer is right for every answer that it takes."""
+
+from __future__ import annotations
+
+from contentmodel_conformance.checks.crossing import along
+from contentmodel_conformance.checks.recorded import crossing
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.lanes import lanes
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+
+
+@check(lanes, "crossing", "answers, from and to every other API with lanes", "lane", "others")
+def generated(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, lanes, "response")
+
+
+@check(lanes, "recorded", "recorded answers, from and to every other API with lanes", "lane", "corpus", "others")
+def recorded(subject: Subject, trial: Trial) -> None:
+    crossing(subject, trial, lanes, "response", itself=True, one_of=1 if trial.deep else 4)

@@ -1,0 +1,196 @@
+"""The lane of a pair of APIs: the templates of the answers that were converted before.
+
+An application gets answers of few shapes. Their conversion takes the model's way until a shape was seen twice; then a
+template of it is made, and answers that fit take it. The lane is never needed: without it, all results are the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from os import environ
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.adapter import Payload, as_json
+from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.response import ChatResponse
+
+if TYPE_CHECKING:
+    from contentmodel.engine.adapting import TableAdapter
+    from contentmodel.engine.lanes.template import Outcome, Template
+    from contentmodel.engine.lanes.values import Kind
+    from contentmodel.engine.losses.loss import Loss
+    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.literals import DocumentForm
+
+_LANES: dict[object, Lane | None] = {}
+"""The lanes, by their adapters and policies."""
+_MOST_LANES = 256
+IS_ON = environ.get("CONTENTMODEL_LANES") != "off"
+"""Whether answers may take lanes. The environment variable `CONTENTMODEL_LANES=off` turns them off."""
+
+
+def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lane | None:
+    """Return the lane of two adapters; None if one of them has none."""
+    key = (reader, writer, tuple(sorted(policies.items()))) if policies else (reader, writer)
+    try:
+        return _LANES[key]
+    except KeyError:
+        pass
+    if len(_LANES) >= _MOST_LANES:
+        _LANES.clear()
+    has_lane = IS_ON and getattr(reader, "has_lane", False) and getattr(writer, "has_lane", False)
+    lane = _LANES[key] = Lane(reader, writer, policies) if has_lane else None
+    return lane
+
+
+class Lane:
+    """The templates of one pair of APIs with the same policies, by the keys of the answer."""
+
+    MOST_KEYS = 64
+    """The largest number of sets of keys of an answer."""
+    MOST = 32
+    """The largest number of templates for the same keys. The one that was used last is tried first."""
+    TRIES = frozenset({2, 4, 8, 16, 32, 64})
+    """The uses of the model's way for a shape after which a template of it is made."""
+    MOST_SHAPES = 1024
+    """The largest number of shapes that are counted."""
+
+    def __init__(self, reader: TableAdapter, writer: TableAdapter, policies: Mapping[str, str] | None) -> None:
+        """Create the lane from the API of one adapter to that of another."""
+        self._reader, self._writer, self._policies = reader, writer, policies
+        self._templates: dict[tuple[str, ...], list[Template]] = {}
+        self._seen: Counter[object] = Counter()
+
+    def converted(self, payload: Payload) -> Encoded:
+        """Convert an answer."""
+        wire = as_json(payload, self._reader.api, self._reader.form)
+        if wire.__class__ is not dict:
+            return self.by_model(wire)
+        templates = self._templates.get((*wire,), [])
+        for at, template in enumerate(templates):
+            payload = template.fill(wire)
+            if payload is not None:
+                if at:
+                    templates.insert(0, templates.pop(at))
+                return Repeated(payload, template, self._writer, self._reader.api, lambda: self.by_model(wire))
+        return self._first(wire)
+
+    def by_model(self, wire: JsonObject) -> Encoded:
+        """Convert an answer through the model."""
+        response, root, context = self._reader.trace_parsed(wire)
+        return self._writer.encode_response(response, self._policies).trace_to(root, context)
+
+    def _first(self, wire: JsonObject) -> Encoded:
+        """Convert an answer that fits no template. Make one if answers of its shape were seen before."""
+        encoded = self.by_model(wire)
+        shape = shape_of(wire)
+        if len(self._seen) >= self.MOST_SHAPES:
+            self._seen.clear()
+        self._seen[shape] += 1
+        if self._seen[shape] in self.TRIES:
+            self._add(wire, encoded)
+        return encoded
+
+    def kinds_of(self, encoded: Encoded) -> Mapping[str, Kind] | None:
+        """Return the kinds of values of an answer that was converted through the model; None if it is unusual."""
+        from contentmodel.engine.lanes.passing import kinds_of_answer
+
+        response, source = encoded.value, encoded.source
+        return kinds_of_answer(response, *source) if isinstance(response, ChatResponse) and source else None
+
+    def template_of(self, wire: JsonObject, encoded: Encoded) -> Template | None:
+        """Return the template of an answer that was converted through the model; None if it is unusual."""
+        from contentmodel.engine.lanes.template import template_of
+
+        kinds = self.kinds_of(encoded)
+        return None if kinds is None else template_of(wire, kinds, _outcome(encoded), self._outcome_of)
+
+    def _add(self, wire: JsonObject, encoded: Encoded) -> None:
+        template = self.template_of(wire, encoded)
+        if template is None:
+            return
+        if len(self._templates) >= self.MOST_KEYS:
+            self._templates.clear()
+        templates = self._templates.setdefault((*wire,), [])
+        templates.insert(0, template)
+        del templates[self.MOST :]
+
+    def _outcome_of(self, wire: JsonObject) -> Outcome:
+        return _outcome(self.by_model(wire))
+
+
+def _outcome(encoded: Encoded) -> Outcome:
+    from contentmodel.engine.lanes.template import Outcome
+
+    return Outcome(encoded.payload, encoded.losses, encoded.status)
+
+
+def shape_of(value: Json) -> object:
+    """Return the keys and lengths of JSON values."""
+    if value.__class__ is dict:
+        return (*value, *[shape_of(item) for item in value.values() if item.__class__ in (dict, list)])
+    if value.__class__ is list:
+        return (len(value), *[shape_of(item) for item in value])
+    return None
+
+
+class Repeated(Encoded):
+    """The result of a template. What a template does not know, such as the model's value, is made when it is read."""
+
+    __slots__ = ("_by_model", "_source_of", "_template", "_writer")
+
+    def __init__(
+        self, payload: Json, template: Template, writer: TableAdapter, source_api: str, by_model: Callable[[], Encoded]
+    ) -> None:
+        """Create the result. `by_model` converts the same answer through the model."""
+        self.payload = payload
+        self._template, self._writer, self._source_of, self._by_model = template, writer, source_api, by_model
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute that only a conversion through the model sets."""
+        if name not in Encoded.__slots__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        encoded = self._by_model()
+        for slot in Encoded.__slots__:
+            if slot != "payload":
+                setattr(self, slot, getattr(encoded, slot))
+        return getattr(self, name)
+
+    @property
+    def api(self) -> str:
+        """The API of the payload."""
+        return self._writer.api
+
+    @property
+    def source_api(self) -> str | None:
+        """The API of the source payload."""
+        return self._source_of
+
+    @property
+    def maps(self) -> Renames:
+        """Empty: ids and names of an answer are not replaced."""
+        from contentmodel.engine.pipeline.names import Renames
+
+        return Renames()
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status that the target API sends with this body."""
+        return self._template.status
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """All losses, in the order of the source."""
+        return self._template.losses
+
+    @property
+    def may_lose(self) -> bool:
+        """True if anything was lost."""
+        return bool(self._template.losses)
+
+    @property
+    def form(self) -> DocumentForm:
+        """The form of the payload."""
+        return self._writer.form

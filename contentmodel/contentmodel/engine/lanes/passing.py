@@ -1,0 +1,117 @@
+"""Find the values of a decoded payload that pass, by the attributes of the model that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent
+from contentmodel.engine.context import DecodeContext
+from contentmodel.engine.json import Json, child_path, value_at
+from contentmodel.engine.lanes.values import (
+    ARGUMENTS,
+    CONSTANT,
+    ID,
+    INPUT,
+    NAME,
+    OUTPUT,
+    PROSE,
+    STATE,
+    TEXT_OF_ARGUMENTS,
+    TOTAL,
+    Kind,
+    kind_of_other,
+)
+from contentmodel.engine.losses.loss import PendingLoss
+from contentmodel.engine.losses.model_paths import ModelPaths
+from contentmodel.engine.losses.reasons import NO_FIELD
+from contentmodel.message import contents_of
+from contentmodel.response import ChatResponse
+from contentmodel.usage import COUNTERS, Usage
+
+_COUNTERS = {
+    name: OUTPUT if name.startswith(("output_", "reasoning_", "accepted_", "rejected_")) else INPUT for name in COUNTERS
+}
+_ATTRIBUTES: Mapping[type, Mapping[str, Kind]] = {
+    TextContent: {"text": PROSE},
+    ReasoningContent: {"text": PROSE},
+    FunctionCallContent: {"call_id": ID, "name": NAME, "arguments": ARGUMENTS},
+    ChatResponse: {"id": ID, "model": CONSTANT},
+    Usage: {**_COUNTERS, "total_tokens": TOTAL},
+}
+"""The attributes whose values pass, by the type of their owner."""
+_TYPES = (TextContent, ReasoningContent, FunctionCallContent)
+"""The types of the contents of a usual answer."""
+
+
+class Leaf(NamedTuple):
+    """A value of a payload, with its path and its kind."""
+
+    path: str
+    value: Json
+    kind: Kind
+
+
+def kinds_of_answer(response: ChatResponse, wire: Json, context: DecodeContext) -> Mapping[str, Kind] | None:
+    """Return the kinds of values of a decoded answer, by path in its wire object.
+
+    Return None for an unusual answer: an error, or one with contents that are no texts, reasoning and calls of
+    functions, or with citations.
+    """
+    contents: list[AIContent] = [*contents_of([m for choice in response.choices for m in choice.messages])]
+    if response.error is not None or any(c.__class__ not in _TYPES or c.annotations for c in contents):
+        return None
+    owners = [response, *contents, *([] if response.usage is None else [response.usage])]
+    return dict(_found(owners, response, wire, context))
+
+
+def _found(
+    owners: Iterable[Any], root: msgspec.Struct, wire: Json, context: DecodeContext
+) -> Iterator[tuple[str, Kind]]:
+    """Yield the path of each value that these owners hold as it is in the payload, and its kind."""
+    paths, model = context.paths(wire), ModelPaths([root], [], context.api)
+    for owner in owners:
+        held = [(name, getattr(owner, name), kind) for name, kind in _ATTRIBUTES.get(owner.__class__, {}).items()]
+        state = getattr(owner, "protected", None)
+        held += [] if state is None else [("protected", state.data, STATE)]
+        for name, value, kind in held:
+            at = [] if value is None else paths.losses(PendingLoss(owner, name, NO_FIELD, None, {}), model)
+            if len(at) == 1 and value_at(wire, at[0].path) == value:
+                yield at[0].path, TEXT_OF_ARGUMENTS if kind is ARGUMENTS and value.__class__ is str else kind
+
+
+def kind_at(path: str, value: Json, kinds: Mapping[str, Kind]) -> Kind:
+    """Return the kind of a value of a payload."""
+    kind = kinds.get(path) or kind_of_other(value)
+    return kind if kind.test_for(value) is not None else CONSTANT
+
+
+def leaves(value: Json, kinds: Mapping[str, Kind], path: str = "$") -> Iterator[Leaf]:
+    """Yield the values of a payload in their order: those that pass, and constants."""
+    kind = kind_at(path, value, kinds)
+    if kind is CONSTANT and value.__class__ in (dict, list):
+        for inner, item in items_of(value, path):
+            yield from leaves(item, kinds, inner)
+    else:
+        yield Leaf(path, value, kind)
+
+
+def items_of(value: Json, path: str) -> list[tuple[str, Json]]:
+    """Return the items of an object or a list with their paths."""
+    if value.__class__ is dict:
+        return [(child_path(path, key), item) for key, item in value.items()]
+    return [(f"{path}[{at}]", item) for at, item in enumerate(value)]
+
+
+def replaced(value: Json, values: Mapping[str, Json], path: str = "$") -> Json:
+    """Return a copy of a JSON value with other values at some paths."""
+    if path in values:
+        return values[path]
+    if value.__class__ is dict:
+        return {key: replaced(item, values, child_path(path, key)) for key, item in value.items()}
+    return [replaced(item, values, at) for at, item in items_of(value, path)] if value.__class__ is list else value

@@ -1,0 +1,236 @@
+"""The values of a payload that a conversion passes on, by kind.
+
+A conversion looks at the structure of a payload, at its constants and at few of its values. The others pass as they
+are: prose, ids, names of functions, arguments, opaque state, dates and numbers. A kind says which values of it pass,
+and which other values are like one, so that a conversion cannot tell them apart. All other values are constants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import msgspec
+
+from contentmodel.engine.json import JsonObject, write
+from contentmodel.engine.pipeline.sentinels import is_marked
+from contentmodel.pairs import is_minted_id
+
+Test: TypeAlias = Callable[[Any], object]
+"""Return a true value if a value is like the first one."""
+
+
+class Kind(msgspec.Struct, frozen=True, eq=False):
+    """A kind of values that pass.
+
+    - `test`: returns the test for values that are like a value; None if that value does not pass.
+    - `like`: returns another value that is like a value. It follows from the value and a text.
+    - `classes`: the JSON classes of the values. The test is called for these alone.
+    """
+
+    name: str
+    classes: tuple[type, ...]
+    test: Callable[[Any], Test | None]
+    like: Callable[[Any, str], Any]
+
+    def test_for(self, value: Any) -> Test | None:
+        """Return the test for values that are like a value; None if the value does not pass."""
+        return self.test(value) if value.__class__ in self.classes else None
+
+
+def _digits(salt: str, length: int) -> str:
+    """Return hexadecimal digits that follow from a text."""
+    made = ""
+    while len(made) < length:
+        made += sha256(f"{salt} {len(made)}".encode()).hexdigest()
+    return made[:length]
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+_TAGS = ("<think", "<thought")
+
+
+def is_prose(text: str) -> bool:
+    """Return whether a text is not blank, no sentinel, and does not begin with a tag of thoughts."""
+    return bool(text) and not text.isspace() and not text.startswith(_TAGS) and not is_marked(text)
+
+
+PROSE = Kind(
+    "prose",
+    (str,),
+    lambda text: is_prose if is_prose(text) else None,
+    lambda text, salt: f"Prose {_digits(salt, 8 + len(salt) % 16)}.",
+)
+
+_LETTERS = re.compile(r"[A-Za-z0-9]+").fullmatch
+_WITH_DASHES = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+
+
+@lru_cache(maxsize=256)
+def _test_of_id(prefix: str, length: int, *, has_dashes: bool) -> Test:
+    letters = "(?=.*[_-])[A-Za-z0-9_-]" if has_dashes else "[A-Za-z0-9]"
+    matches = re.compile(f"{re.escape(prefix)}{letters}{{{length}}}").fullmatch
+    return (lambda text: matches(text) and not is_minted_id(text)) if prefix == "call_" else matches
+
+
+def _id_test(text: str) -> Test | None:
+    prefix = text[: text.find("_") + 1]
+    letters = text[len(prefix) :]
+    if not _WITH_DASHES(letters) or is_minted_id(text):
+        return None
+    return _test_of_id(prefix, len(letters), has_dashes=_LETTERS(letters) is None)
+
+
+def _like_id(text: str, salt: str) -> str:
+    prefix = text[: text.find("_") + 1]
+    made = _digits(salt, len(text) - len(prefix))
+    return prefix + (made if _LETTERS(text[len(prefix) :]) else f"{made[:-1]}-")
+
+
+ID = Kind("id", (str,), _id_test, _like_id)
+"""An id: its prefix, its length and its letters stay."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}").fullmatch
+NAME = Kind("name", (str,), lambda text: _NAME if _NAME(text) else None, lambda text, salt: f"f{_digits(salt, 9)}")
+
+_BASE64 = re.compile(r"(?!$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
+_URL_SAFE = re.compile(r"[A-Za-z0-9_-]+={0,2}").fullmatch
+
+
+def _is_url_safe(text: str) -> bool:
+    return _URL_SAFE(text) is not None and _BASE64(text) is None
+
+
+STATE = Kind(
+    "state",
+    (str,),
+    lambda text: _BASE64 if _BASE64(text) else _is_url_safe if _is_url_safe(text) else None,
+    lambda text, salt: _digits(salt, 24) + ("" if _BASE64(text) else "-_a"),
+)
+"""Opaque state: base64, or the same with the letters of URLs."""
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.]\d+)?(Z|[+-]\d\d:\d\d)?").fullmatch
+
+
+def _form_of_date(text: str) -> object:
+    found = _DATE(text)
+    return None if found is None else (len(text), found[2], bool((found[1] or "").strip(".0")))
+
+
+def _date_test(text: str) -> Test | None:
+    form = _form_of_date(text)
+    return None if form is None else lambda other: _form_of_date(other) == form
+
+
+def _like_date(text: str, salt: str) -> str:
+    day, hour, *others = (int(digit, 16) for digit in _digits(salt, 6))
+    return f"2024-03-{day + 10}T{hour:02d}:{others[0] % 6}{others[1] % 10}:{others[2] % 6}{others[3] % 10}{text[19:]}"
+
+
+DATE = Kind("date", (str,), _date_test, _like_date)
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+_read = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def read_arguments(text: str) -> JsonObject | None:
+    """Return the object that a text of arguments is; None if it is none."""
+    try:
+        return _read(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+
+
+def _are_arguments(value: JsonObject) -> bool:
+    # A call with the one argument `input` may be one of a custom tool.
+    return bool(value) and value.keys() != {"input"}
+
+
+def _is_text_of(text: str, *, is_compact: bool) -> bool:
+    value = read_arguments(text)
+    if value is None or not _are_arguments(value):
+        return False
+    return (write(value) == text.encode(errors="surrogatepass")) is is_compact
+
+
+def _is_compact(text: str) -> bool:
+    return _is_text_of(text, is_compact=True)
+
+
+def _is_spelled(text: str) -> bool:
+    return _is_text_of(text, is_compact=False)
+
+
+def _like_text(text: str, salt: str) -> str:
+    made = _digits(salt, 12)
+    return f'{{"made":"{made}"}}' if _is_compact(text) else f'{{"made":  "{made}"}}'
+
+
+ARGUMENTS = Kind(
+    "arguments",
+    (dict,),
+    lambda value: _are_arguments if _are_arguments(value) else None,
+    lambda value, salt: {"made": _digits(salt, 12)},
+)
+TEXT_OF_ARGUMENTS = Kind(
+    "text of arguments",
+    (str,),
+    lambda text: _is_compact if _is_compact(text) else _is_spelled if _is_spelled(text) else None,
+    _like_text,
+)
+"""Arguments as JSON text: the text that this library would write, or another spelling."""
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+MOST = 200_000_000_000
+"""Whole numbers from 2 to this one are counts, or seconds that are a date."""
+
+
+def _is_count(number: int) -> bool:
+    return 1 < number < MOST
+
+
+def _is_fraction(number: float) -> bool:
+    return 0 < number < MOST and number % 1 != 0
+
+
+def _is_negative(number: float) -> bool:
+    return _is_fraction(-number)
+
+
+def _number_test(number: float) -> Test | None:
+    tests = (_is_count,) if number.__class__ is int else (_is_fraction, _is_negative)
+    return next((test for test in tests if test(number)), None)
+
+
+def _like_number(number: float, salt: str) -> float:
+    made = 1000 + int(_digits(salt, 5), 16)
+    return made if number.__class__ is int else made + 0.5 if number > 0 else -made - 0.5
+
+
+NUMBER = Kind("number", (int, float), _number_test, _like_number)
+INPUT = Kind("input tokens", (int,), _number_test, _like_number)
+OUTPUT = Kind("output tokens", (int,), _number_test, _like_number)
+"""Numbers of tokens. Those of other APIs may be sums or differences of them."""
+TOTAL = Kind("total", (int,), _number_test, _like_number)
+"""The number that is the sum of others."""
+
+CONSTANT = Kind("constant", (), lambda value: None, lambda value, salt: value)
+"""A value that decides about a conversion."""
+
+
+def kind_of_other(value: object) -> Kind:
+    """Return the kind of a value that the model has no attribute for: it passes if it is a date, an id or a number."""
+    if value.__class__ is not str:
+        return NUMBER
+    if _DATE(value):
+        return DATE
+    is_id = len(value) >= 12 and any(map(str.isdigit, value))
+    return ID if is_id else CONSTANT
