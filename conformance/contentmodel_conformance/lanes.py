@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from contentmodel import DecodeError
+from contentmodel import ChatRequest, DecodeError
 from contentmodel.engine.json import write
 from contentmodel.engine.lanes.lane import Lane
 from contentmodel.engine.lanes.passing import Leaf, leaves, replaced
-from contentmodel.engine.lanes.values import CONSTANT
+from contentmodel.engine.lanes.template import Passing
+from contentmodel.engine.lanes.turns import Found, messages_of
+from contentmodel.engine.lanes.values import CONSTANT, NAME
 from contentmodel.engine.pipeline.sentinels import MARKS
 from contentmodel_conformance import laws
 
@@ -36,33 +38,93 @@ ODD: tuple[Any, ...] = (
 """Values that a conversion may treat in another way than usual ones."""
 TRIES = 24
 """The changed payloads that are tried for one template."""
+TURNS = 16
+"""The turns of a request."""
 
 
 def lanes(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Compare what the template of an answer makes of answers with other values with what the model makes of them.
+    """Compare what templates make of answers, and of the turns of requests, with what the model makes of them.
 
-    The payload, the losses and the status are equal. A template need not take an answer.
+    The payload, the losses and the status are equal. A template need not take an answer or a turn.
     """
     if not (getattr(source, "has_lane", False) and getattr(target, "has_lane", False) and payload.__class__ is dict):
         return
     lane = Lane(source, target, None)
-    encoded = lane.by_model(payload)
+    if kind == "request":
+        _compare_turns(lane, messages_of(source), payload)
+        return
+    encoded = lane.answer_by_model(payload)
     template = lane.template_of(payload, encoded)
     if template is None:
         return
     for changed in _changed(payload, [*leaves(payload, lane.kinds_of(encoded) or {})]):
         made = template.fill(changed)
-        if made is None:
-            continue
-        try:
-            other = lane.by_model(changed)
-        except DecodeError as error:
-            raise laws.LawBroken("lanes", "$", "the lane takes an invalid answer", str(error), made) from error
-        if write(made) != other.to_json():
-            raise laws.LawBroken("lanes", "$", "the lane makes another payload", other.payload, made)
-        if (template.losses, template.status) != (other.losses, other.status):
-            expected, found = sorted(map(str, other.losses)), sorted(map(str, template.losses))
-            raise laws.LawBroken("lanes", "$", "the lane reports other losses or another status", expected, found)
+        if made is not None:
+            other = _by_model(lane.answer_by_model, changed, made)
+            _compare(other, made, template.losses)
+            if template.status != other.status:
+                raise laws.LawBroken("lanes", "$", "the lane has another status", other.status, template.status)
+
+
+def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
+    """Repeat a turn of a request with other values, and compare requests with odd values among these turns."""
+    encoded = lane.request_by_model(payload)
+    request, source = encoded.value, encoded.source
+    if not isinstance(request, ChatRequest) or source is None or payload.get(conversation).__class__ is not list:
+        return
+    found = Found(payload, request, source[1], conversation)
+    if not found.turns:
+        return
+    random = Random(write(payload))
+    start, end = random.choice(found.turns)
+    turn, kinds = payload[conversation][start:end], found.kinds_of(start, end)
+    listed = [*leaves(turn, kinds)]
+    many = [replaced(turn, Passing(listed).others(f"{number}")) for number in range(TURNS)]
+    names = [leaf.value for one in many for leaf in leaves(one, kinds) if leaf.kind is NAME]
+    before, after = payload[conversation][:start], payload[conversation][end:]
+
+    def with_turns(turns: list[Any]) -> Any:
+        return found.request([*before, *(message for one in turns for message in one), *after], names)
+
+    turns = lane.turns(payload, None)
+    whole = with_turns(many)
+    turns.learn(whole, lane.request_by_model(whole))
+    for changed in _changed(turn, listed):
+        at = random.randrange(TURNS)
+        odd = with_turns([*many[:at], changed, *many[at + 1 :]])
+        if random.random() < 0.3:
+            odd = _with_odd_head(odd, conversation, random)
+        made = turns.without_turns(odd, turns.fits(odd[conversation]))
+        if made is not None:
+            _compare(_by_model(lane.request_by_model, odd, made.payload), made.payload, made.losses)
+
+
+def _with_odd_head(request: Any, conversation: str, random: Random) -> Any:
+    """Return a request without a setting, or with odd messages between its turns."""
+    names = [name for name in request if name != conversation]
+    if names and random.random() < 0.5:
+        left = random.choice(names)
+        return {name: value for name, value in request.items() if name != left}
+    messages = [*request[conversation]]
+    for _ in range(random.choice((1, 1, 2))):
+        at = random.randrange(len(messages))
+        messages[at : at + random.choice((0, 1))] = random.choice(([], [messages[0]], [messages[-1]], [messages[at]]))
+    return {**request, conversation: messages}
+
+
+def _by_model(convert: Any, payload: Any, made: Any) -> Any:
+    try:
+        return convert(payload)
+    except DecodeError as error:
+        raise laws.LawBroken("lanes", "$", "the lane takes an invalid payload", str(error), made) from error
+
+
+def _compare(other: Any, made: Any, losses: Any) -> None:
+    if write(made) != other.to_json():
+        raise laws.LawBroken("lanes", "$", "the lane makes another payload", other.payload, made)
+    expected, found = sorted(map(str, other.losses)), sorted(map(str, losses))
+    if expected != found:
+        raise laws.LawBroken("lanes", "$", "the lane reports other losses", expected, found)
 
 
 def _changed(payload: Any, found: list[Leaf]) -> Iterator[Any]:

@@ -94,8 +94,11 @@ def convert(
     reader, writer = adapter(source), adapter(target)
     if maps is not None and kind == "request":
         raise ValueError("maps apply to a response only, and this payload is a request: do not pass maps")
-    lane = lane_of(reader, writer, chosen) if kind == "response" and maps is None else None
-    encoded = _by_model(payload, reader, writer, kind, model, maps, chosen) if lane is None else lane.converted(payload)
+    lane = lane_of(reader, writer, chosen) if maps is None else None
+    if lane is None:
+        encoded = _by_model(payload, reader, writer, kind, model, maps, chosen)
+    else:
+        encoded = lane.answer(payload) if kind == "response" else lane.request(payload, model)
     if on_loss == "raise" and (serious := significant(encoded.losses)):
         raise LossError(target, serious)
     return encoded

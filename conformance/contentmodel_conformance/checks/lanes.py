@@ -10,11 +10,11 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
 
-@check(lanes, "crossing", "answers, from and to every other API with lanes", "lane", "others")
+@check(lanes, "crossing", "requests and answers, from and to every other API with lanes", "lane", "others")
 def generated(subject: Subject, trial: Trial) -> None:
-    along(trial, subject, lanes, "response")
+    along(trial, subject, lanes)
 
 
-@check(lanes, "recorded", "recorded answers, from and to every other API with lanes", "lane", "corpus", "others")
+@check(lanes, "recorded", "recorded requests and answers, to every API with lanes", "lane", "corpus", "others")
 def recorded(subject: Subject, trial: Trial) -> None:
-    crossing(subject, trial, lanes, "response", itself=True, one_of=1 if trial.deep else 4)
+    crossing(subject, trial, lanes, "request", "response", itself=True, one_of=1 if trial.deep else 4)

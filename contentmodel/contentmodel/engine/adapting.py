@@ -289,7 +289,10 @@ class TableAdapter:
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Json, DecodeContext]:
         """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding."""
-        wire = as_json(payload, self.api, self.form)
+        return self.trace_parsed_request(as_json(payload, self.api, self.form))
+
+    def trace_parsed_request(self, wire: Json) -> tuple[ChatRequest, Json, DecodeContext]:
+        """Do the same as `trace_request`, for plain JSON values that are not changed afterwards."""
         if self._is_conversation(wire):
             request, _, context = self._decode(self.request, {self.conversation: wire}, root=wire)
             return ALONE.on(request, self.api, True), wire, context
@@ -297,9 +300,9 @@ class TableAdapter:
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
         """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
-        return self.trace_parsed(as_json(payload, self.api, self.form))
+        return self.trace_parsed_response(as_json(payload, self.api, self.form))
 
-    def trace_parsed(self, wire: Json) -> tuple[ChatResponse, Json, DecodeContext]:
+    def trace_parsed_response(self, wire: Json) -> tuple[ChatResponse, Json, DecodeContext]:
         """Do the same as `trace_response`, for plain JSON values that are not changed afterwards."""
         if self.has_errors_in_lists and is_error_in_list(wire):
             response, _, context = self._decode(self.response, wire[0], root=wire)

@@ -1,4 +1,4 @@
-"""The lane of a pair of APIs: the templates of the answers that were converted before.
+"""The lane of a pair of APIs: the templates of answers, and of turns of requests, that were converted before.
 
 An application gets answers of few shapes. Their conversion takes the model's way until a shape was seen twice; then a
 template of it is made, and answers that fit take it. The lane is never needed: without it, all results are the same.
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from os import environ
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.engine.json import Json, JsonObject
+from contentmodel.engine.lanes.late import Late
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.lanes.template import Outcome, Template
+    from contentmodel.engine.lanes.turns import Turns
     from contentmodel.engine.lanes.values import Kind
     from contentmodel.engine.losses.loss import Loss
     from contentmodel.engine.pipeline.names import Renames
@@ -28,7 +31,7 @@ _LANES: dict[object, Lane | None] = {}
 """The lanes, by their adapters and policies."""
 _MOST_LANES = 256
 IS_ON = environ.get("CONTENTMODEL_LANES") != "off"
-"""Whether answers may take lanes. The environment variable `CONTENTMODEL_LANES=off` turns them off."""
+"""Whether payloads may take lanes. The environment variable `CONTENTMODEL_LANES=off` turns them off."""
 
 
 def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lane | None:
@@ -46,7 +49,7 @@ def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lan
 
 
 class Lane:
-    """The templates of one pair of APIs with the same policies, by the keys of the answer."""
+    """The templates of one pair of APIs with the same policies: of answers, by their keys, and of turns of requests."""
 
     MOST_KEYS = 64
     """The largest number of sets of keys of an answer."""
@@ -56,35 +59,70 @@ class Lane:
     """The uses of the model's way for a shape after which a template of it is made."""
     MOST_SHAPES = 1024
     """The largest number of shapes that are counted."""
+    MOST_MODELS = 16
+    """The largest number of models with templates of turns."""
+    LONG = 16
+    """The number of messages from which a request may be converted by its turns."""
 
     def __init__(self, reader: TableAdapter, writer: TableAdapter, policies: Mapping[str, str] | None) -> None:
         """Create the lane from the API of one adapter to that of another."""
         self._reader, self._writer, self._policies = reader, writer, policies
         self._templates: dict[tuple[str, ...], list[Template]] = {}
         self._seen: Counter[object] = Counter()
+        self._turns: dict[object, Turns] = {}
 
-    def converted(self, payload: Payload) -> Encoded:
+    # -- requests ----------------------------------------------------------------------------------------------------
+
+    def request(self, payload: Payload, model: str | None = None) -> Encoded:
+        """Convert a request, for a model if one is given."""
+        wire = as_json(payload, self._reader.api, self._reader.form)
+        at = self._reader.conversation or "messages"
+        if wire.__class__ is not dict or wire.get(at).__class__ is not list or len(wire[at]) < self.LONG:
+            return self.request_by_model(wire, model)
+        return self.turns(wire, model).converted(wire)
+
+    def turns(self, wire: JsonObject, model: str | None) -> Turns:
+        """Return the templates of turns for the model of a request, or for the one that is given."""
+        from contentmodel.engine.lanes.turns import Turns
+
+        key = model, wire.get(self._reader.model_field).__class__ is str and wire[self._reader.model_field]
+        turns = self._turns.get(key)
+        if turns is None:
+            if len(self._turns) >= self.MOST_MODELS:
+                self._turns.clear()
+            by_model = partial(self.request_by_model, model=model)
+            turns = self._turns[key] = Turns(self._reader, self._writer, by_model)
+        return turns
+
+    def request_by_model(self, wire: Json, model: str | None = None) -> Encoded:
+        """Convert a request through the model."""
+        request, root, context = self._reader.trace_parsed_request(wire)
+        return self._writer.encode_request(request, self._policies, model).trace_to(root, context)
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def answer(self, payload: Payload) -> Encoded:
         """Convert an answer."""
         wire = as_json(payload, self._reader.api, self._reader.form)
         if wire.__class__ is not dict:
-            return self.by_model(wire)
+            return self.answer_by_model(wire)
         templates = self._templates.get((*wire,), [])
         for at, template in enumerate(templates):
-            payload = template.fill(wire)
-            if payload is not None:
+            made = template.fill(wire)
+            if made is not None:
                 if at:
                     templates.insert(0, templates.pop(at))
-                return Repeated(payload, template, self._writer, self._reader.api, lambda: self.by_model(wire))
+                return Repeated(made, template, self._writer, self._reader.api, lambda: self.answer_by_model(wire))
         return self._first(wire)
 
-    def by_model(self, wire: JsonObject) -> Encoded:
+    def answer_by_model(self, wire: Json) -> Encoded:
         """Convert an answer through the model."""
-        response, root, context = self._reader.trace_parsed(wire)
+        response, root, context = self._reader.trace_parsed_response(wire)
         return self._writer.encode_response(response, self._policies).trace_to(root, context)
 
     def _first(self, wire: JsonObject) -> Encoded:
         """Convert an answer that fits no template. Make one if answers of its shape were seen before."""
-        encoded = self.by_model(wire)
+        encoded = self.answer_by_model(wire)
         shape = shape_of(wire)
         if len(self._seen) >= self.MOST_SHAPES:
             self._seen.clear()
@@ -118,7 +156,7 @@ class Lane:
         del templates[self.MOST :]
 
     def _outcome_of(self, wire: JsonObject) -> Outcome:
-        return _outcome(self.by_model(wire))
+        return _outcome(self.answer_by_model(wire))
 
 
 def _outcome(encoded: Encoded) -> Outcome:
@@ -136,27 +174,17 @@ def shape_of(value: Json) -> object:
     return None
 
 
-class Repeated(Encoded):
-    """The result of a template. What a template does not know, such as the model's value, is made when it is read."""
+class Repeated(Late):
+    """The result of a template."""
 
-    __slots__ = ("_by_model", "_source_of", "_template", "_writer")
+    __slots__ = ("_source_of", "_template", "_writer")
 
     def __init__(
         self, payload: Json, template: Template, writer: TableAdapter, source_api: str, by_model: Callable[[], Encoded]
     ) -> None:
         """Create the result. `by_model` converts the same answer through the model."""
-        self.payload = payload
-        self._template, self._writer, self._source_of, self._by_model = template, writer, source_api, by_model
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute that only a conversion through the model sets."""
-        if name not in Encoded.__slots__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        encoded = self._by_model()
-        for slot in Encoded.__slots__:
-            if slot != "payload":
-                setattr(self, slot, getattr(encoded, slot))
-        return getattr(self, name)
+        super().__init__(payload, by_model)
+        self._template, self._writer, self._source_of = template, writer, source_api
 
     @property
     def api(self) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import Json, child_path, value_at
 from contentmodel.engine.lanes.values import (
@@ -29,6 +29,7 @@ from contentmodel.engine.lanes.values import (
 )
 from contentmodel.engine.losses.loss import PendingLoss
 from contentmodel.engine.losses.model_paths import ModelPaths
+from contentmodel.engine.losses.provenance import WirePaths
 from contentmodel.engine.losses.reasons import NO_FIELD
 from contentmodel.message import contents_of
 from contentmodel.response import ChatResponse
@@ -41,6 +42,7 @@ _ATTRIBUTES: Mapping[type, Mapping[str, Kind]] = {
     TextContent: {"text": PROSE},
     ReasoningContent: {"text": PROSE},
     FunctionCallContent: {"call_id": ID, "name": NAME, "arguments": ARGUMENTS},
+    FunctionResultContent: {"call_id": ID, "name": NAME},
     ChatResponse: {"id": ID, "model": CONSTANT},
     Usage: {**_COUNTERS, "total_tokens": TOTAL},
 }
@@ -67,22 +69,25 @@ def kinds_of_answer(response: ChatResponse, wire: Json, context: DecodeContext) 
     if response.error is not None or any(c.__class__ not in _TYPES or c.annotations for c in contents):
         return None
     owners = [response, *contents, *([] if response.usage is None else [response.usage])]
-    return dict(_found(owners, response, wire, context))
+    return dict(found_in(owners, wire, context.paths(wire), ModelPaths([response], [], context.api)))
 
 
-def _found(
-    owners: Iterable[Any], root: msgspec.Struct, wire: Json, context: DecodeContext
-) -> Iterator[tuple[str, Kind]]:
+def found_in(owners: Iterable[Any], wire: Json, paths: WirePaths, model: ModelPaths) -> Iterator[tuple[str, Kind]]:
     """Yield the path of each value that these owners hold as it is in the payload, and its kind."""
-    paths, model = context.paths(wire), ModelPaths([root], [], context.api)
     for owner in owners:
         held = [(name, getattr(owner, name), kind) for name, kind in _ATTRIBUTES.get(owner.__class__, {}).items()]
         state = getattr(owner, "protected", None)
         held += [] if state is None else [("protected", state.data, STATE)]
         for name, value, kind in held:
-            at = [] if value is None else paths.losses(PendingLoss(owner, name, NO_FIELD, None, {}), model)
-            if len(at) == 1 and value_at(wire, at[0].path) == value:
-                yield at[0].path, TEXT_OF_ARGUMENTS if kind is ARGUMENTS and value.__class__ is str else kind
+            path = None if value is None else path_of(owner, name, paths, model)
+            if path is not None and value_at(wire, path) == value:
+                yield path, TEXT_OF_ARGUMENTS if kind is ARGUMENTS and value.__class__ is str else kind
+
+
+def path_of(owner: msgspec.Struct, attribute: str | None, paths: WirePaths, model: ModelPaths) -> str | None:
+    """Return the only path of an attribute, or of its owner, in the source; None if it has none or several."""
+    found = paths.losses(PendingLoss(owner, attribute, NO_FIELD, None, {}), model)
+    return found[0].path if len(found) == 1 or (found and attribute is None) else None
 
 
 def kind_at(path: str, value: Json, kinds: Mapping[str, Kind]) -> Kind:

@@ -20,8 +20,12 @@ from contentmodel.engine.lanes.passing import Leaf, items_of, kind_at, leaves, r
 from contentmodel.engine.lanes.values import (
     ARGUMENTS,
     CONSTANT,
+    DATE,
+    ID,
     INPUT,
+    NAME,
     OUTPUT,
+    STATE,
     TEXT_OF_ARGUMENTS,
     TOTAL,
     Kind,
@@ -85,7 +89,8 @@ class Unusual(Exception):
 class Passing:
     """The values of a payload that pass, and what they are to each other.
 
-    Equal texts are one value. A total is the sum of counters. The order of counters of input, and of output, stays.
+    Equal ids and names are one value. A total is the sum of counters. The order of the counters of input, and of those
+    of output, stays.
     """
 
     def __init__(self, found: Sequence[Leaf]) -> None:
@@ -94,10 +99,10 @@ class Passing:
         self.names = {leaf.path: f"v{at}" for at, leaf in enumerate(self.leaves)}
         """The variables of the values, by path."""
         self.firsts: dict[str, str] = {}
-        """The path of the first of equal texts, by the path of each."""
+        """The path of the first of equal ids or names, by the path of each."""
         by_text: dict[str, str] = {}
         for leaf in self.leaves:
-            if leaf.value.__class__ is str:
+            if leaf.kind in (ID, NAME, STATE, DATE):
                 self.firsts[leaf.path] = by_text.setdefault(leaf.value, leaf.path)
         self.counters = [leaf for leaf in self.leaves if leaf.kind in (INPUT, OUTPUT)]
         self.sums = {leaf.path: self._terms(leaf.value) for leaf in self.leaves if leaf.kind is TOTAL}

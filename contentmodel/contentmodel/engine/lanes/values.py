@@ -29,12 +29,14 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
     - `test`: returns the test for values that are like a value; None if that value does not pass.
     - `like`: returns another value that is like a value. It follows from the value and a text.
     - `classes`: the JSON classes of the values. The test is called for these alone.
+    - `quick`: returns an expression for the usual case of the test, in which `{0}` is the value; "" without one.
     """
 
     name: str
     classes: tuple[type, ...]
     test: Callable[[Any], Test | None]
     like: Callable[[Any, str], Any]
+    quick: Callable[[Any], str] = lambda value: ""
 
     def test_for(self, value: Any) -> Test | None:
         """Return the test for values that are like a value; None if the value does not pass."""
@@ -64,6 +66,8 @@ PROSE = Kind(
     (str,),
     lambda text: is_prose if is_prose(text) else None,
     lambda text, salt: f"Prose {_digits(salt, 8 + len(salt) % 16)}.",
+    # No mark, tag or blank text begins with a letter or digit.
+    lambda text: "{0}[:1].isalnum() and {0}[-1] != ']'",
 )
 
 _LETTERS = re.compile(r"[A-Za-z0-9]+").fullmatch
@@ -91,11 +95,27 @@ def _like_id(text: str, salt: str) -> str:
     return prefix + (made if _LETTERS(text[len(prefix) :]) else f"{made[:-1]}-")
 
 
-ID = Kind("id", (str,), _id_test, _like_id)
+def _quick_id(text: str) -> str:
+    prefix = text[: text.find("_") + 1]
+    length = len(text) - len(prefix)
+    # A minted id has at most nine digits after its prefix.
+    if length <= 9 or not _LETTERS(text[len(prefix) :]):
+        return ""
+    letters = f"{{0}}[{len(prefix)}:].isalnum() and {{0}}.isascii()"
+    return f"len({{0}}) == {len(text)} and {{0}}.startswith({prefix!r}) and {letters}"
+
+
+ID = Kind("id", (str,), _id_test, _like_id, _quick_id)
 """An id: its prefix, its length and its letters stay."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}").fullmatch
-NAME = Kind("name", (str,), lambda text: _NAME if _NAME(text) else None, lambda text, salt: f"f{_digits(salt, 9)}")
+NAME = Kind(
+    "name",
+    (str,),
+    lambda text: _NAME if _NAME(text) else None,
+    lambda text, salt: f"f{_digits(salt, 9)}",
+    lambda text: "{0}.isidentifier() and {0}.isascii() and {0}[0] != '_' and len({0}) < 65",
+)
 
 _BASE64 = re.compile(r"(?!$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 _URL_SAFE = re.compile(r"[A-Za-z0-9_-]+={0,2}").fullmatch
@@ -177,6 +197,7 @@ ARGUMENTS = Kind(
     (dict,),
     lambda value: _are_arguments if _are_arguments(value) else None,
     lambda value, salt: {"made": _digits(salt, 12)},
+    lambda value: "len({0}) > 1",
 )
 TEXT_OF_ARGUMENTS = Kind(
     "text of arguments",
@@ -215,11 +236,15 @@ def _like_number(number: float, salt: str) -> float:
     return made if number.__class__ is int else made + 0.5 if number > 0 else -made - 0.5
 
 
-NUMBER = Kind("number", (int, float), _number_test, _like_number)
-INPUT = Kind("input tokens", (int,), _number_test, _like_number)
-OUTPUT = Kind("output tokens", (int,), _number_test, _like_number)
+def _quick_number(number: float) -> str:
+    return f"1 < {{0}} < {MOST}" if number.__class__ is int else ""
+
+
+NUMBER = Kind("number", (int, float), _number_test, _like_number, _quick_number)
+INPUT = Kind("input tokens", (int,), _number_test, _like_number, _quick_number)
+OUTPUT = Kind("output tokens", (int,), _number_test, _like_number, _quick_number)
 """Numbers of tokens. Those of other APIs may be sums or differences of them."""
-TOTAL = Kind("total", (int,), _number_test, _like_number)
+TOTAL = Kind("total", (int,), _number_test, _like_number, _quick_number)
 """The number that is the sum of others."""
 
 CONSTANT = Kind("constant", (), lambda value: None, lambda value, salt: value)

@@ -1,0 +1,469 @@
+"""The lane of requests: turns of an agent that are like earlier ones are converted by templates.
+
+A turn is the messages from an answer with calls to the last result of these calls. Its conversion depends on nothing
+but the turn, the head of the request and its neighbours being turns, too. So a long request is converted without most
+of its turns: the model's way converts the rest, with one turn of each template, which must come out as the template
+makes it. Then the other turns are put back in their places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
+from contentmodel.engine.context import DecodeContext
+from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, write
+from contentmodel.engine.lanes.late import Late
+from contentmodel.engine.lanes.passing import found_in, leaves, path_of, replaced
+from contentmodel.engine.lanes.template import Outcome, Passing, template_of
+from contentmodel.engine.lanes.values import NAME, Kind
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.losses.model_paths import ModelPaths
+from contentmodel.errors import DecodeError
+from contentmodel.message import contents_of
+from contentmodel.request import ChatRequest, FunctionTool
+
+if TYPE_CHECKING:
+    from contentmodel.engine.adapting import TableAdapter
+    from contentmodel.literals import DocumentForm
+
+
+class TurnTemplate(NamedTuple):
+    """The template of a turn. It returns the wire messages, the ids of the calls, and the names of their tools."""
+
+    length: int
+    fill: Callable[[Json], Json]
+    losses: tuple[Loss, ...]
+    """With paths that begin at the list of the messages of the turn."""
+
+
+class Fit(NamedTuple):
+    """A turn of a request that a template takes."""
+
+    start: int
+    template: TurnTemplate
+    made: JsonArray
+    ids: list[str]
+    names: list[str]
+
+    @property
+    def end(self) -> int:
+        """The index of the first message after the turn."""
+        return self.start + self.template.length
+
+
+Use: TypeAlias = tuple[int, bool]
+"""A template, and whether the turn is followed by other messages than turns."""
+
+
+def role_of(message: Json) -> object:
+    """Return what a wire message says of its role."""
+    return (message.get("role"), message.get("type")) if message.__class__ is dict else None
+
+
+def messages_of(adapter: TableAdapter) -> str:
+    """Return the field of a request with its messages."""
+    return adapter.conversation or "messages"
+
+
+def outline_of(message: JsonObject) -> object:
+    """Return the keys of a wire message, and the lengths of its lists."""
+    return (*message, *[len(value) for value in message.values() if value.__class__ is list])
+
+
+class Turns:
+    """The templates of turns for one target: an API, a model and policies."""
+
+    FEWEST = 8
+    """The number of turns to leave out from which this way is shorter."""
+    MOST = 64
+    """The largest number of templates."""
+    TRIES = frozenset({2, 4, 8, 16, 32, 64, 128, 256})
+    """The conversions of requests with other turns after which templates of these are made."""
+    AT_ONCE = 8
+    """The largest number of turns that one request is searched for."""
+    MOST_HEADS = 64
+    """The largest number of heads for which templates are known to be right."""
+
+    def __init__(self, reader: TableAdapter, writer: TableAdapter, convert: Callable[[JsonObject], Encoded]) -> None:
+        """Create the lane. `convert` converts a request through the model."""
+        self._convert, self._at, self._to = convert, messages_of(reader), messages_of(writer)
+        self._templates: dict[object, list[TurnTemplate]] = {}
+        """By the outline of the first message."""
+        self._starts: set[object] = set()
+        """The roles of the first messages of turns."""
+        self._right: dict[bytes, set[Use]] = {}
+        """The uses of templates that made what the model's way made, by the heads of requests."""
+        self._others = 0
+        """The number of requests with turns that no template takes."""
+
+    # -- conversion --------------------------------------------------------------------------------------------------
+
+    def fits(self, messages: JsonArray) -> list[Fit]:
+        """Return the turns that a template takes, in their order."""
+        found: list[Fit] = []
+        at, end = 0, len(messages)
+        while at < end:
+            message = messages[at]
+            fit = self._fit(messages, at) if message.__class__ is dict else None
+            if fit is None:
+                at += 1
+            else:
+                found.append(fit)
+                at = fit.end
+        return found
+
+    def _fit(self, messages: JsonArray, at: int) -> Fit | None:
+        for template in self._templates.get(outline_of(messages[at]), ()):
+            made = template.fill(messages[at : at + template.length])
+            if made is not None:
+                return Fit(at, template, *made)
+        return None
+
+    def converted(self, wire: JsonObject) -> Encoded:
+        """Convert a request without most of its turns, and put these back. An unusual one takes the model's way."""
+        messages = wire[self._at]
+        fits = self.fits(messages) if self._templates else []
+        if sum(fit.template.length for fit in fits) < 0.8 * len(messages):
+            self._others += 1
+            if self._others in self.TRIES:
+                encoded = self._convert(wire)
+                self.learn(wire, encoded)
+                return encoded
+        return self.without_turns(wire, fits) or self._convert(wire)
+
+    def without_turns(self, wire: JsonObject, fits: Sequence[Fit]) -> Encoded | None:
+        """Convert a request without most of its turns; None if it has too few, or if a turn depends on others."""
+        messages = wire[self._at]
+        if len(fits) < self.FEWEST:
+            return None
+        head = write({**wire, self._at: messages[: fits[0].start]})
+        right = {*self._right.get(head, ())}
+        left_out = self._left_out(messages, fits, right)
+        if len(left_out) < self.FEWEST:
+            return None
+        rest: JsonArray = []
+        start = 0
+        for fit in left_out:
+            rest += messages[start : fit.start]
+            start = fit.end
+        try:
+            encoded = self._convert({**wire, self._at: rest + messages[start:]})
+        except DecodeError:
+            # The paths of faults are those of the whole request.
+            return None
+        made = self._spliced(encoded.payload.get(self._to), fits, {fit.start for fit in left_out})
+        if made is None or not _are_apart(left_out, encoded.value):
+            return None
+        if len(self._right) >= self.MOST_HEADS:
+            self._right.clear()
+        self._right[head] = right
+        whole = {**encoded.payload, self._to: made}
+        return SplicedRequest(whole, encoded, left_out, self._at, lambda: self._convert(wire))
+
+    def _left_out(self, messages: JsonArray, fits: Sequence[Fit], right: set[Use]) -> list[Fit]:
+        """Return the turns to leave out: those after another turn and before an answer.
+
+        The first one of each use stays, if it is not in `right`. All uses are added to it.
+        """
+        left_out: list[Fit] = []
+        end = -1
+        for fit, use in zip(fits, self._uses(fits, len(messages)), strict=True):
+            is_between = fit.start == end and fit.end < len(messages) and role_of(messages[fit.end]) in self._starts
+            if is_between and use in right:
+                left_out.append(fit)
+            right.add(use)
+            end = fit.end
+        return left_out
+
+    @staticmethod
+    def _uses(fits: Sequence[Fit], length: int) -> list[Use]:
+        """Return the template of each turn, and whether other messages than turns follow it."""
+        uses: list[Use] = []
+        start, is_followed = length, False
+        for fit in reversed(fits):
+            is_followed = is_followed or fit.end != start
+            uses.append((id(fit.template), is_followed))
+            start = fit.start
+        return uses[::-1]
+
+    def _spliced(self, made: Json, fits: Sequence[Fit], left_out: set[int]) -> JsonArray | None:
+        """Return the wire messages with those of the turns that were left out; None if a template made others."""
+        if made.__class__ is not list:
+            return None
+        spliced: JsonArray = []
+        at = 0
+        for fit in fits:
+            if fit.start in left_out:
+                spliced += fit.made
+                continue
+            length = len(fit.made)
+            found = [i for i in range(len(made) - length + 1) if made[i : i + length] == fit.made]
+            if len(found) != 1 or found[0] < at:
+                return None
+            spliced += made[at : found[0] + length]
+            at = found[0] + length
+        return spliced + made[at:]
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+
+    def learn(self, wire: JsonObject, encoded: Encoded) -> None:
+        """Make templates of the turns of a request, which was converted through the model, that no template takes."""
+        request, source = encoded.value, encoded.source
+        if source is None or not isinstance(request, ChatRequest) or source[0] is not wire:
+            return
+        found = Found(wire, request, source[1], self._at)
+        left = self.AT_ONCE
+        for start, end in found.turns:
+            if not left or sum(map(len, self._templates.values())) >= self.MOST:
+                break
+            if self._fit(found.messages, start) is None:
+                left -= 1
+                self._add(found, start, end)
+
+    def _add(self, found: Found, start: int, end: int) -> None:
+        kinds = found.kinds_of(start, end)
+        messages = found.messages[start:end]
+        passing = Passing([*leaves(messages, kinds)])
+        before, after = (replaced(messages, passing.others(salt)) for salt in ("before", "after"))
+
+        def convert(turn: Json) -> Outcome:
+            return self._inserted(turn, before, after, found, kinds)
+
+        try:
+            template = template_of(messages, kinds, convert(messages), convert)
+        except _Dependent:
+            return
+        if template is not None:
+            made = TurnTemplate(len(messages), template.fill, template.losses)
+            self._templates.setdefault(outline_of(messages[0]), []).append(made)
+            self._starts.add(role_of(messages[0]))
+
+    def _inserted(
+        self, turn: JsonArray, before: JsonArray, after: JsonArray, found: Found, kinds: Mapping[str, Kind]
+    ) -> Outcome:
+        """Return what becomes of a turn between two others: its messages, and the ids and names of its calls."""
+        names = [value_at(one, path) for one in (before, turn, after) for path, kind in kinds.items() if kind is NAME]
+        first = found.messages[: found.turns[0][0]]
+        without = self._convert(found.request([*first, *before, *after], names))
+        whole = self._convert(found.request([*first, *before, *turn, *after], names))
+        old, new = without.payload[self._to], whole.payload[self._to]
+        more = len(new) - len(old)
+        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+        start = min(start, len(new) - more)
+        if old[start:] != new[start + more :] or {**without.payload, self._to: new} != whole.payload:
+            raise _Dependent
+        at = len(first) + len(before)
+        losses = _inside(whole.losses, without.losses, self._at, at, len(turn))
+        known = {call.call_id for call in _calls_of(without.value)}
+        own = [call for call in _calls_of(whole.value) if call.call_id not in known]
+        made = [new[start : start + more], [call.call_id for call in own], [call.name for call in own]]
+        return Outcome(made, losses, None)
+
+
+def _are_apart(turns: Sequence[Fit], rest: Any) -> bool:
+    """Return whether turns are independent of the rest of a request.
+
+    Their ids are no others, their tools are defined, and each call of the rest has a result.
+    """
+    ids = [call_id for turn in turns for call_id in turn.ids]
+    others = [call.call_id for call in _calls_of(rest)]
+    results = {c.call_id for c in contents_of(rest.messages) if isinstance(c, ToolResultContent)}
+    defined = {tool.name for tool in rest.tools if tool.__class__ is FunctionTool}
+    is_new = len({*ids, *others}) == len(ids) + len(others) and results == {*others}
+    return is_new and defined.issuperset(name for turn in turns for name in turn.names)
+
+
+class _Dependent(Exception):
+    """A turn changes what becomes of other parts of its request."""
+
+
+def _calls_of(request: Any) -> list[ToolCallContent]:
+    return [content for content in contents_of(request.messages) if isinstance(content, ToolCallContent)]
+
+
+def index_in(path: str, conversation: str) -> tuple[int, str] | None:
+    """Return the index of the message that a path leads into, and the rest of the path; None if it leads elsewhere."""
+    start = f"$.{conversation}["
+    if not path.startswith(start):
+        return None
+    index, _, rest = path[len(start) :].partition("]")
+    return int(index), rest
+
+
+def _inside(
+    losses: Sequence[Loss], others: Sequence[Loss], conversation: str, start: int, length: int
+) -> tuple[Loss, ...]:
+    """Return the losses in some messages, with paths that begin at these. Raise _Dependent if there are more others."""
+    inside: list[Loss] = []
+    outside: list[Loss] = []
+    for loss in losses:
+        index, rest = index_in(loss.path, conversation) or (-1, "")
+        if start <= index < start + length:
+            inside.append(msgspec.structs.replace(loss, path=f"[{index - start}]{rest}"))
+        elif index >= start:
+            outside.append(msgspec.structs.replace(loss, path=f"$.{conversation}[{index - length}]{rest}"))
+        else:
+            outside.append(loss)
+    if Counter(outside) != Counter(others):
+        raise _Dependent
+    return tuple(inside)
+
+
+class Found:
+    """The turns of a decoded request: calls of functions and their results, which are texts."""
+
+    def __init__(self, wire: JsonObject, request: ChatRequest, context: DecodeContext, conversation: str) -> None:
+        """Find the turns."""
+        self._wire, self._request, self._at = wire, request, conversation
+        self.messages: JsonArray = wire[conversation]
+        self._paths, self._model = context.paths(wire), ModelPaths([request], [], context.api)
+        self._contents: dict[int, list[tuple[str, Any]]] = {}
+        """The contents of each wire message, with the roles of their messages."""
+        for message in request.messages:
+            for content in message.contents:
+                path = path_of(content, None, self._paths, self._model)
+                place = None if path is None else index_in(path, conversation)
+                if place is not None:
+                    self._contents.setdefault(place[0], []).append((message.role, content))
+        self.turns = [*self._turns()]
+        """The indexes of the first message of each turn, and of the first one after it."""
+
+    def _turns(self) -> Iterator[tuple[int, int]]:
+        starts = [
+            at for at in range(len(self.messages)) if self._is("assistant", at) and not self._is("assistant", at - 1)
+        ]
+        for start, following in pairwise([*starts, len(self.messages)]):
+            end = next((at for at in range(start, following) if not self._is_part(at)), following)
+            if end > start + 1 and self._is("tool", end - 1) and self._is_whole(start, end):
+                yield start, end
+
+    def _is(self, role: str, at: int) -> bool:
+        return {one for one, _ in self._contents.get(at, ())} == {role}
+
+    def _is_part(self, at: int) -> bool:
+        return (self._is("assistant", at) or self._is("tool", at)) and all(
+            _is_usual(content) for _, content in self._contents[at]
+        )
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        contents = [content for at in range(start, end) for _, content in self._contents[at]]
+        calls = [content.call_id for content in contents if content.__class__ is FunctionCallContent]
+        results = [content.call_id for content in contents if content.__class__ is FunctionResultContent]
+        return None not in calls and Counter(calls) == Counter(results) and len({*calls}) == len(calls)
+
+    def kinds_of(self, start: int, end: int) -> dict[str, Kind]:
+        """Return the kinds of the values of a turn, by paths that begin at its list of messages."""
+        kinds: dict[str, Kind] = {}
+        for at in range(start, end):
+            contents = [content for _, content in self._contents[at]]
+            owners = [*contents, *(output for content in contents for output in getattr(content, "outputs", ()))]
+            for path, kind in found_in(owners, self._wire, self._paths, self._model):
+                index, rest = index_in(path, self._at) or (-1, "")
+                kinds[f"$[{index - start}]{rest}"] = kind
+        return kinds
+
+    def request(self, messages: JsonArray, names: Sequence[str]) -> JsonObject:
+        """Return the request with other messages, and with a tool of each name if it has any function."""
+        wire = {**self._wire, self._at: messages}
+        tool = next((tool for tool in self._request.tools if tool.__class__ is FunctionTool), None)
+        path = None if tool is None else path_of(tool, "name", self._paths, self._model)
+        listed, _, rest = (path or "").rpartition("[")
+        index, _, field = rest.partition("]")
+        if not listed:
+            return wire
+        tools = value_at(wire, listed)
+        known = {value_at(one, f"${field}") for one in tools}
+        more = [replaced(tools[int(index)], {f"${field}": name}) for name in dict.fromkeys(names) if name not in known]
+        made: JsonObject = replaced(wire, {listed: [*tools, *more]})
+        return made
+
+
+def _is_usual(content: Any) -> bool:
+    """Return whether a content is one of a turn, without citations and cache points."""
+    if content.annotations or content.cache_point is not None:
+        return False
+    if content.__class__ is FunctionResultContent:
+        outputs = content.outputs or ()
+        return bool(outputs) and all(o.__class__ is TextContent and _is_usual(o) for o in outputs)
+    return content.__class__ in (TextContent, ReasoningContent, FunctionCallContent)
+
+
+class SplicedRequest(Late):
+    """The result of a conversion without some turns, which were put back."""
+
+    __slots__ = ("_at", "_left_out", "_made", "_rest")
+
+    def __init__(
+        self, payload: Json, rest: Encoded, left_out: Sequence[Fit], conversation: str, by_model: Callable[[], Encoded]
+    ) -> None:
+        """Create the result. `rest` is the conversion without these turns; `by_model` converts the whole request."""
+        super().__init__(payload, by_model)
+        self._rest, self._left_out, self._at = rest, left_out, conversation
+        self._made: tuple[Loss, ...] | None = None
+
+    @property
+    def api(self) -> str:
+        """The API of the payload."""
+        return self._rest.api
+
+    @property
+    def source_api(self) -> str | None:
+        """The API of the source payload."""
+        return self._rest.source_api
+
+    @property
+    def status(self) -> None:
+        """None: a request has no status."""
+
+    @property
+    def form(self) -> DocumentForm:
+        """The form of the payload."""
+        return self._rest.form
+
+    @property
+    def may_lose(self) -> bool:
+        """True if anything may be lost."""
+        return self._rest.may_lose or any(fit.template.losses for fit in self._left_out)
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """All losses, in the order of the source."""
+        if self._made is None:
+            self._made = tuple(self._all_losses())
+        return self._made
+
+    def _all_losses(self) -> Iterator[Loss]:
+        """Yield the losses of the rest, with their indexes in the whole, and those of the turns that were left out."""
+        moved: dict[int, list[Loss]] = {}
+        for loss in self._rest.losses:
+            index, rest = index_in(loss.path, self._at) or (-1, "")
+            at = self._whole_index(index)
+            moved.setdefault(at, []).append(
+                loss if at == index else msgspec.structs.replace(loss, path=f"$.{self._at}[{at}]{rest}")
+            )
+        for fit in self._left_out:
+            for loss in fit.template.losses:
+                index, rest = index_in(f"$.{self._at}{loss.path}", self._at) or (0, "")
+                at = fit.start + index
+                path = f"$.{self._at}[{at}]{rest}"
+                moved.setdefault(at, []).append(
+                    Loss(path, loss.kind, loss.what, loss.why, loss.family, loss.exact, loss.code)
+                )
+        for at in sorted(moved):
+            yield from moved[at]
+
+    def _whole_index(self, index: int) -> int:
+        for fit in self._left_out:
+            if index < fit.start:
+                break
+            index += fit.template.length
+        return index
