@@ -66,7 +66,9 @@ Use: TypeAlias = tuple[int, bool]
 
 def role_of(message: Json) -> object:
     """Return what a wire message says of its role."""
-    return (message.get("role"), message.get("type")) if message.__class__ is dict else None
+    if message.__class__ is not dict:
+        return None
+    return tuple(value if value.__class__ is str else None for value in (message.get("role"), message.get("type")))
 
 
 def messages_of(adapter: TableAdapter) -> str:
