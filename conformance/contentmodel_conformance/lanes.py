@@ -91,6 +91,7 @@ def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
     turns.learn(whole, lane.request_by_model(whole))
     for changed in _changed(turn, listed):
         at = random.randrange(TURNS)
+        changed = random.choice((changed, changed, changed, random.choice(many)))
         odd = with_turns([*many[:at], changed, *many[at + 1 :]])
         if random.random() < 0.3:
             odd = _with_odd_head(odd, conversation, random)

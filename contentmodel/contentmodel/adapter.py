@@ -261,7 +261,7 @@ class RequestsOnly:
         """Raise DecodeError: the format has no responses."""
         raise self._refused("responses")
 
-    def trace_response(self, payload: Payload) -> NoReturn:
+    def trace_response(self, payload: Payload, *, is_plain: bool = False) -> NoReturn:
         """Raise DecodeError: the format has no responses."""
         raise self._refused("responses")
 

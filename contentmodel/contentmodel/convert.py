@@ -19,6 +19,9 @@ from contentmodel.streams import StreamConverter
 
 __all__ = ["KINDS", "ConvertOptions", "check", "convert", "detect"]
 
+_LONG = 10_000
+"""Texts of shorter requests take no lane."""
+
 KINDS: tuple[PayloadKind, ...] = get_args(PayloadKind)
 
 
@@ -94,7 +97,8 @@ def convert(
     reader, writer = adapter(source), adapter(target)
     if maps is not None and kind == "request":
         raise ValueError("maps apply to a response only, and this payload is a request: do not pass maps")
-    lane = lane_of(reader, writer, chosen) if maps is None else None
+    may_take = maps is None and (kind == "response" or payload.__class__ is dict or len(payload) > _LONG)  # type: ignore[arg-type]
+    lane = lane_of(reader, writer, chosen) if may_take else None
     if lane is None:
         encoded = _by_model(payload, reader, writer, kind, model, maps, chosen)
     else:

@@ -287,23 +287,23 @@ class TableAdapter:
         """Decode an answer or an error body. Raise DecodeError with every fault if the payload is neither."""
         return self.trace_response(payload)[0]
 
-    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Json, DecodeContext]:
-        """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding."""
-        return self.trace_parsed_request(as_json(payload, self.api, self.form))
+    def trace_request(self, payload: Payload, *, is_plain: bool = False) -> tuple[ChatRequest, Json, DecodeContext]:
+        """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding.
 
-    def trace_parsed_request(self, wire: Json) -> tuple[ChatRequest, Json, DecodeContext]:
-        """Do the same as `trace_request`, for plain JSON values that are not changed afterwards."""
+        `is_plain`: the payload consists of plain JSON values that are not changed afterwards.
+        """
+        wire: Json = payload if is_plain else as_json(payload, self.api, self.form)
         if self._is_conversation(wire):
             request, _, context = self._decode(self.request, {self.conversation: wire}, root=wire)
             return ALONE.on(request, self.api, True), wire, context
         return self._decode(self.request, _checked(wire, self.api))
 
-    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
-        """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
-        return self.trace_parsed_response(as_json(payload, self.api, self.form))
+    def trace_response(self, payload: Payload, *, is_plain: bool = False) -> tuple[ChatResponse, Json, DecodeContext]:
+        """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding.
 
-    def trace_parsed_response(self, wire: Json) -> tuple[ChatResponse, Json, DecodeContext]:
-        """Do the same as `trace_response`, for plain JSON values that are not changed afterwards."""
+        `is_plain`: the payload consists of plain JSON values that are not changed afterwards.
+        """
+        wire: Json = payload if is_plain else as_json(payload, self.api, self.form)
         if self.has_errors_in_lists and is_error_in_list(wire):
             response, _, context = self._decode(self.response, wire[0], root=wire)
             return context.replaced(response, IN_LIST.on(response, self.api, True)), wire, context

@@ -8,6 +8,7 @@ for _name in (
     "contexts",
     "pipeline",
     "walk",
+    "lanes",
     "losses",
     "tables",
     "guests",

@@ -31,7 +31,7 @@ _LANES: dict[object, Lane | None] = {}
 """The lanes, by their adapters and policies."""
 _MOST_LANES = 256
 IS_ON = environ.get("CONTENTMODEL_LANES") != "off"
-"""Whether payloads may take lanes. The environment variable `CONTENTMODEL_LANES=off` turns them off."""
+"""True if payloads may take lanes. The environment variable `CONTENTMODEL_LANES=off` turns them off."""
 
 
 def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lane | None:
@@ -96,7 +96,7 @@ class Lane:
 
     def request_by_model(self, wire: Json, model: str | None = None) -> Encoded:
         """Convert a request through the model."""
-        request, root, context = self._reader.trace_parsed_request(wire)
+        request, root, context = self._reader.trace_request(wire, is_plain=True)
         return self._writer.encode_request(request, self._policies, model).trace_to(root, context)
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Lane:
 
     def answer_by_model(self, wire: Json) -> Encoded:
         """Convert an answer through the model."""
-        response, root, context = self._reader.trace_parsed_response(wire)
+        response, root, context = self._reader.trace_response(wire, is_plain=True)
         return self._writer.encode_response(response, self._policies).trace_to(root, context)
 
     def _first(self, wire: JsonObject) -> Encoded:

@@ -25,8 +25,10 @@ from contentmodel.engine.lanes.values import (
     INPUT,
     NAME,
     OUTPUT,
+    PROSE,
     STATE,
     TEXT_OF_ARGUMENTS,
+    TOKEN,
     TOTAL,
     Kind,
     read_arguments,
@@ -35,7 +37,7 @@ from contentmodel.engine.losses.loss import Loss
 
 
 class Outcome(NamedTuple):
-    """What the model's way makes of a payload."""
+    """The payload, the losses and the status that the model's way makes of a payload."""
 
     payload: Json
     losses: tuple[Loss, ...]
@@ -53,6 +55,8 @@ class Template(msgspec.Struct, frozen=True, eq=False):
     status: int | None
 
 
+_SHORT = 40
+"""Shorter constants are looked up in a set, others are compared."""
 MOST_LEAVES = 400
 """A longer answer, such as one with log probabilities, never has the constants of another one."""
 
@@ -96,13 +100,16 @@ class Passing:
     def __init__(self, found: Sequence[Leaf]) -> None:
         """Create the values from all leaves of a payload."""
         self.leaves = [leaf for leaf in found if leaf.kind is not CONSTANT]
+        constants = {leaf.value for leaf in found if leaf.kind is CONSTANT and leaf.value.__class__ is str}
+        self.words = frozenset(text for text in constants if len(text) < _SHORT)
+        self.sentences = [text for text in constants if len(text) >= _SHORT]
         self.names = {leaf.path: f"v{at}" for at, leaf in enumerate(self.leaves)}
         """The variables of the values, by path."""
         self.firsts: dict[str, str] = {}
         """The path of the first of equal ids or names, by the path of each."""
         by_text: dict[str, str] = {}
         for leaf in self.leaves:
-            if leaf.kind in (ID, NAME, STATE, DATE):
+            if leaf.kind in (ID, TOKEN, NAME, STATE, DATE):
                 self.firsts[leaf.path] = by_text.setdefault(leaf.value, leaf.path)
         self.counters = [leaf for leaf in self.leaves if leaf.kind in (INPUT, OUTPUT)]
         self.sums = {leaf.path: self._terms(leaf.value) for leaf in self.leaves if leaf.kind is TOTAL}
@@ -117,10 +124,13 @@ class Passing:
 
     @property
     def are_usual(self) -> bool:
-        """False if two counters are equal, if equal texts are of two kinds, or if a total is no sum."""
+        """False if two counters are equal, a text is a constant, equal ids are of two kinds, or a total is no sum."""
         kinds = {leaf.path: leaf.kind for leaf in self.leaves}
         return (
             all(one.value != other.value for one, other in self.ordered())
+            and not any(
+                leaf.value in self.words or leaf.value in self.sentences for leaf in self.leaves if leaf.kind is PROSE
+            )
             and all(kinds[path] is kinds[first] for path, first in self.firsts.items())
             and all(self.sums.values())
         )

@@ -108,6 +108,23 @@ def _quick_id(text: str) -> str:
 ID = Kind("id", (str,), _id_test, _like_id, _quick_id)
 """An id: its prefix, its length and its letters stay."""
 
+_RANDOM = re.compile(r"(?:[^_-]*[_-])*(?=[^_-]{8})(?=[^_-]*[A-Za-z])[^_-]*[0-9][^_-]*[0-9][^_-]*(?:[_-].*)?").fullmatch
+"""Matches an id with a part of eight letters and digits or more, in which both occur. Words and dates have none."""
+
+
+def _token_test(text: str) -> Test | None:
+    is_like = _id_test(text) if _RANDOM(text) else None
+    return None if is_like is None else lambda other: is_like(other) and _RANDOM(other)
+
+
+def _like_token(text: str, salt: str) -> str:
+    made = _like_id(text, salt)
+    return made if _RANDOM(made) else _like_token(text, f"{salt} again")
+
+
+TOKEN = Kind("token", (str,), _token_test, _like_token)
+"""A value that looks random, of which the model has no attribute: an id of something."""
+
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}").fullmatch
 NAME = Kind(
     "name",
@@ -252,10 +269,7 @@ CONSTANT = Kind("constant", (), lambda value: None, lambda value, salt: value)
 
 
 def kind_of_other(value: object) -> Kind:
-    """Return the kind of a value that the model has no attribute for: it passes if it is a date, an id or a number."""
+    """Return the kind of a value that the model has no attribute for."""
     if value.__class__ is not str:
         return NUMBER
-    if _DATE(value):
-        return DATE
-    is_id = len(value) >= 12 and any(map(str.isdigit, value))
-    return ID if is_id else CONSTANT
+    return DATE if _DATE(value) else TOKEN
