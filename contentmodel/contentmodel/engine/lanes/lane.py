@@ -16,6 +16,7 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.lanes.late import Late
 from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.errors import ContentModelError
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _LANES: dict[object, Lane | None] = {}
 """The lanes, by their adapters and policies."""
 _MOST_LANES = 256
+_MOST_CONTAINERS = 200
 IS_ON = environ.get("CONTENTMODEL_LANES") != "off"
 """True if payloads may take lanes. The environment variable `CONTENTMODEL_LANES=off` turns them off."""
 
@@ -68,7 +70,7 @@ class Lane:
         """Create the lane from the API of one adapter to that of another."""
         self._reader, self._writer, self._policies = reader, writer, policies
         self._templates: dict[tuple[str, ...], list[Template]] = {}
-        self._seen: Counter[object] = Counter()
+        self._seen: Counter[int] = Counter()
         self._turns: dict[object, Turns] = {}
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -124,6 +126,8 @@ class Lane:
         """Convert an answer that fits no template. Make one if answers of its shape were seen before."""
         encoded = self.answer_by_model(wire)
         shape = shape_of(wire)
+        if shape is None:
+            return encoded
         if len(self._seen) >= self.MOST_SHAPES:
             self._seen.clear()
         self._seen[shape] += 1
@@ -143,7 +147,11 @@ class Lane:
         from contentmodel.engine.lanes.template import template_of
 
         kinds = self.kinds_of(encoded)
-        return None if kinds is None else template_of(wire, kinds, _outcome(encoded), self._outcome_of)
+        try:
+            return None if kinds is None else template_of(wire, kinds, _outcome(encoded), self._outcome_of)
+        except ContentModelError:
+            # The answer is invalid with other values.
+            return None
 
     def _add(self, wire: JsonObject, encoded: Encoded) -> None:
         template = self.template_of(wire, encoded)
@@ -165,13 +173,17 @@ def _outcome(encoded: Encoded) -> Outcome:
     return Outcome(encoded.payload, encoded.losses, encoded.status)
 
 
-def shape_of(value: Json) -> object:
-    """Return the keys and lengths of JSON values."""
-    if value.__class__ is dict:
-        return (*value, *[shape_of(item) for item in value.values() if item.__class__ in (dict, list)])
-    if value.__class__ is list:
-        return (len(value), *[shape_of(item) for item in value])
-    return None
+def shape_of(value: Json) -> int | None:
+    """Return a hash of the keys and lengths of JSON values; None if they have too many parts for a template."""
+    keys: list[object] = []
+    rest = [value]
+    for container in rest:
+        if len(rest) > _MOST_CONTAINERS:
+            return None
+        is_object = container.__class__ is dict
+        keys.append((*container,) if is_object else len(container))
+        rest += [one for one in (container.values() if is_object else container) if one.__class__ in (dict, list)]
+    return hash(tuple(keys))
 
 
 class Repeated(Late):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise, takewhile
+from hashlib import blake2s
+from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -23,16 +24,17 @@ from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, writ
 from contentmodel.engine.lanes.late import Late
 from contentmodel.engine.lanes.passing import found_in, leaves, path_of, replaced
 from contentmodel.engine.lanes.template import Outcome, Passing, template_of
-from contentmodel.engine.lanes.values import NAME, Kind
+from contentmodel.engine.lanes.values import ID, NAME, Kind
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.model_paths import ModelPaths
-from contentmodel.errors import DecodeError
+from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest, FunctionTool
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
+    from contentmodel.engine.pipeline.names import Renames
     from contentmodel.literals import DocumentForm
 
 
@@ -147,7 +149,7 @@ class Turns:
         messages = wire[self._at]
         if len(fits) < self.FEWEST:
             return None
-        head = write({**wire, self._at: messages[: fits[0].start]})
+        head = blake2s(write({**wire, self._at: messages[: fits[0].start]})).digest()
         right = {*self._right.get(head, ())}
         left_out = self._left_out(messages, fits, right)
         if len(left_out) < self.FEWEST:
@@ -163,7 +165,7 @@ class Turns:
             # The paths of faults are those of the whole request.
             return None
         made = self._spliced(encoded.payload.get(self._to), fits, {fit.start for fit in left_out})
-        if made is None or not _are_apart(left_out, encoded.value):
+        if made is None or not _are_apart(left_out, encoded.value, encoded.maps):
             return None
         if len(self._right) >= self.MOST_HEADS:
             self._right.clear()
@@ -207,12 +209,12 @@ class Turns:
             if fit.start in left_out:
                 spliced += fit.made
                 continue
-            length = len(fit.made)
-            found = [i for i in range(len(made) - length + 1) if made[i : i + length] == fit.made]
-            if len(found) != 1 or found[0] < at:
+            found = [place for place, message in enumerate(made) if message == fit.made[0]]
+            end = found[0] + len(fit.made) if found else 0
+            if len(found) != 1 or found[0] < at or made[found[0] : end] != fit.made:
                 return None
-            spliced += made[at : found[0] + length]
-            at = found[0] + length
+            spliced += made[at:end]
+            at = end
         return spliced + made[at:]
 
     # -- learning ----------------------------------------------------------------------------------------------------
@@ -233,6 +235,9 @@ class Turns:
 
     def _add(self, found: Found, start: int, end: int) -> None:
         kinds = found.kinds_of(start, end)
+        if ID not in kinds.values():
+            # The ids are made of the places of the calls.
+            return
         messages = found.messages[start:end]
         passing = Passing([*leaves(messages, kinds)])
         before, after = (replaced(messages, passing.others(salt)) for salt in ("before", "after"))
@@ -242,9 +247,9 @@ class Turns:
 
         try:
             template = template_of(messages, kinds, convert(messages), convert)
-        except _Dependent:
-            return
-        if template is not None:
+        except (_Dependent, ContentModelError):
+            template = None
+        if template is not None and template.fill(messages)[0]:
             made = TurnTemplate(len(messages), template.fill, template.losses)
             self._templates.setdefault(outline_of(messages[0]), []).append(made)
             self._starts.add(role_of(messages[0]))
@@ -257,8 +262,8 @@ class Turns:
         first = found.messages[: found.turns[0][0]]
         without = self._convert(found.request([*first, *before, *after], names))
         whole = self._convert(found.request([*first, *before, *turn, *after], names))
-        old, new = without.payload[self._to], whole.payload[self._to]
-        more = len(new) - len(old)
+        old, new = without.payload.get(self._to, []), whole.payload.get(self._to, [])
+        more = max(len(new) - len(old), 0)
         start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
         start = min(start, len(new) - more)
         if old[start:] != new[start + more :] or {**without.payload, self._to: new} != whole.payload:
@@ -271,17 +276,19 @@ class Turns:
         return Outcome(made, losses, None)
 
 
-def _are_apart(turns: Sequence[Fit], rest: Any) -> bool:
+def _are_apart(turns: Sequence[Fit], rest: Any, maps: Renames) -> bool:
     """Return whether turns are independent of the rest of a request.
 
-    Their ids are no others, their tools are defined, and each call of the rest has a result.
+    Their ids are no others, their tools are defined and unchanged, and each call of the rest has a result.
     """
     ids = [call_id for turn in turns for call_id in turn.ids]
     others = [call.call_id for call in _calls_of(rest)]
     results = {c.call_id for c in contents_of(rest.messages) if isinstance(c, ToolResultContent)}
-    defined = {tool.name for tool in rest.tools if tool.__class__ is FunctionTool}
-    is_new = len({*ids, *others}) == len(ids) + len(others) and results == {*others}
-    return is_new and defined.issuperset(name for turn in turns for name in turn.names)
+    if len({*ids, *others}) != len(ids) + len(others) or results != {*others}:
+        return False
+    changed = {*maps.names, *maps.schemas, *maps.tools}
+    usual = {tool.name for tool in rest.tools if tool.__class__ is FunctionTool} - changed
+    return usual.issuperset(name for turn in turns for name in turn.names)
 
 
 class _Dependent(Exception):
@@ -321,7 +328,10 @@ def _inside(
 
 
 class Found:
-    """The turns of a decoded request: calls of functions and their results, which are texts."""
+    """The turns at the start of a decoded request: calls of functions and their results, which are texts."""
+
+    MOST = 600
+    """The number of contents that are searched."""
 
     def __init__(self, wire: JsonObject, request: ChatRequest, context: DecodeContext, conversation: str) -> None:
         """Find the turns."""
@@ -330,12 +340,12 @@ class Found:
         self._paths, self._model = context.paths(wire), ModelPaths([request], [], context.api)
         self._contents: dict[int, list[tuple[str, Any]]] = {}
         """The contents of each wire message, with the roles of their messages."""
-        for message in request.messages:
-            for content in message.contents:
-                path = path_of(content, None, self._paths, self._model)
-                place = None if path is None else index_in(path, conversation)
-                if place is not None:
-                    self._contents.setdefault(place[0], []).append((message.role, content))
+        contents = ((message.role, content) for message in request.messages for content in message.contents)
+        for role, content in islice(contents, self.MOST):
+            path = path_of(content, None, self._paths, self._model)
+            place = None if path is None else index_in(path, conversation)
+            if place is not None:
+                self._contents.setdefault(place[0], []).append((role, content))
         self.turns = [*self._turns()]
         """The indexes of the first message of each turn, and of the first one after it."""
 
