@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from contentmodel.content.base import AIContent
+from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -24,6 +25,7 @@ from contentmodel.engine.lanes.values import (
     STATE,
     TEXT_OF_ARGUMENTS,
     TOTAL,
+    URL,
     Kind,
     kind_of_other,
 )
@@ -43,6 +45,7 @@ _ATTRIBUTES: Mapping[type, Mapping[str, Kind]] = {
     ReasoningContent: {"text": PROSE},
     FunctionCallContent: {"call_id": ID, "name": NAME, "arguments": ARGUMENTS},
     FunctionResultContent: {"call_id": ID, "name": NAME},
+    Citation: {"url": URL, "title": PROSE, "cited_text": PROSE},
     ChatResponse: {"id": ID, "model": CONSTANT},
     Usage: {**_COUNTERS, "total_tokens": TOTAL},
 }

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
@@ -66,11 +67,14 @@ Use: TypeAlias = tuple[int, bool]
 """A template, and whether the turn is followed by other messages than turns."""
 
 
-def role_of(message: Json) -> object:
-    """Return what a wire message says of its role."""
-    if message.__class__ is not dict:
-        return None
-    return tuple(value if value.__class__ is str else None for value in (message.get("role"), message.get("type")))
+def roles_of(messages: JsonArray) -> list[object]:
+    """Return what each wire message says of its role; None for one that says nothing, and for all if one is odd."""
+    roles: list[object] = [(m.get("role"), m.get("type")) if m.__class__ is dict else None for m in messages]
+    try:
+        frozenset(roles)
+    except TypeError:
+        return [None] * len(messages)
+    return roles
 
 
 def messages_of(adapter: TableAdapter) -> str:
@@ -92,7 +96,7 @@ class Turns:
     """The largest number of templates."""
     TRIES = frozenset({2, 4, 8, 16, 32, 64, 128, 256})
     """The conversions of requests with other turns after which templates of these are made."""
-    AT_ONCE = 8
+    AT_ONCE = 16
     """The largest number of turns that one request is searched for."""
     MOST_HEADS = 64
     """The largest number of heads for which templates are known to be right."""
@@ -101,7 +105,9 @@ class Turns:
         """Create the lane. `convert` converts a request through the model."""
         self._convert, self._at, self._to = convert, messages_of(reader), messages_of(writer)
         self._templates: dict[object, list[TurnTemplate]] = {}
-        """By the outline of the first message."""
+        """By the outline of the first message, and the roles of all."""
+        self._lengths: list[int] = []
+        """The numbers of messages of turns, the largest first."""
         self._starts: set[object] = set()
         """The roles of the first messages of turns."""
         self._right: dict[bytes, set[Use]] = {}
@@ -114,10 +120,10 @@ class Turns:
     def fits(self, messages: JsonArray) -> list[Fit]:
         """Return the turns that a template takes, in their order."""
         found: list[Fit] = []
+        roles = roles_of(messages)
         at, end = 0, len(messages)
         while at < end:
-            message = messages[at]
-            fit = self._fit(messages, at) if message.__class__ is dict else None
+            fit = self._fit(messages, roles, at) if roles[at] in self._starts else None
             if fit is None:
                 at += 1
             else:
@@ -125,11 +131,13 @@ class Turns:
                 at = fit.end
         return found
 
-    def _fit(self, messages: JsonArray, at: int) -> Fit | None:
-        for template in self._templates.get(outline_of(messages[at]), ()):
-            made = template.fill(messages[at : at + template.length])
-            if made is not None:
-                return Fit(at, template, *made)
+    def _fit(self, messages: JsonArray, roles: Sequence[object], at: int) -> Fit | None:
+        outline = outline_of(messages[at])
+        for length in self._lengths:
+            for template in self._templates.get((outline, *roles[at : at + length]), ()):
+                made = template.fill(messages[at : at + length])
+                if made is not None:
+                    return Fit(at, template, *made)
         return None
 
     def converted(self, wire: JsonObject) -> Encoded:
@@ -181,7 +189,11 @@ class Turns:
         left_out: list[Fit] = []
         end = -1
         for fit, use in zip(fits, self._uses(fits, len(messages)), strict=True):
-            is_between = fit.start == end and fit.end < len(messages) and role_of(messages[fit.end]) in self._starts
+            is_between = (
+                fit.start == end
+                and fit.end < len(messages)
+                and roles_of(messages[fit.end : fit.end + 1])[0] in self._starts
+            )
             if is_between and use in right:
                 left_out.append(fit)
             right.add(use)
@@ -225,11 +237,12 @@ class Turns:
         if source is None or not isinstance(request, ChatRequest) or source[0] is not wire:
             return
         found = Found(wire, request, source[1], self._at)
+        roles = roles_of(found.messages)
         left = self.AT_ONCE
         for start, end in found.turns:
             if not left or sum(map(len, self._templates.values())) >= self.MOST:
                 break
-            if self._fit(found.messages, start) is None:
+            if self._fit(found.messages, roles, start) is None:
                 left -= 1
                 self._add(found, start, end)
 
@@ -251,8 +264,10 @@ class Turns:
             template = None
         if template is not None and template.fill(messages)[0]:
             made = TurnTemplate(len(messages), template.fill, template.losses)
-            self._templates.setdefault(outline_of(messages[0]), []).append(made)
-            self._starts.add(role_of(messages[0]))
+            roles = roles_of(messages)
+            self._templates.setdefault((outline_of(messages[0]), *roles), []).append(made)
+            self._lengths = sorted({*self._lengths, len(messages)}, reverse=True)
+            self._starts.add(roles[0])
 
     def _inserted(
         self, turn: JsonArray, before: JsonArray, after: JsonArray, found: Found, kinds: Mapping[str, Kind]
@@ -377,7 +392,8 @@ class Found:
         kinds: dict[str, Kind] = {}
         for at in range(start, end):
             contents = [content for _, content in self._contents[at]]
-            owners = [*contents, *(output for content in contents for output in getattr(content, "outputs", ()))]
+            contents += [output for content in contents for output in getattr(content, "outputs", ())]
+            owners = [*contents, *(citation for content in contents for citation in content.annotations or ())]
             for path, kind in found_in(owners, self._wire, self._paths, self._model):
                 index, rest = index_in(path, self._at) or (-1, "")
                 kinds[f"$[{index - start}]{rest}"] = kind
@@ -400,13 +416,18 @@ class Found:
 
 
 def _is_usual(content: Any) -> bool:
-    """Return whether a content is one of a turn, without citations and cache points."""
-    if content.annotations or content.cache_point is not None:
+    """Return whether a content is one of a turn, without cache points. Its citations are of pages alone."""
+    if content.cache_point is not None or not all(map(_is_of_page, content.annotations or ())):
         return False
     if content.__class__ is FunctionResultContent:
         outputs = content.outputs or ()
         return bool(outputs) and all(o.__class__ is TextContent and _is_usual(o) for o in outputs)
     return content.__class__ in (TextContent, ReasoningContent, FunctionCallContent)
+
+
+def _is_of_page(citation: Citation) -> bool:
+    page = Citation(url=citation.url, title=citation.title, cited_text=citation.cited_text, extra=citation.extra)
+    return citation.url is not None and citation == page
 
 
 class SplicedRequest(Late):

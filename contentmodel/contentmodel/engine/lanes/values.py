@@ -108,22 +108,10 @@ def _quick_id(text: str) -> str:
 ID = Kind("id", (str,), _id_test, _like_id, _quick_id)
 """An id: its prefix, its length and its letters stay."""
 
-_RANDOM = re.compile(r"(?:[^_-]*[_-])*(?=[^_-]{8})(?=[^_-]*[A-Za-z])[^_-]*[0-9][^_-]*[0-9][^_-]*(?:[_-].*)?").fullmatch
-"""Matches an id with a part of eight letters and digits or more, in which both occur. Words and dates have none."""
-
-
-def _token_test(text: str) -> Test | None:
-    is_like = _id_test(text) if _RANDOM(text) else None
-    return None if is_like is None else lambda other: is_like(other) and _RANDOM(other)
-
-
-def _like_token(text: str, salt: str) -> str:
-    made = _like_id(text, salt)
-    return made if _RANDOM(made) else _like_token(text, f"{salt} again")
-
-
-TOKEN = Kind("token", (str,), _token_test, _like_token)
-"""A value that looks random, of which the model has no attribute: an id of something."""
+_URL = re.compile(r"https?://[^\s]+").fullmatch
+URL = Kind(
+    "url", (str,), lambda text: _URL if _URL(text) else None, lambda text, salt: f"https://a.example/{_digits(salt, 9)}"
+)
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}").fullmatch
 NAME = Kind(
@@ -149,6 +137,23 @@ STATE = Kind(
     lambda text, salt: _digits(salt, 24) + ("" if _BASE64(text) else "-_a"),
 )
 """Opaque state: base64, or the same with the letters of URLs."""
+
+_RANDOM = re.compile(r"(?:[^_-]*[_-])*(?=[^_-]{8})(?=[^_-]*[A-Za-z])[^_-]*[0-9][^_-]*[0-9][^_-]*(?:[_-].*)?").fullmatch
+"""Matches an id with a part of eight letters and digits or more, in which both occur. Words and dates have none."""
+
+
+def _token_test(text: str) -> Test | None:
+    is_like = (_id_test(text) or STATE.test(text)) if _RANDOM(text) else None
+    return None if is_like is None else lambda other: is_like(other) and _RANDOM(other)
+
+
+def _like_token(text: str, salt: str) -> str:
+    made = _like_id(text, salt) if _id_test(text) else STATE.like(text, salt)
+    return made if _RANDOM(made) else _like_token(text, f"{salt} again")
+
+
+TOKEN = Kind("token", (str,), _token_test, _like_token)
+"""A value that looks random, of which the model has no attribute: an id of something."""
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.]\d+)?(Z|[+-]\d\d:\d\d)?").fullmatch
 
