@@ -19,8 +19,8 @@ from contentmodel.streams import StreamConverter
 
 __all__ = ["KINDS", "ConvertOptions", "check", "convert", "detect"]
 
-_LONG = 10_000
-"""Texts of shorter requests take no lane."""
+_SHORT = 10_000
+"""Shorter texts of requests take no lane."""
 
 KINDS: tuple[PayloadKind, ...] = get_args(PayloadKind)
 
@@ -97,8 +97,8 @@ def convert(
     reader, writer = adapter(source), adapter(target)
     if maps is not None and kind == "request":
         raise ValueError("maps apply to a response only, and this payload is a request: do not pass maps")
-    may_take = maps is None and (kind == "response" or payload.__class__ is dict or len(payload) > _LONG)  # type: ignore[arg-type]
-    lane = lane_of(reader, writer, chosen) if may_take else None
+    is_short = kind == "request" and isinstance(payload, bytes | str) and len(payload) < _SHORT
+    lane = lane_of(reader, writer, chosen) if maps is None and not is_short else None
     if lane is None:
         encoded = _by_model(payload, reader, writer, kind, model, maps, chosen)
     else:

@@ -488,9 +488,7 @@ class SplicedRequest(Late):
                 index, rest = index_in(f"$.{self._at}{loss.path}", self._at) or (0, "")
                 at = fit.start + index
                 path = f"$.{self._at}[{at}]{rest}"
-                moved.setdefault(at, []).append(
-                    Loss(path, loss.kind, loss.what, loss.why, loss.family, loss.exact, loss.code)
-                )
+                moved.setdefault(at, []).append(msgspec.structs.replace(loss, path=path))
         for at in sorted(moved):
             yield from moved[at]
 
