@@ -502,11 +502,11 @@ class TableAdapter:
             self.aim(context, response.model or of_origin)
         context.answer_id, context.is_unfinished = response.id, is_unfinished
         answer = normalized_response(response, context, takes_json=self.takes_json)
-        for choice in answer.choices:
-            report_records(choice.messages, self.records, context)
         answer = with_failure(answer, context, keeps_content=self.has_failed_answers)
         if answer.error is not None and not self.has_failed_answers:
             answer = as_error_body(answer, context)
+        for choice in answer.choices:
+            report_records(choice.messages, self.records, context)
         payload: Json = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_steps:
             if step.native or context.completes:

@@ -10,7 +10,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
+from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty, leave_empty_text
 from contentmodel.engine.pipeline.steps import compared
 from contentmodel.engine.table.answers import UNSUCCESSFUL, source_of
 from contentmodel.message import FinishReason, contents_of
@@ -83,8 +83,10 @@ def as_error_body(response: ChatResponse, context: EncodeContext) -> ChatRespons
         context.report_loss(choice, "finish_reason", reasons.FAILED_ANSWER)
         context.report_lost_attributes(choice, ("index", "logprobs"))
         context.leave_residue(choice, own=True)
-        for content in contents_of(choice.messages):
-            leave_empty_text(content, context)
+        for message in choice.messages:
+            leave_empty(message, context)
+            for content in message.contents:
+                leave_empty_text(content, context)
     context.is_error_body = True
     return compared(response, msgspec.structs.replace(response, choices=[]), context)
 
