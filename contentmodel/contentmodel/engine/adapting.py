@@ -23,6 +23,7 @@ from contentmodel.engine.json import (
     is_error_in_list,
     kind_of,
     name_of,
+    put_at,
     steps_of,
     without_path,
 )
@@ -426,8 +427,10 @@ class TableAdapter:
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without the settings that this API refuses. Report each as a loss.
 
-        Rules are applied again after each removal, because one removal can change the result of another rule.
+        Rules are applied again after each removal, because one removal can change the result of another rule. If a
+        field has several attributes, only the first one is refused, unless the field is refused again.
         """
+        shared: set[str] = set()
         for _ in range(20):
             with_model = payload if context.model is None else {**payload, self.model_field: context.model}
             violated = self.rules.to_leave_out(
@@ -442,6 +445,14 @@ class TableAdapter:
                     why = f"{description}: {rule.text}"
                     context.report_loss(owner, field, reasons.REFUSED_SETTING, api=api, rule=why)
                 payload = without_path(payload, path)
+                leaf = self.request.leaf_at(path)
+                if leaf is not None and len(leaf.attributes) > 1:
+                    others = [get_attribute(request, attribute) for attribute in leaf.attributes[1:]]
+                    if path in shared:
+                        context.report_lost_attributes(request, leaf.attributes[1:])
+                    elif others != [None] * len(others):
+                        put_at(payload, leaf.wire, leaf.codec.encode((None, *others), context, request))
+                    shared.add(path)
             if payload == before:
                 break
         return payload
