@@ -297,8 +297,10 @@ def _is_blank(content: AIContent) -> bool:
 def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
     if not isinstance(content, TextContent) or not _is_blank(content):
         return False
-    if content.text or content.extra is not None or content.annotations is not None:
+    if content.text or content.annotations is not None:
         context.report_loss(content, None, reasons.BLANK_TEXT)
+    else:
+        leave_empty_text(content, context)
     for citation in content.annotations or ():
         # Citations have their own paths: some APIs keep them beside the texts.
         context.report_loss(citation, None, reasons.BLANK_TEXT)
