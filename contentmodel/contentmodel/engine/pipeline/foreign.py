@@ -75,10 +75,16 @@ def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 @needs(*INSTRUCTION_ROLES, makes=lambda facts: (Fact.INSTRUCTIONS,))
 def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved."""
+    """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved.
+
+    A message with a result is no instruction.
+    """
     hoisted: list[ChatMessage] = []
     for message in request.messages:
         if message.role not in INSTRUCTION_ROLES or is_native(message, context):
+            break
+        types = map(type, message.contents)
+        if not _OF_CLIENTS.isdisjoint(types) and any(_is_result(content, context) for content in message.contents):
             break
         hoisted.append(message)
     if not hoisted:
