@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -362,9 +363,13 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
                 yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
 
 
+_NEW = itemgetter(1)
+
+
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
     made, owners = _made_by_steps(context), context.owners
+    originals: dict[int, tuple[object, object]] = {}
     for at, (owner, field, reason, api, values) in enumerate(context.pending_losses):
         if id(owner) in made:
             continue
@@ -379,6 +384,14 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
         if field is None and reason.kind in ("dropped", "degraded"):
             protected, extra = getattr(owner, "protected", None), getattr(owner, "extra", None)
             if protected is not None:
+                # A step may have respelled the state: the path is that of the source's.
+                originals = originals or dict(
+                    zip(map(id, map(_NEW, context.replacements)), context.replacements, strict=True)
+                )
+                source = owner
+                while id(source) in originals:
+                    source = originals[id(source)][0]
+                protected = getattr(source, "protected", None) or protected
                 yield PendingLoss(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
             if extra:
                 yield from _beside(owner, extra)

@@ -54,7 +54,8 @@ def with_failure(response: ChatResponse, context: EncodeContext, *, keeps_conten
         return response
     if has_failed(response) and (keeps_content or all(map(_has_only_failed, response.choices))):
         key, api = _key_of_message(response), context.api if response.origin is None else response.origin.api
-        error = failure_of(response)
+        # The source has no error whose fields could be lost.
+        error = context.placeholder(failure_of(response))
         choices = [_without(one, api, key) for one in response.choices]
         return compared(response, msgspec.structs.replace(response, choices=choices, error=error), context)
     if response.error is None:
