@@ -24,7 +24,7 @@ from contentmodel import (
     UriContent,
 )
 from contentmodel.content import CustomToolCallContent, CustomToolResultContent, WebSearchToolCallContent
-from contentmodel_conformance import fairness, laws, voices
+from contentmodel_conformance import by_itself, fairness, laws, voices
 from contentmodel_conformance.checks.streams import _has_halves
 from contentmodel_conformance.mutants.broken import Broken
 
@@ -173,3 +173,19 @@ def test_accumulation_refuses_half_of_surrogate_pair_in_any_call(query: str, is_
     call = WebSearchToolCallContent(call_id="1", arguments={"query": query})
     choice = ChatChoice(messages=[ChatMessage(role="assistant", contents=[call])])
     assert _has_halves((ChatResponse(choices=[choice]), None)) is is_half
+
+
+# -- each by itself ----------------------------------------------------------------------------------------------------
+
+
+def test_list_that_is_sent_as_json_text_may_have_an_odd_value() -> None:
+    """The details of a retry are a JSON value of the application, and its text has all of them."""
+    detail = {"type": "missing", "loc": ["a"], "msg": "Field required", "input": {}}
+
+    def document(*details: Any) -> Any:
+        return [{"kind": "request", "parts": [{"part_kind": "retry-prompt", "content": [*details]}]}]
+
+    adapter = contentmodel.adapter("pydantic-ai-messages")
+    by_itself.each_by_itself(adapter, "request", (document(detail), document({"x_unknown": 1}, detail)))
+    with pytest.raises(laws.LawBroken, match="changes another value"):
+        by_itself.each_by_itself(adapter, "request", (document(detail), document({**detail, "msg": "No"})))

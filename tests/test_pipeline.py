@@ -33,16 +33,16 @@ ORDER = {
         with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
         without_blank_instructions with_whole_guests with_citations_of_kin with_citations_on_texts with_call_ids
         with_denials_as_results with_known_role lowered not_empty
-        results_apart *with_history_of_host with_settings_of_kin join_results join_assistant without_blank_text
-        without_file readable with_readable_outputs with_a_turn with_fitting_names with_placed_instructions
+        results_apart *with_history_of_host join_results join_assistant with_fitting_names without_blank_text
+        without_file readable with_readable_outputs with_settings_of_kin with_a_turn with_placed_instructions
         with_fitting_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
         *with_form_of_host""",
     "bedrock-converse": """
         *report_stream with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
         without_blank_instructions without_empty_descriptions *with_readable_reasoning with_citations_of_kin
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
-        results_apart with_settings_of_kin with_citations_of_kin without_blank_text
-        readable with_readable_outputs with_a_turn with_fitting_calls instructions_as_text with_fitting_prefill
+        results_apart with_citations_of_kin without_blank_text readable with_readable_outputs with_a_turn
+        with_fitting_calls with_settings_of_kin instructions_as_text with_fitting_prefill
         with_fitting_outputs with_text_beside_documents with_named_documents with_begun with_fitting_schemas
         with_parallel_calls *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata
         with_fitting_cache_points *with_required_messages""",

@@ -62,13 +62,15 @@ def null_twin(source: Any, target: Any, kind: str, payload: Any, steps: tuple[st
     """A field that is null decodes, and converts to another API, like a missing field, with the same losses.
 
     Fields that the API requires have no twin. Neither have those of the application's JSON, such as arguments of calls.
+    An object without a field may be such JSON, although it is none with it: a result's list of parts, one of which has
+    no type, is any list.
     """
     twins = twins_at(payload, steps)
     try:
         missing = laws.decode(source, kind, twins.missing)
     except DecodeError:
         raise Refused from None
-    if _is_of_application(source, kind, payload, steps):
+    if _is_of_application(source, kind, twins.missing, steps):
         raise Refused("the field belongs to a JSON value of the application")
     try:
         null = laws.decode(source, kind, twins.null)

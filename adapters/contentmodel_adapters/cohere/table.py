@@ -228,7 +228,7 @@ def row_of_source(source: Any) -> str:
     document = object_of(source, "document")
     name = "document" if _is_address(source.get("id")) else "document.id"
     name = "document.link" if text_of(document, "url") else name
-    return f"{name}.snippet" if "text" not in document and text_of(document, "snippet") else f"{name}.text"
+    return f"{name}.snippet" if document.get("text") is None and text_of(document, "snippet") else f"{name}.text"
 
 
 def _is_address(value: Any) -> bool:

@@ -119,17 +119,19 @@ def _are_settings(value: Any, *, is_snake: bool) -> bool:
     """Return whether these are safety settings of the other API, with no other fields."""
     known = {"category" if is_snake else "type", "threshold", "method"}
     return value.__class__ is list and all(
-        item.__class__ is dict and item.keys() <= known and all(text.__class__ is str for text in item.values())
+        item.__class__ is dict
+        and all((key in known and text.__class__ is str) or text is None for key, text in item.items())
         for item in value
     )
 
 
-def _respelled_setting(setting: dict[str, str], *, is_snake: bool) -> dict[str, str]:
+def _respelled_setting(setting: dict[str, str | None], *, is_snake: bool) -> dict[str, str]:
     """Return a safety setting of the other API in the spelling of this one."""
+    said = {key: text for key, text in setting.items() if text is not None}
     if is_snake:
         names = {"category": "type"}
-        return {names.get(key, key): text.removeprefix(_CATEGORY).lower() for key, text in setting.items()}
-    texts = {key: text.upper() for key, text in setting.items()}
+        return {names.get(key, key): text.removeprefix(_CATEGORY).lower() for key, text in said.items()}
+    texts = {key: text.upper() for key, text in said.items()}
     category = {"category": f"{_CATEGORY}{texts.pop('type')}"} if "type" in texts else {}
     return {**category, **texts}
 

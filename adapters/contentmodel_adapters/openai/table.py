@@ -168,7 +168,7 @@ def with_settings_of(
     same = {name: settings[name] for name in _SAME if name in settings and (takes is None or name in takes)}
     left = {name: value for name, value in settings.items() if name not in same}
     for name, members in _MEMBERS.items() if takes is None else ():
-        options = object_of(settings, name)
+        options = {key: value for key, value in object_of(settings, name).items() if value is not None}
         if options.keys() & set(members):
             same[name] = {key: value for key, value in options.items() if key in members}
             others = {key: value for key, value in options.items() if key not in members}

@@ -38,15 +38,20 @@ CONTENTS: tuple[list[AIContent], ...] = (
 
 @st.composite
 def ended_answers(draw: DrawFn, origin: Origin, finish: FinishReasons | None = None) -> ChatResponse:
-    """Draw an answer of an API with one of its finish reasons, or of any reason."""
+    """Draw an answer of an API with one of its finish reasons, or of any reason.
+
+    The message and the choice may have a field that only this API has.
+    """
     if finish is None:
         ends = [FinishReason(reason=word) for word in (*USUAL, *UNUSUAL)]
     else:
         ends = [FinishReason(reason=word, raw=raw) for raw, word in finish.reasons.items()]
     end = draw(st.sampled_from((None, FinishReason(reason="other", raw=""), *ends)))
     error = draw(st.sampled_from((None, None, ErrorContent(message="Boom", kind="server"))))
-    message = ChatMessage(role="assistant", contents=draw(st.sampled_from(CONTENTS)), origin=origin)
-    choice = ChatChoice(messages=[message], finish_reason=end)
+    extra = st.sampled_from((None, {origin.api: {"x_note": "Noted"}}))
+    contents = draw(st.sampled_from(CONTENTS))
+    message = ChatMessage(role="assistant", contents=contents, origin=origin, extra=draw(extra))
+    choice = ChatChoice(messages=[message], finish_reason=end, extra=draw(extra))
     return ChatResponse(id="r", model="m", choices=[choice], error=error, origin=origin)
 
 

@@ -11,6 +11,7 @@ from contentmodel_conformance import laws, nulls
 from contentmodel_conformance.checks.crossing import conversations
 from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.strategies.sdk import sdk_fields
 from contentmodel_conformance.subject import Subject, is_source
 from contentmodel_conformance.trying import Trial
 
@@ -35,6 +36,32 @@ def payloads(subject: Subject, trial: Trial) -> None:
         )
         for name, strategy in found if targets else ():
             trial.each(strategy.flatmap(_with_field), partial(_law, subject.adapter, targets, kind), f"{kind} {name}")
+
+
+@check(nulls.null_twin, "sdk-places", "each optional field of the SDK's types, null or missing", "types", "others")
+def sdk_places(subject: Subject, trial: Trial) -> None:
+    for kind in subject.supported:
+        targets = [target for target in subject.others_by_kind[kind] if target.issuer]
+        for at, (name, strategy) in enumerate(sorted(sdk_fields(subject.api, kind).items()) if targets else ()):
+            law = partial(_each_at, subject.adapter, targets[at % len(targets)], kind, name.rpartition(".")[2])
+            trial.each(strategy, law, f"{kind} {name}", share=0.04)
+
+
+def _each_at(adapter: Any, target: Any, kind: str, key: str, payload: Any) -> None:
+    """Try each field of this name in a payload."""
+    places = [steps for steps in nulls.twins_of(payload) if steps[-1] == key]
+    refused = [steps for steps in places if not _holds(adapter, target, kind, payload, steps)]
+    if refused == places:
+        raise laws.Refused("the field has no twin")
+
+
+def _holds(adapter: Any, target: Any, kind: str, payload: Any, steps: tuple[str | int, ...]) -> bool:
+    """Try a field. Return whether the law applies to it."""
+    try:
+        nulls.null_twin(adapter, target, kind, payload, steps)
+    except laws.Refused:
+        return False
+    return True
 
 
 def _written(adapter: Any, kind: str, value: Any) -> Any:

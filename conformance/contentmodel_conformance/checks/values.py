@@ -128,7 +128,18 @@ def settings(subject: Subject, trial: Trial) -> None:
         law = of(subject, laws.section, "request")
         for name in model.SETTINGS:
             trial.each(model.options(name).map(_with_options), law, name, share=0.04)
+        for names in _sharing(subject):
+            trial.each(model.options(*names).map(_with_options), law, ", ".join(names), share=0.3)
         trial.each(model.options().map(_with_options), law)
+
+
+def _sharing(subject: Subject) -> Iterator[list[str]]:
+    """Yield the settings that one field of a request has together."""
+    records = {} if subject.no_table else subject.description["records"]
+    for field in records.get("request", {}).get("fields", {}).values():
+        names = [name.removeprefix("options.") for name in field.get("attribute", "").split(", ")]
+        if len(names) > 1 and model.SETTINGS.keys() >= set(names):
+            yield names
 
 
 def _with_options(options: ChatOptions) -> ChatRequest:

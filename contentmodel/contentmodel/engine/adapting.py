@@ -23,6 +23,7 @@ from contentmodel.engine.json import (
     is_error_in_list,
     kind_of,
     name_of,
+    put_at,
     steps_of,
     without_path,
 )
@@ -426,8 +427,10 @@ class TableAdapter:
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without the settings that this API refuses. Report each as a loss.
 
-        Rules are applied again after each removal, because one removal can change the result of another rule.
+        Rules are applied again after each removal, because one removal can change the result of another rule. If a
+        field has several attributes, only the first one is refused, unless the field is refused again.
         """
+        shared: set[str] = set()
         for _ in range(20):
             with_model = payload if context.model is None else {**payload, self.model_field: context.model}
             violated = self.rules.to_leave_out(
@@ -442,6 +445,14 @@ class TableAdapter:
                     why = f"{description}: {rule.text}"
                     context.report_loss(owner, field, reasons.REFUSED_SETTING, api=api, rule=why)
                 payload = without_path(payload, path)
+                leaf = self.request.leaf_at(path)
+                if leaf is not None and len(leaf.attributes) > 1:
+                    others = [get_attribute(request, attribute) for attribute in leaf.attributes[1:]]
+                    if path in shared:
+                        context.report_lost_attributes(request, leaf.attributes[1:])
+                    elif others != [None] * len(others):
+                        put_at(payload, leaf.wire, leaf.codec.encode((None, *others), context, request))
+                    shared.add(path)
             if payload == before:
                 break
         return payload
@@ -502,11 +513,11 @@ class TableAdapter:
             self.aim(context, response.model or of_origin)
         context.answer_id, context.is_unfinished = response.id, is_unfinished
         answer = normalized_response(response, context, takes_json=self.takes_json)
-        for choice in answer.choices:
-            report_records(choice.messages, self.records, context)
         answer = with_failure(answer, context, keeps_content=self.has_failed_answers)
         if answer.error is not None and not self.has_failed_answers:
             answer = as_error_body(answer, context)
+        for choice in answer.choices:
+            report_records(choice.messages, self.records, context)
         payload: Json = self.response.encode(self._fitted(answer, context), context)
         for step in self.response_payload_steps:
             if step.native or context.completes:

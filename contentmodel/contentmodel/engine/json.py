@@ -360,6 +360,25 @@ def put_at(wire: JsonObject, path: str, value: object) -> None:
     wire[path] = value
 
 
+def is_empty(value: object) -> bool:
+    """Return whether a value is null, or an object or a list without values."""
+    rest = [value]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest += value.values()
+        elif value is not None and value != []:
+            return False
+    return True
+
+
+def without_nulls(value: Json) -> Json:
+    """Return a copy of a JSON value without the fields of objects that are null."""
+    if value.__class__ is dict:
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if value.__class__ is list else value
+
+
 _T = TypeVar("_T")
 
 

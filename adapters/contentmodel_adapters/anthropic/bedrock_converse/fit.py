@@ -322,12 +322,13 @@ REQUEST_STEPS = (
     # While all documents are there, and again after the steps that add citations.
     transcript_step(with_citations_of_kin),
     *foreign.NORMALIZE,
-    WITH_CITED_DOCUMENTS,
     transcript_step(with_citations_of_kin),
     WITHOUT_BLANK_TEXTS,
     *media.with_readable_media(_reads),
     request_step(foreign.with_a_turn),
     request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES),
+    # After all steps that leave a document out, or send it as text.
+    WITH_CITED_DOCUMENTS,
     transcript_step(instructions_as_text),
     transcript_step(with_fitting_prefill, needs=("assistant",), on=continues_answers_of_claude),
     FITTING_OUTPUTS,

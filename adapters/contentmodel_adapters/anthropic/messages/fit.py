@@ -169,9 +169,9 @@ REQUEST_STEPS = (
     transcript_step(with_citations_of_kin),
     *foreign.NORMALIZE,
     turn_step(with_history_of_host, *OF_HOSTED_TOOLS, native=True, needs=OF_HOSTED_TOOLS, on=lacks_tools),
-    WITH_CITED_DOCUMENTS,
     transcript_step(foreign.join_results),
     transcript_step(foreign.join_assistant),
+    request_step(with_fitting_names, needs=NEEDS_OF_CALLS),
     WITHOUT_BLANK_TEXTS,
     content_step(
         without_file,
@@ -183,8 +183,9 @@ REQUEST_STEPS = (
         emptied=foreign.left_out,
     ),
     *media.with_readable_media(_reads, aimed=True),
+    # After all steps that leave a document out, or send it as text.
+    WITH_CITED_DOCUMENTS,
     request_step(foreign.with_a_turn),
-    request_step(with_fitting_names, needs=NEEDS_OF_CALLS),
     transcript_step(with_placed_instructions, aimed=True, needs=("system", "developer")),
     transcript_step(with_fitting_prefill, needs=("assistant",), on=continues_answers),
     request_step(with_fitting_schemas, dialects=ANTHROPIC),

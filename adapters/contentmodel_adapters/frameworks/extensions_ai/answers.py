@@ -25,6 +25,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.authoring import media as media_steps
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import FunctionResultContent
 from contentmodel.failures import STATUSES, error_kind
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
@@ -121,6 +122,7 @@ def without_error_in_message(response: ChatResponse, context: DecodeContext) -> 
 
 MESSAGE_STEPS = (
     transcript_step(foreign.normalize_answer, cites=True),
+    transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
     *media_steps.with_readable_media(extensions_ai.READS),
 )
 """The steps of the messages of answers. Each format also converts the spans of citations to its own unit."""

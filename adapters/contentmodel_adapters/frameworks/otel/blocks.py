@@ -196,7 +196,7 @@ def _row_of(part: dict[str, Any]) -> str | None:
         tag in ("tool_call", "tool_call_response") and part.get(BUILTIN) is True
     ):
         return row_of_hosted(part)
-    if tag == "tool_call_response" and "result" in part and "response" not in part:
+    if tag == "tool_call_response" and part.get("result") is not None and part.get("response") is None:
         return "tool_call_response.result"
     return next((one.name for one in _BY_TYPE.get(tag, ()) if one.fits(part)), None)
 
@@ -262,7 +262,7 @@ DECLARATIONS = TABLE.union(
         Row("declaration", FunctionTool, {**_NAMED, "parameters": "parameters"}),
         Row("declaration.schema", FunctionTool, {**_NAMED, "parameters_json_schema": "parameters"}),
     ],
-    find=lambda wire: "declaration.schema" if "parameters_json_schema" in wire else "declaration",
+    find=lambda wire: "declaration.schema" if wire.get("parameters_json_schema") is not None else "declaration",
     prefer=lambda tool, rows: rows[0],
 )
 _LIST = "function_declarations"

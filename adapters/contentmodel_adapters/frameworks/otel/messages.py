@@ -93,11 +93,11 @@ class Form:
 
     def _decode(self, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
         message: ChatMessage
-        if "parts" in wire or not ("content" in wire or "tool_calls" in wire):
+        if wire.get("parts") is None and self._results is not None and _is_result(wire):
+            return hints.ROW.on(self._results.decode(wire, context), API, RESULT)
+        if wire.get("parts") is not None or (wire.get("content") is None and wire.get("tool_calls") is None):
             message = self._usual.decode(wire, context)
             return message
-        if self._results is not None and _is_result(wire):
-            return hints.ROW.on(self._results.decode(wire, context), API, RESULT)
         message = self._columns.decode(wire, context)
         return hints.ROW.on(message, API, COLUMNS)
 
@@ -122,7 +122,8 @@ COLUMNS, RESULT = "columns", "result"
 
 def _is_result(wire: Mapping[str, Any]) -> bool:
     """Return whether a message is the result of one call. Others have results among their contents."""
-    return wire.get("role") == "tool" and ("tool_call_id" in wire or wire.get("content").__class__ is str)
+    is_of_call = wire.get("tool_call_id") is not None or wire.get("content").__class__ is str
+    return wire.get("role") == "tool" and is_of_call
 
 
 def _form(name: str, more: Mapping[str, Spec], results: ResultMessage | None) -> Form:
@@ -253,7 +254,7 @@ def _in_form(message: dict[str, Any], form: str | None) -> dict[str, Any]:
 
 def _field_of(message: Mapping[str, Any]) -> tuple[str, Blocks[AIContent]]:
     """Return the field of a message in the instructions that has its contents, with its codec."""
-    return ("parts", _BLOCKS) if "parts" in message else ("content", _TEXT_OR_PARTS)
+    return ("content", _TEXT_OR_PARTS) if message.get("parts") is None else ("parts", _BLOCKS)
 
 
 def _count_of(message: Mapping[str, Any]) -> int:
@@ -270,11 +271,12 @@ def _are_messages(value: Any) -> bool:
 
 
 def _has_parts(message: Mapping[str, Any]) -> bool:
-    if "type" in message:
+    if message.get("type") is not None:
         return False
-    parts = message.get(_field_of(message)[0])
+    field, _ = _field_of(message)
+    parts = message.get(field)
     if parts.__class__ is str:
-        return "parts" not in message
+        return field == "content"
     return parts.__class__ is list and bool(parts) and all(part.__class__ is dict for part in parts)
 
 

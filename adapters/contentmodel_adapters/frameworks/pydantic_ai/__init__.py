@@ -110,6 +110,8 @@ def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: E
     if isinstance(content, OF_SERVERS):
         if content.server is None:
             named = context.replace(content, server=getattr(call, "server", None) or "")
+        if isinstance(content, ToolResultContent) and content.name not in (None, getattr(call, "name", None)):
+            context.report_loss(content, "name", reasons.NO_FIELD)
     elif isinstance(content, ToolCallContent) and content.name is None:
         named = context.replace(content, name=NAMES.get(type(content), ""))
     elif isinstance(content, ToolResultContent) and content.name is None:

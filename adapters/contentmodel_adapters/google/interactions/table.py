@@ -461,8 +461,15 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     return None if mode == "none" else {"allowed_tools": {"mode": mode, "tools": choice.tools}}
 
 
+def _with_mode(value: Any) -> Any:
+    """Return a tool choice whose allowed tools have a mode."""
+    allowed = value.get("allowed_tools") if value.__class__ is dict else None
+    return {**value, "allowed_tools": {"mode": "auto", **allowed}} if allowed.__class__ is dict else value
+
+
 TABLE.known_values("tool_choice", "auto", "any", "none", "validated")
-TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("allowed_tools", ()), modes=MODES)
+TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("allowed_tools", ()), modes=MODES, usual=_with_mode)
+
 
 # -- response format -----------------------------------------------------------------------------------------------
 

@@ -519,7 +519,9 @@ def _is_one_answer(wires: list[dict[str, Any]]) -> bool:
     GitHub Copilot has the text and the calls of Claude in choices without `index`, which all end for calls
     (HKUDS/nanobot#1555, seen 2026-11-27).
     """
-    if len(wires) < 2 or any("index" in wire or wire.get("finish_reason") != "tool_calls" for wire in wires):
+    if len(wires) < 2 or any(wire.get("finish_reason") != "tool_calls" for wire in wires):
+        return False
+    if any(wire.get("index") is not None for wire in wires):
         return False
     messages = [object_of(wire, "message") for wire in wires]
     has_calls = [bool(message.get("tool_calls")) for message in messages]

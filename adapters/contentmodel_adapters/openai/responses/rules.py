@@ -92,7 +92,7 @@ def _items(request: dict[str, Any], *kinds: str) -> Found:
 
 def _kind(item: dict[str, Any]) -> str:
     """Return an item's type. An item with a role and without a type is a message."""
-    return _text(item, "type") or ("message" if "role" in item else "")
+    return _text(item, "type") or ("message" if item.get("role") is not None else "")
 
 
 def _text(parent: dict[str, Any], key: str) -> str:

@@ -327,7 +327,7 @@ def decode_item(
         if content.__class__ in _ROLES:
             context.traces.append((ITEMS, [content], items, index, False))
             return _ROLES[content.__class__], [content]
-    if tag == "message" or (tag is None and "role" in item):
+    if tag == "message" or (tag is None and item.get("role") is not None):
         content = item.get("content")
         if item.get("role") == "assistant" and (content.__class__ is str or content):
             return "assistant", _decode_parts(item, context)
@@ -625,7 +625,7 @@ class _Writer:
 
     def _continues(self) -> bool:
         item = self._open or {}
-        return item.get("type", "message") == "message" and item.get("content").__class__ is list
+        return item.get("type") in (None, "message") and item.get("content").__class__ is list
 
     def _pair(self, pair: PairRow, call: Any, result: Any) -> None:
         item = pair.encode(call, result, self.context)

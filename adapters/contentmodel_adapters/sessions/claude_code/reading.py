@@ -216,7 +216,7 @@ class Reading:
             if kind == "api-request-shape" and line.get("shape").__class__ is dict:
                 shapes[str(line.get("shapeHash"))] = index, line
             elif kind == "api-request" and str(line.get("shapeHash")) in shapes:
-                used.append(("agentId" not in line, shapes[str(line.get("shapeHash"))]))
+                used.append((line.get("agentId") is None, shapes[str(line.get("shapeHash"))]))
         # A file of a sub-agent has only its own requests.
         main = [shape for is_main, shape in used if is_main] or [shape for _, shape in used] or [*shapes.values()]
         if main and (main[-1][0], None) not in unreadable:

@@ -28,7 +28,7 @@ def makes_a_choice_of_null(original: Any, self: Any, wire: Any) -> Any:
     return [key for key in self.keys if key in wire]
 
 
-@change(encoded, "_is_empty", RESPONSES, _CHECK)
+@change(encoded, "is_empty", RESPONSES, _CHECK)
 def loses_objects_of_nulls(original: Any, value: Any) -> bool:
     """Report an object of settings that are all null as a significant loss."""
     return value is None or value == [] or value == {}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
+from contentmodel.engine.json import Json, JsonObject, child_path, is_empty, value_at, write
 from contentmodel.engine.lines import written_lines
 from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, may_hold_content, pruned
 from contentmodel.engine.losses.model_paths import ModelPaths, with_distinct_parts
@@ -357,14 +358,18 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
     elif loss.path not in signs and loss.exact:
         container = value_at(payload, loss.path)
         for key, value in container.items() if container.__class__ is dict else ():
-            if not _is_empty(value) and not _is_tag(key, value):
+            if not is_empty(value) and not _is_tag(key, value):
                 path, name = child_path(loss.path, key), child_path(loss.what, key)
                 yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
+
+
+_NEW = itemgetter(1)
 
 
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
     made, owners = _made_by_steps(context), context.owners
+    originals: dict[int, tuple[object, object]] = {}
     for at, (owner, field, reason, api, values) in enumerate(context.pending_losses):
         if id(owner) in made:
             continue
@@ -379,6 +384,14 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
         if field is None and reason.kind in ("dropped", "degraded"):
             protected, extra = getattr(owner, "protected", None), getattr(owner, "extra", None)
             if protected is not None:
+                # A step may have respelled the state: the path is that of the source's.
+                originals = originals or dict(
+                    zip(map(id, map(_NEW, context.replacements)), context.replacements, strict=True)
+                )
+                source = owner
+                while id(source) in originals:
+                    source = originals[id(source)][0]
+                protected = getattr(source, "protected", None) or protected
                 yield PendingLoss(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
             if extra:
                 yield from _beside(owner, extra)
@@ -410,7 +423,7 @@ def _left_behind(
         for key, value in residue.items() if api not in kept else ():
             if key in repeated:
                 yield PendingLoss(owner, key, REPEATED_VALUE, api, {"source": api})
-            elif not is_hint(key) and (not _is_empty(value) or _turns_on(owner, api, key, value)):
+            elif not is_hint(key) and (not is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
         if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
@@ -420,7 +433,7 @@ def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLos
     """Yield losses for the fields of the wire object that contained `owner` as one of its parts."""
     for hint in _hints_with_fields(api):
         for name, value in (hint.read(residue) or {}).items():
-            if not is_hint(name) and not _is_tag(name, value) and not _is_empty(value):
+            if not is_hint(name) and not _is_tag(name, value) and not is_empty(value):
                 yield PendingLoss(owner, f"{AROUND}{name}", _reason_for(owner, api, name, value), api, {"source": api})
 
 
@@ -430,18 +443,6 @@ def _turns_on(owner: object, api: str, key: str, value: object) -> bool:
     An object that groups settings of the model enables none.
     """
     return isinstance(value, dict) and type(owner).__name__ == "ChatRequest" and key not in _declared(api)[3]
-
-
-def _is_empty(value: object) -> bool:
-    """Return whether a value is null, or an object or a list without values."""
-    rest = [value]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict):
-            rest += value.values()
-        elif value is not None and value != []:
-            return False
-    return True
 
 
 def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:

@@ -21,6 +21,7 @@ from contentmodel.engine.json import (
     camel_name,
     child_path,
     dotted_key,
+    is_empty,
     path_keys,
     snake_name,
     steps_of,
@@ -565,14 +566,14 @@ def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:
     """Yield the paths of residue in a wire value: of the whole value, or of fields if other fields were decoded."""
     if residue.__class__ is list and wire.__class__ is list and len(residue) == len(wire) and residue != wire:
         for index, (value, whole) in enumerate(zip(residue, wire, strict=True)):
-            if value is not None and value != [] and value != {}:
+            if not is_empty(value):
                 yield from residue_places(value, whole, f"{path}[{index}]")
         return
     if residue == wire or residue.__class__ is not dict or wire.__class__ is not dict:
         yield path
         return
     for key, value in residue.items():
-        if value is not None and value != [] and value != {}:
+        if not is_empty(value):
             yield from residue_places(value, wire.get(key), child_path(path, key))
 
 

@@ -10,7 +10,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
+from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty, leave_empty_text
 from contentmodel.engine.pipeline.steps import compared
 from contentmodel.engine.table.answers import UNSUCCESSFUL, source_of
 from contentmodel.message import FinishReason, contents_of
@@ -54,7 +54,8 @@ def with_failure(response: ChatResponse, context: EncodeContext, *, keeps_conten
         return response
     if has_failed(response) and (keeps_content or all(map(_has_only_failed, response.choices))):
         key, api = _key_of_message(response), context.api if response.origin is None else response.origin.api
-        error = failure_of(response)
+        # The source has no error whose fields could be lost.
+        error = context.placeholder(failure_of(response))
         choices = [_without(one, api, key) for one in response.choices]
         return compared(response, msgspec.structs.replace(response, choices=choices, error=error), context)
     if response.error is None:
@@ -83,8 +84,10 @@ def as_error_body(response: ChatResponse, context: EncodeContext) -> ChatRespons
         context.report_loss(choice, "finish_reason", reasons.FAILED_ANSWER)
         context.report_lost_attributes(choice, ("index", "logprobs"))
         context.leave_residue(choice, own=True)
-        for content in contents_of(choice.messages):
-            leave_empty_text(content, context)
+        for message in choice.messages:
+            leave_empty(message, context)
+            for content in message.contents:
+                leave_empty_text(content, context)
     context.is_error_body = True
     return compared(response, msgspec.structs.replace(response, choices=[]), context)
 

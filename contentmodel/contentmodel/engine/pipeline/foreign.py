@@ -75,10 +75,16 @@ def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 @needs(*INSTRUCTION_ROLES, makes=lambda facts: (Fact.INSTRUCTIONS,))
 def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved."""
+    """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved.
+
+    A message with a result is no instruction.
+    """
     hoisted: list[ChatMessage] = []
     for message in request.messages:
         if message.role not in INSTRUCTION_ROLES or is_native(message, context):
+            break
+        types = map(type, message.contents)
+        if not _OF_CLIENTS.isdisjoint(types) and any(_is_result(content, context) for content in message.contents):
             break
         hoisted.append(message)
     if not hoisted:
@@ -297,8 +303,10 @@ def _is_blank(content: AIContent) -> bool:
 def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
     if not isinstance(content, TextContent) or not _is_blank(content):
         return False
-    if content.text or content.extra is not None or content.annotations is not None:
+    if content.text or content.annotations is not None:
         context.report_loss(content, None, reasons.BLANK_TEXT)
+    else:
+        leave_empty_text(content, context)
     for citation in content.annotations or ():
         # Citations have their own paths: some APIs keep them beside the texts.
         context.report_loss(citation, None, reasons.BLANK_TEXT)

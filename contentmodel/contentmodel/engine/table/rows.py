@@ -391,6 +391,10 @@ class Row:
         """Yield each field's path in the wire object with its codec."""
         yield from self.root.codecs()
 
+    def leaf_at(self, path: str) -> Plain | None:
+        """Return the field at a JSON path of the wire object; None if there is none."""
+        return next((leaf for leaf in self.root.leaves() if path == wire_path("$", leaf.wire)), None)
+
     def attribute_at(self, path: str) -> tuple[str, str] | None:
         """Return the attribute at a JSON path of the wire object, and the rest of the path; None if there is none."""
         for leaf in self.root.leaves():

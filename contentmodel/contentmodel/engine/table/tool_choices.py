@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import object_of, objects_of, put_at, wire_at
+from contentmodel.engine.json import object_of, objects_of, put_at, wire_at, without_nulls
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.hints import Hint
@@ -56,12 +56,13 @@ class Choice(Codec[ToolChoice]):
         self._modes, self._synonyms = {**modes, **synonyms}, synonyms
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
-        choice = self._choice_of(value)
+        meant = without_nulls(value)
+        choice = self._choice_of(meant)
         if choice is not None and self._write(choice, []) == self._write(choice, _customs(choice, container)) == value:
             return choice
         choice = choice or ToolChoice(mode="other")
         customs = [CustomTool(name=name) for name in choice.tools or ()]
-        said = self._synonyms.get(value, value) if isinstance(value, str) else value
+        said = self._synonyms.get(value, value) if isinstance(value, str) else meant
         whole = WHOLE.entry(True) if self._write(choice, customs) == self._usual(said) else {}
         return msgspec.structs.replace(choice, extra={context.api: {**RAW.entry(value), **whole}})
 
@@ -69,7 +70,7 @@ class Choice(Codec[ToolChoice]):
         own = (value.extra or {}).get(context.api)
         raw = None if own is None else RAW.read(own)
         if raw is not None:
-            raw_choice = self._choice_of(raw)
+            raw_choice = self._choice_of(without_nulls(raw))
             if value.mode == "other" or (raw_choice is not None and _same(raw_choice, value)):
                 return raw
         elif not all(WHOLE.is_in(residue) for residue in (value.extra or {}).values()):
