@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.adapter import adapter as installed
-from contentmodel.authoring import EncodeContext, is_native, object_of, objects_of
+from contentmodel.authoring import EncodeContext, hints, is_native, object_of, objects_of
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
@@ -40,9 +40,8 @@ def with_own(old: Any, new: Any, context: EncodeContext, residue: dict[str, Any]
     """
     extra = {**(old.extra or {}), **(new.extra or {}), **(residue or {})}
     left = {api: fields for api, fields in extra.items() if fields}
-    own = context.replaced(old, replace(new, cache_point=old.cache_point, extra=left or None, **changes))
-    context.own_contents[id(own)] = own
-    return own
+    made = context.replaced(old, replace(new, cache_point=old.cache_point, extra=left or None, **changes))
+    return context.with_fields(made, hints.GUEST.entry("item"))
 
 
 def provider_in(metadata: dict[str, Any], providers: Collection[str]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import compress
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Reason, reasons
+from contentmodel.authoring import EncodeContext, Reason, hints, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.outcomes import ReferenceContent
@@ -101,8 +101,7 @@ class _Approvals:
         if not self._is_stored or request_id in self._referred:
             return []
         self._referred.add(request_id)
-        made = ReferenceContent(item_id=request_id)
-        self._context.own_contents[id(made)] = made
+        made = ReferenceContent(item_id=request_id, extra=hints.GUEST.extra(self._context.api, "reference"))
         return [self._context.replaced(request, made)]
 
 

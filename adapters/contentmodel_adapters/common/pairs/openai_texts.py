@@ -81,7 +81,7 @@ class _Texts:
         return made
 
     def _is_item(self, content: Any) -> bool:
-        return isinstance(content, ReasoningContent) and id(content) in self._context.own_contents
+        return isinstance(content, ReasoningContent) and self._context.is_own(content)
 
     def _key(self, content: Any) -> tuple[type[Any] | None, str | None]:
         """Return the class of a part of an item, and the id of the item; (None, None) for other contents."""

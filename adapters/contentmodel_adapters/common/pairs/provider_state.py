@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, Hint, is_native, object_of, reasons
+from contentmodel.authoring import EncodeContext, Hint, hints, is_native, object_of, reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, standard_base64
 from contentmodel.content.outcomes import CompactionContent
@@ -132,7 +132,7 @@ def _with_stored(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         parts = list(group)
         if item_id is not None and _is_stored(item_id, parts, message):
             parts = [with_id_of_item(parts[0], context), *parts[1:]]
-            context.own_contents.update({id(part): part for part in parts})
+            parts = [context.with_fields(part, hints.GUEST.entry("stored")) for part in parts]
         contents += parts
     return context.with_contents(message, contents)
 

@@ -160,16 +160,13 @@ def with_programs(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request in which calls of guests that are programs, and their results, keep the program as caller."""
     contents = [content for message in request.messages for content in message.contents]
     programs = {
-        content.call_id
-        for content in contents
-        if isinstance(content, ToolCallContent) and content.extra and hints.GUEST.of(content, API) is not None
+        content.call_id for content in contents if isinstance(content, ToolCallContent) and context.is_own(content)
     }
     callers = {
-        call.call_id: call.caller
+        call.call_id: context.with_fields(call.caller, hints.GUEST.entry("program"))
         for call in contents
         if isinstance(call, FunctionCallContent) and call.caller is not None and call.caller.call_id in programs
     }
-    context.own_contents.update({id(caller): caller for caller in callers.values()})
     messages = [
         context.with_contents(message, [_of_program(content, callers, context) for content in message.contents])
         if callers and not is_native(message, context)
@@ -180,15 +177,15 @@ def with_programs(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 
 
 def _of_program(content: AIContent, callers: Mapping[str | None, Caller], context: EncodeContext) -> AIContent:
-    is_result = isinstance(content, FunctionResultContent) and content.call_id in callers
-    if not is_result or content.caller is not None:  # type: ignore[attr-defined]
+    is_known = isinstance(content, FunctionCallContent | FunctionResultContent) and content.call_id in callers
+    if not is_known or (isinstance(content, FunctionResultContent) and content.caller is not None):
         return content
     return context.replace(content, caller=callers[content.call_id])  # type: ignore[attr-defined]
 
 
 def with_definitions(content: ToolSearchToolResultContent, context: EncodeContext) -> ToolSearchToolResultContent:
     """Return found tools with their definitions, if the result is a guest of another format."""
-    if hints.GUEST.of(content, API) is None:
+    if not context.is_own(content):
         return content
     found = content.tools or []
     bare = [tool for tool in found if tool.keys() <= {"type", "name"}]
