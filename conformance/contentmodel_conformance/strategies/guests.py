@@ -152,7 +152,12 @@ def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described,
     whole: Described = {}
     for path, value in form["part"].items():
         put(whole, path, copy.deepcopy(value))
+    # Values that are in one of several places are in the same one.
+    name = draw(st.integers(0, 11))
     for path, field in form["fields"].items():
+        at, number = field.get("either", (0, 1))
+        if at != name % number:
+            continue
         if path_keys(path)[-1] == guest["parts"]["call_id"]:
             put(whole, path, call_id)
         elif field["required"] or draw(st.integers(0, 3)):
