@@ -92,7 +92,7 @@ class LangChainMessages(documents.ListAdapter):
     request = REQUEST
     keeps_state = True
     takes_json = True
-    structure = frozenset((*ENDINGS, "block_type"))
+    structure = frozenset((*ENDINGS, "block_type", "toolset_name"))
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {

@@ -233,9 +233,9 @@ class Each(Leaf):
 
     part_classes = block_classes = (list,)
 
-    def __init__(self, *forms: Form, required: bool = False) -> None:
+    def __init__(self, *forms: Form, required: bool = False, examples: Sequence[Any] = ()) -> None:
         super().__init__(required=required)
-        self._forms = forms
+        self._forms, self.examples = forms, examples
 
     def to_block(self, value: list[Any]) -> Any:
         found = [spelled(self._forms, item) for item in value]

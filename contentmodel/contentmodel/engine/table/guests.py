@@ -56,7 +56,8 @@ class Parts(NamedTuple):
     `issuer` has the name of the provider, if parts have one, `call_id` the id of the call, and `file_id` that of the
     call which made a file. `implied` are values that a block implies: a part with another value of such a field is no
     guest. `texts` are fields with an object or its JSON text. `usual` are fields whose usual values follow from the
-    block. If `is_joined`, a call and its result are the halves of one part.
+    block. If `is_joined`, a call and its result are the halves of one part. `around` is the path of the name of the
+    provider in the object that has the list of parts, if they have none.
     """
 
     issuer: str
@@ -66,6 +67,7 @@ class Parts(NamedTuple):
     texts: Sequence[str] = ()
     usual: Sequence[str] = ()
     is_joined: bool = False
+    around: str = ""
 
 
 class Group(NamedTuple):
@@ -208,7 +210,7 @@ class Guest(Provider):
     def describe(self) -> JsonObject:
         """Return the guest as data, for documentation, coverage and generators."""
         own = {"api": self.api, "issuers": list(self.issuers)}
-        names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id")}
+        names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id", "around")}
         return {
             **own,
             "parts": {
