@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from contentmodel import adapter, convert, dumps, loads
 from contentmodel.auditing import audit, unaccounted
 from contentmodel.authoring import Form, forms
+from contentmodel.engine.table.forms import respelled
 from contentmodel.engine.table.guests import guest_api
 from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance.strategies.damage import ODD
@@ -100,6 +101,19 @@ def test_form_does_not_fit_a_value_of_another_class() -> None:
     assert FORM.to_block({**PART, "id": 1}) is None
     assert FORM.to_block({**PART, "server": "x"}) is None
     assert FORM.to_part({**BLOCK, "id": None}) is None
+
+
+EITHER = Form("signed", {"kind": "x"}, {"type": "y"}, {("a.state", "b.state"): ("state", forms.Either(2, str))})
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_value_in_one_of_several_places_of_a_part_is_kept_there(name: str) -> None:
+    part = {"kind": "x", name: {"state": "s"}}
+    block = {"type": "y", "state": "s"}
+    assert EITHER.to_block(part) == block
+    back = EITHER.to_part(block)
+    assert back == {"kind": "x", "a": {"state": "s"}}
+    assert respelled(back, EITHER.spellings(part, back)) == part
 
 
 def test_form_with_a_path_twice_is_refused() -> None:

@@ -714,3 +714,44 @@ def test_standard_blocks_of_a_stream_are_those_of_anthropic() -> None:
     sent = convert(messages, source=API, target="anthropic-messages", kind="request", model="claude-opus-4-8").payload
     assert [block["type"] for block in sent["messages"][1]["content"]] == ["server_tool_use", "web_search_tool_result"]
     assert convert(messages, source=API, target=API, kind="request").payload == messages
+
+
+def _of_anthropic(*blocks: dict[str, Any]) -> list[dict[str, Any]]:
+    metadata = {"output_version": "v1", "model_provider": "anthropic"}
+    return [
+        {"type": "human", "content": "Hi."},
+        {"type": "ai", "content": [*blocks], "response_metadata": metadata},
+        {"type": "human", "content": "Go on."},
+    ]
+
+
+def test_result_of_a_server_without_a_status_is_encoded_unchanged() -> None:
+    block = {"type": "server_tool_result", "tool_call_id": "s1", "extras": {"block_type": "mcp_tool_result"}}
+    payload = _of_anthropic(block)
+    adapter = contentmodel.adapter(API)
+    assert adapter.encode_request(adapter.decode_request(payload)).payload == payload
+
+
+def test_hosted_tool_beside_a_blank_text_is_sent_to_its_provider() -> None:
+    page = {"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"}
+    call = {"type": "server_tool_call", "id": "s1", "name": "web_search", "args": {"query": "q"}}
+    extras = {"block_type": "web_search_tool_result"}
+    result = {
+        "type": "server_tool_result",
+        "tool_call_id": "s1",
+        "status": "success",
+        "output": [page],
+        "extras": extras,
+    }
+    payload = _of_anthropic({"type": "text", "text": " "}, call, result)
+    made: Any = convert(payload, source="langchain-messages", target="anthropic-messages", kind="request").payload
+    assert [block["type"] for block in made["messages"][1]["content"]] == ["server_tool_use", "web_search_tool_result"]
+
+
+def test_unknown_field_of_an_empty_cited_text_is_reported() -> None:
+    cited = {"type": "citation", "cited_text": "a", "title": "A", "url": "https://a.example"}
+    payload = _of_anthropic(
+        {"type": "text", "text": "", "annotations": [cited], "x_field": "x"}, {"type": "text", "text": "A"}
+    )
+    made = convert(payload, source="langchain-messages", target="google-generate-content", kind="request")
+    assert audit(payload, made) == []

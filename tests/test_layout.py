@@ -189,17 +189,12 @@ def test_adapters_do_not_import_the_engine() -> None:
         assert not any(module.startswith("contentmodel.engine") for module in imports(path)), path
 
 
-CALL_OTHER_ADAPTERS = {
-    "common/pairs/kept_results.py",
-}
-"""The modules that call the adapters of other APIs: add none. Blocks of providers are guests (`Guest`, `Inner`)."""
-
-
 def test_adapters_call_no_other_adapters() -> None:
+    """Blocks of providers are guests (`Guest`, `Inner`)."""
     root = PACKAGES["contentmodel_adapters"]
     found = {str(path.relative_to(root)) for path in files(root.name) if LOOK_UP in imported(tree_of(path))}
     # Clients look up the adapter of their own API.
-    assert found - {"common/clients.py"} == CALL_OTHER_ADAPTERS
+    assert found == {"common/clients.py"}
 
 
 LOOK_UP = "contentmodel.adapter.adapter"
@@ -224,7 +219,7 @@ def test_every_adapter_has_the_same_files(api: str) -> None:
 
 def test_every_file_is_of_an_adapter_or_directly_in_a_folder_of_several() -> None:
     """Folders of families have a docstring in `__init__.py`, and no code in it."""
-    above = {folder.parent for folder in FOLDERS.values()} | {COMMON, COMMON / "pairs"}
+    above = {folder.parent for folder in FOLDERS.values()} | {COMMON}
     above |= {folder.parent for folder in above} & set(PACKAGES["contentmodel_adapters"].rglob("*"))
     above.add(PACKAGES["contentmodel_adapters"])
     assert {path.parent for path in files("contentmodel_adapters")} == above | set(FOLDERS.values())

@@ -72,10 +72,10 @@ ORDER = {
         with_rules_of_host *with_aliases""",
     "openai-responses": """
         with_settings_of *with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools
-        with_approvals_of_openai with_whole_guests with_programs with_definitions
+        with_kept_approvals with_whole_guests with_programs with_definitions
         with_state_of_items with_stored_reasoning with_citations_on_texts with_call_ids with_denials_as_results
         with_known_role lowered not_empty results_apart *without_unread_state *without_text with_state_at_end
-        with_texts_of_openai readable with_readable_outputs with_a_turn with_fitting_items with_fitting_schemas;""",
+        with_kept_texts readable with_readable_outputs with_a_turn with_fitting_items with_fitting_schemas;""",
 }
 """The steps over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {

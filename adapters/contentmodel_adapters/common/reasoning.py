@@ -1,7 +1,7 @@
 """Reasoning: the makers whose opaque state hosts pass on, the signatures of Gemini, and the parts of thoughts.
 
 In generateContent, any part may have a signature, usually the first call or text after a thought. In Interactions, the
-thought has it.
+thought has it. In the Responses API, the parts of an item have the fields of the item in common.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Opaque, Union, hints, makers, reasons
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, Opaque, Union, hints, makers, reasons
 from contentmodel.content.base import Protected
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -39,6 +39,13 @@ def sealer_of(model: str | None) -> str | None:
 def _maker_in(patterns: Mapping[str, str], model: str | None) -> str | None:
     return next((maker for maker, names in patterns.items() if model and re.search(names, model)), None)
 
+
+# -- items of the Responses API ----------------------------------------------------------------------------------------
+
+RESPONSES = "openai-responses"
+ITEM = Hint[dict[str, Any]](
+    RESPONSES, "item", "the fields of the item that the content was a part of, on its first part", fields=True
+)
 
 # -- signatures of Gemini ----------------------------------------------------------------------------------------------
 

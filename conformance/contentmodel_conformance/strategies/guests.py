@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from contentmodel.engine.json import path_keys
+from contentmodel.engine.json import dotted_key, path_keys
 from contentmodel_conformance.strategies.damage import ODD
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.tables import Unions, block_of, is_of, put, value_of
@@ -42,8 +42,10 @@ def guest_documents(
     @st.composite
     def documents(draw: DrawFn) -> Any:
         document = copy.deepcopy(draw(st.sampled_from(usable)))
-        owner, index = draw(st.sampled_from(list(_places(document, guests, unions))))
+        around, owner, index = draw(st.sampled_from(list(_places(document, guests, unions))))
         guest = draw(st.sampled_from(guests))
+        if guest["parts"]["around"]:
+            put(around, guest["parts"]["around"], draw(st.sampled_from(guest["issuers"])))
         tools = sorted({_tool(form) for form in guest["forms"]})
         for number, tool in enumerate(draw(st.lists(st.sampled_from(tools), min_size=1, max_size=5, unique=True))):
             owner[index:index] = _parts(draw, guest, tool, providers[guest["api"]], f"c_{number}")
@@ -55,12 +57,14 @@ def guest_documents(
 def odd_guests(described: Described, documents: SearchStrategy[Any]) -> SearchStrategy[Any]:
     """Return a strategy of documents in which one value of a guest's part is another one, or missing."""
     names = {guest["parts"][name] for guest in described["guests"] for name in ("issuer", "call_id")} - {""}
+    kinds = {value for form in _forms(described["guests"]) for value in form["part"].values() if value.__class__ is str}
 
     @st.composite
     def odd(draw: DrawFn) -> Any:
         document = copy.deepcopy(draw(documents))
         inner = [container[key] for container, key in _values(document)]
-        parts = [part for part in inner if part.__class__ is dict and names & part.keys()]
+        found = [part for part in inner if part.__class__ is dict]
+        parts = [part for part in found if names & part.keys() or str(part.get("type")) in kinds]
         container, key = draw(st.sampled_from([place for part in parts for place in _values(part)]))
         if container.__class__ is dict and draw(st.booleans()):
             del container[key]
@@ -71,17 +75,18 @@ def odd_guests(described: Described, documents: SearchStrategy[Any]) -> SearchSt
     return odd()
 
 
-def _places(value: Any, guests: list[Described], unions: Unions) -> Iterator[tuple[list[Any], int]]:
-    """Yield the places of the parts of unions that have a row for a guest's part: the list, and the index."""
+def _places(value: Any, guests: list[Described], unions: Unions) -> Iterator[tuple[Any, list[Any], int]]:
+    """Yield the places of the parts of unions that have a row for a guest's part: the object, its list, and the index.
+
+    If the name of the provider is in the object around the parts, it has the first key of the path.
+    """
     tags = {name: union for name, union in unions.items() if any(_fits(form, union) for form in _forms(guests))}
-    for container, key in _values(value):
-        item = container[key]
-        if (
-            container.__class__ is list
-            and item.__class__ is dict
-            and any(is_of(item, union) for union in tags.values())
-        ):
-            yield container, key
+    named = {path_keys(guest["parts"]["around"])[0] for guest in guests if guest["parts"]["around"]}
+    for around, name in _values(value):
+        items: Any = around[name] if around[name].__class__ is list else []
+        for index, item in enumerate(items if around.__class__ is list or named <= around.keys() else ()):
+            if item.__class__ is dict and any(is_of(item, union) for union in tags.values()):
+                yield around, items, index
 
 
 def _forms(guests: list[Described]) -> Iterator[Described]:
@@ -124,9 +129,10 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
         own = [whole] if form["keys"] == [""] else [whole[key] for key in form["keys"]]
         files = whole.get("files", {}).values() if form["keys"] != [""] else ()
         for part in own:
-            # Some blocks have no id.
-            part.setdefault(guest["parts"]["call_id"], call_id)
-            if guest["issuers"]:
+            if guest["parts"]["call_id"]:
+                # Some blocks have no id.
+                part.setdefault(guest["parts"]["call_id"], call_id)
+            if guest["parts"]["issuer"]:
                 part[guest["parts"]["issuer"]] = draw(st.sampled_from(guest["issuers"]))
             for name in guest["parts"]["texts"]:
                 if part.get(name).__class__ is dict and draw(st.booleans()):
@@ -148,12 +154,19 @@ def _is_of_call(form: Described) -> bool:
 def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described, call_id: str) -> Described:
     """Draw the object of the parts of a form, with values of the provider's block."""
     rows = [row for row in _rows(provider) if _is_like(row, form["block"])]
-    block = block_of(draw, provider["unions"], draw(st.sampled_from(rows)), 2) if rows else {}
+    row = draw(st.sampled_from(rows)) if rows else None
+    block = {} if row is None else block_of(draw, provider["unions"], row, 2)
+    ids = [] if row is None else [path for path, field in row["fields"].items() if field["attribute"] == "call_id"]
     whole: Described = {}
     for path, value in form["part"].items():
         put(whole, path, copy.deepcopy(value))
+    # Values that are in one of several places are in the same one.
+    name = draw(st.integers(0, 11))
     for path, field in form["fields"].items():
-        if path_keys(path)[-1] == guest["parts"]["call_id"]:
+        at, number = field.get("either", (0, 1))
+        if at != name % number:
+            continue
+        if path_keys(path)[-1] == guest["parts"]["call_id"] or field["block"] in ids:
             put(whole, path, call_id)
         elif field["required"] or draw(st.integers(0, 3)):
             own = _at(block, field["block"])
@@ -161,6 +174,11 @@ def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described,
             made = draw(st.sampled_from(field["examples"])) if field["examples"] else own
             if made is not None or not field["examples"]:
                 put(whole, path, value_of(draw, {}, field["form"], 0) if made is None else copy.deepcopy(made))
+    if form["rest"] is not None:
+        mapped = {path_keys(path)[0] for path in (*form["block"], *(own["block"] for own in form["fields"].values()))}
+        for key, value in block.items():
+            if key not in mapped:
+                put(whole, ".".join(filter(None, (form["rest"], dotted_key(key)))), value)
     for path, value in form["adds"].items():
         if path_keys(path)[-1] in guest["parts"]["usual"] and _at(whole, path) is None:
             put(whole, path, value)

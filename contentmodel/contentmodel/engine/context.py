@@ -243,7 +243,6 @@ class EncodeContext:
         "model",
         "native",
         "origin",
-        "own_contents",
         "owners",
         "pending_losses",
         "placeholders",
@@ -319,8 +318,6 @@ class EncodeContext:
         """True if the target stores approvals of the application's own calls."""
         self.lacks_approvals = False
         """True if the target has no approvals at all."""
-        self.own_contents: dict[int, object] = {}
-        """The target's own contents in messages of other formats, by identity: of its tools and of its store."""
         self.keeps_state = False
         """True if the target stores the opaque state and the hosted tools of any provider, with its name."""
         self.status: int | None = None
@@ -334,9 +331,7 @@ class EncodeContext:
 
     def next(self) -> EncodeContext:
         """Return a context for other contents of the same answer: this one, or one like it if this has recorded any."""
-        if not (
-            self.pending_losses or self.replacements or self.placeholders or self.cache_points or self.own_contents
-        ):
+        if not (self.pending_losses or self.replacements or self.placeholders or self.cache_points):
             self.answer_id, self.is_unfinished = None, False
             return self
         made = EncodeContext(self.api, self.issuer, self.kind, self.policies, self.origin)
@@ -345,10 +340,8 @@ class EncodeContext:
         return made
 
     def is_own(self, content: Any) -> bool:
-        """Return whether a content in a message of another format is the target's own: a guest there, or made so."""
-        if content.extra is not None and GUEST.of(content, self.api) is not None:
-            return True
-        return id(content) in self.own_contents
+        """Return whether a content in a message of another format is the target's own: a guest there."""
+        return content.extra is not None and GUEST.of(content, self.api) is not None
 
     def is_ours(self, tool: object) -> bool:
         """Return whether a hosted tool has settings of this API: same origin, or built for it by hand or by a step."""

@@ -121,15 +121,10 @@ def with_history_of_host(message: ChatMessage, context: EncodeContext) -> Turns:
     refused = [isinstance(c, lacking) and getattr(c, "executor", None) != "client" for c in message.contents]
     if True not in refused:
         return message
-    contents: list[AIContent] = []
-    for content, is_refused in zip(message.contents, refused, strict=True):
-        if is_refused:
-            context.own_contents.pop(id(content), None)
-            content = without_guest(content, context)
-        else:
-            context.own_contents[id(content)] = content
-        contents.append(content)
-    plain = foreign.normalized_message(context.with_contents(message, contents), context)
+    pairs = zip(message.contents, refused, strict=True)
+    contents = [without_guest(content, context) if is_refused else content for content, is_refused in pairs]
+    kept = [at for at, is_refused in enumerate(refused) if not is_refused]
+    plain = foreign.normalized_message(context.with_contents(message, contents), context, kept=kept)
     if plain.contents:
         return foreign.results_apart(plain, context)
     foreign.leave_empty(message, context)

@@ -13,10 +13,10 @@ from contentmodel_adapters.frameworks.ai_sdk.spelling import (
     ID,
     OBJECT,
     SPELLED,
-    TEXT,
     Fields,
     Spelling,
     at_path,
+    either,
     name_of,
 )
 
@@ -36,34 +36,37 @@ def google(spelling: Spelling) -> list[Form]:
     # Some parts have ids.
     ran_named, printed_named = {"input.id": ("executableCode.id", ID)}, {"toolCallId": ("codeExecutionResult.id", ID)}
     call, result = spelling.call, spelling.result
-    made = []
-    for provider in _OF_GOOGLE:
-        of_call, of_result = f"{spelling.of_call}.{provider}", f"{spelling.of_result}.{provider}"
-        signed: Fields = {f"{of_call}.thoughtSignature": ("thoughtSignature", TEXT)}
-        signed_result: Fields = {f"{of_result}.thoughtSignature": ("thoughtSignature", TEXT)}
-        used, given = _server_tool(of_call, "toolCall"), _server_tool(of_result, "toolResponse")
-        used["input"], given[spelling.value] = ("toolCall.args", OBJECT), ("toolResponse.response", _Response(dict))
-        adds, _ = _server_names(spelling, of_call)
-        _, adds_result = _server_names(spelling, of_result)
-        made += [
-            Form(f"named_code.call.{provider}", call, {}, {**ran, **ran_named, **signed}, adds=named_adds),
-            Form(f"code.call.{provider}", call, {}, {**ran, **signed}, adds=call_adds),
-            Form(
-                f"named_code.result.{provider}",
-                result,
-                {},
-                {**printed, **printed_named, **signed_result},
-                adds=result_adds,
-            ),
-            Form(f"code.result.{provider}", result, {}, {**printed, **signed_result}, adds=result_adds),
-            Form(f"tool.call.{provider}", call, {}, {**used, **signed}, adds=adds),
-            Form(f"tool.result.{provider}", result, {}, {**given, **signed_result}, adds=adds_result),
-        ]
-    return made
+    signed, signed_result = (
+        either([at], _OF_GOOGLE, "thoughtSignature", "thoughtSignature", required=False, repeats=False)
+        for at in (spelling.of_call, spelling.of_result)
+    )
+    used = {"input": ("toolCall.args", OBJECT), **_server_tool(spelling.of_call, "toolCall")}
+    given = {
+        spelling.value: ("toolResponse.response", _Response(dict)),
+        **_server_tool(spelling.of_result, "toolResponse"),
+    }
+
+    def name(part: Fields) -> str:
+        return f"server:{_server_type(part, spelling)}"
+
+    tool_adds = {"toolName": name} if spelling.is_split else {"type": "dynamic-tool", "toolName": name}
+    return [
+        Form("named_code.call", call, {}, {**ran, **ran_named, **signed}, adds=named_adds),
+        Form("code.call", call, {}, {**ran, **signed}, adds=call_adds),
+        Form("named_code.result", result, {}, {**printed, **printed_named, **signed_result}, adds=result_adds),
+        Form("code.result", result, {}, {**printed, **signed_result}, adds=result_adds),
+        Form("tool.call", call, {}, {**used, **signed}, adds=tool_adds),
+        Form(
+            "tool.result", result, {}, {**given, **signed_result}, adds={"toolName": name} if spelling.is_split else {}
+        ),
+    ]
 
 
 def _server_tool(at: str, key: str) -> Fields:
-    return {f"{at}.serverToolCallId": (f"{key}.id", SPELLED), f"{at}.serverToolType": (f"{key}.toolType", SPELLED)}
+    return {
+        **either([at], _OF_GOOGLE, "serverToolCallId", f"{key}.id"),
+        **either([at], _OF_GOOGLE, "serverToolType", f"{key}.toolType"),
+    }
 
 
 class _Printed(forms.Leaf):
@@ -77,15 +80,6 @@ class _Response(forms.Leaf):
     """The response of a tool. A part has an empty object if there is none."""
 
     part_default: Fields = {}
-
-
-def _server_names(spelling: Spelling, at: str) -> tuple[Fields, Fields]:
-    def name(part: Fields) -> str:
-        return f"server:{at_path(part, f'{at}.serverToolType')}"
-
-    if spelling.is_split:
-        return {"toolName": name}, {"toolName": name}
-    return {"type": "dynamic-tool", "toolName": name}, {}
 
 
 def gemini_parts(spelling: Spelling) -> guests.Groups:

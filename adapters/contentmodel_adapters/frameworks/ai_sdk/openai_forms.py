@@ -21,6 +21,7 @@ from contentmodel_adapters.frameworks.ai_sdk.spelling import (
     Fields,
     Spelling,
     at_path,
+    either,
     item_id,
     name_of,
     under,
@@ -227,10 +228,9 @@ def openai(spelling: Spelling) -> list[Form]:
     ]
 
 
-def _item_ids(spelling: Spelling, *ends: str) -> Iterator[Fields]:
-    """Yield the places of the id of an item beside those of a call, the usual one first."""
-    for at in ends:
-        yield from ({f"{at}.{issuer}.itemId": ("id", SPELLED)} for issuer in ISSUERS)
+def _item_id(*at: str) -> Fields:
+    """Return the field of the id of an item beside that of a call."""
+    return either(at, ISSUERS, "itemId", "id")
 
 
 def _servers(spelling: Spelling, part: Fields, value: str) -> Iterator[Form]:
@@ -248,7 +248,7 @@ def _servers(spelling: Spelling, part: Fields, value: str) -> Iterator[Form]:
     }
     own: Fields = {"call.toolCallId": ("id", ID), "result.toolCallId": ("id", ID)}
     ends = [f"result.{spelling.of_result}", *([] if spelling.is_split else [f"call.{spelling.of_call}"])]
-    for number, ids in enumerate([*_item_ids(spelling, *ends), own]):
+    for number, ids in enumerate((_item_id(*ends), own)):
         for constants, name in spelling.named("mcp.", of_server=True):
             yield Form(
                 f"mcp.{number}.{len(constants)}",
@@ -276,7 +276,7 @@ def _openai_searches(spelling: Spelling) -> Iterator[Form]:
     for tool, call_ids in (("named_search", {}), ("tool_search", {"call_id": None})):
         named: Fields = {} if call_ids else {"toolCallId": ("call_id", ID)}
         of_input: Fields = {"input.call_id": ("call_id", SPELLED)} if named else {}
-        for number, ids in enumerate([*_item_ids(spelling, spelling.of_call), {} if named else own]):
+        for number, ids in enumerate((_item_id(spelling.of_call), {} if named else own)):
             yield Form(
                 f"{tool}.call{number}",
                 {**spelling.call, **({} if named else {"input.call_id": None})},
@@ -285,7 +285,7 @@ def _openai_searches(spelling: Spelling) -> Iterator[Form]:
                 adds={**call, **({} if named else {"toolCallId": call_id})},
                 **common,
             )
-        for number, ids in enumerate([*_item_ids(spelling, *ends), {} if named else own]):
+        for number, ids in enumerate((_item_id(*ends), {} if named else own)):
             yield Form(
                 f"{tool}.result{number}",
                 spelling.result,
@@ -375,9 +375,7 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
         constants = spelling.call if executor == "provider" else client
         adds, is_program = spelling.names(tool)[0], tool == PROGRAM
         of = tool if executor == "provider" else f"client_{tool}"
-        for number, ids in enumerate(
-            [*_item_ids(spelling, spelling.of_call), *([{}] if executor == "provider" else [])]
-        ):
+        for number, ids in enumerate([_item_id(spelling.of_call), *([{}] if executor == "provider" else [])]):
             yield Form(
                 f"{of}.call{number}",
                 constants,
@@ -413,7 +411,7 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
         f"{value}.result": ("result", ID),
         f"{value}.status": ("status", _Status("completed", "incomplete")),
     }
-    for number, ids in enumerate([*_item_ids(spelling, spelling.of_result), {}]):
+    for number, ids in enumerate((_item_id(spelling.of_result), {})):
         yield result(PROGRAM, "program_output", ended, {**ids, **own}, number=number)
 
 

@@ -6,7 +6,7 @@ Both formats have fields for values of one provider: objects with one key for ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -25,7 +25,6 @@ from contentmodel.authoring import (
     Spec,
     Table,
     is_data_uri,
-    is_native,
     reasons,
     request_step,
     transcript_step,
@@ -46,8 +45,6 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import Caller, HostedToolCallContent, HostedToolResultContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel_adapters.common.pairs.ai_sdk_openai_texts import with_text_items
-from contentmodel_adapters.common.pairs.provider_state import RESPONSES, with_item_ids
 from contentmodel_adapters.frameworks import hosted_tools
 from contentmodel_adapters.frameworks.ai_sdk.made_images import is_made_image
 
@@ -358,26 +355,6 @@ def in_base64(content: Any, context: EncodeContext) -> Any:
     context.report_loss(content, "text", reasons.DOCUMENT_AS_BASE64)
     inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
     return context.replace(content, data=inline.data, text=None, media_type=inline.media_type)
-
-
-def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api: str, at: str) -> list[ChatMessage]:
-    """Return the messages with the values of OpenAI's items in the field `at` of reasoning, compactions and texts.
-
-    Without an id, the SDK sends no compaction, and only that part of reasoning that has the encrypted content.
-    """
-    return [message if is_native(message, context) else _with_ids(message, context, api, at) for message in messages]
-
-
-def _with_ids(message: ChatMessage, context: EncodeContext, api: str, at: str) -> ChatMessage:
-    contents: Iterable[AIContent] = [
-        content
-        if item_id is None
-        else context.replace(content, extra={**(content.extra or {}), api: {at: {"openai": {"itemId": item_id}}}})
-        for content, item_id in with_item_ids(message.contents)
-    ]
-    if message.role == "assistant" and message.origin is not None and message.origin.api == RESPONSES:
-        contents = with_text_items(contents, context, at=at, has_citations=at == "providerMetadata")
-    return context.with_contents(message, list(contents))
 
 
 def usual_compaction(content: Any, rows: list[Row]) -> Row | None:

@@ -123,6 +123,14 @@ def item_id(part: Mapping[str, Any], at: str) -> str | None:
     return next((one for one in found if one.__class__ is str), None)
 
 
+def either(
+    at: Sequence[str], names: Sequence[str], key: str, path: str, *, required: bool = True, repeats: bool = True
+) -> Fields:
+    """Return the field of a text `path` of a block, which parts have in the values of a provider with several names."""
+    paths = tuple(f"{one}.{name}.{key}" for one in at for name in names)
+    return {paths: (path, forms.Either(len(paths), str, required=required, repeats=repeats))}  # type: ignore[dict-item]
+
+
 def under(key: str, fields: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return fields of one of the parts of a form."""
     return {f"{key}.{path}": value for path, value in fields.items()}

@@ -23,7 +23,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.common.citations import with_spans
-from contentmodel_adapters.common.pairs.provider_state import with_standard_base64, with_state_first
 from contentmodel_adapters.frameworks.hosted_tools import names_in_calls
 from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE, is_own
 from contentmodel_adapters.frameworks.langchain.contents import with_inner
@@ -38,6 +37,7 @@ from contentmodel_adapters.frameworks.langchain.messages import (
 from contentmodel_adapters.frameworks.langchain.repeated import AGAIN, ENDINGS, REPEATING
 from contentmodel_adapters.frameworks.langchain.rows import WORDS
 from contentmodel_adapters.frameworks.langchain.rules import RULES
+from contentmodel_adapters.frameworks.provider_state import with_standard_base64, with_state_first
 
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
 BATCH = Hint[Literal[True]](API, "batch", "the messages are the only conversation of a batch")
@@ -92,7 +92,7 @@ class LangChainMessages(documents.ListAdapter):
     request = REQUEST
     keeps_state = True
     takes_json = True
-    structure = frozenset((*ENDINGS, "block_type"))
+    structure = frozenset((*ENDINGS, "block_type", "toolset_name"))
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {

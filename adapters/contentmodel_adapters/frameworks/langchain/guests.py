@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Form,
+    Guest,
     Hint,
     camel_name,
     forms,
@@ -28,8 +29,9 @@ from contentmodel.authoring import (
     snake_name,
 )
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.message import ChatMessage, contents_of
-from contentmodel_adapters.frameworks.langchain.blocks import API
+from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE
 
 ANTHROPIC, CHAT, MISTRAL = "anthropic-messages", "openai-chat", "mistral-chat"
 BEDROCK_API: Final = "bedrock-converse"
@@ -95,8 +97,11 @@ class Dialect(guests.Provider):
     def _marked(self, content: Any, fields: Block, context: DecodeContext) -> Any:
         # Usually, a refusal is beside the content.
         column = hints.COLUMN.entry("content") if content.__class__ is ErrorContent else {}
-        own = {**fields, **self.mark(), **column}
-        return context.replace(content, extra={**(content.extra or {}), API: own})
+        extra = {**(content.extra or {}), API: {**fields, **self.mark(), **column}}
+        if isinstance(content, HostedToolCallContent | HostedToolResultContent):
+            own = hints.GUEST.entry("standard" if self.is_standard else "block")
+            extra[self.api] = {**extra.get(self.api, {}), **own}
+        return context.replace(content, extra=extra)
 
     def mark(self) -> Block:
         """Return the hints of the contents of these blocks."""
@@ -130,9 +135,9 @@ class Formed(Dialect):
 
     is_standard = True
 
-    def __init__(self, api: str, union: str, *spellings: Form, written: Sequence[Form] = ()) -> None:
-        super().__init__(api, union)
-        self._forms, self._written = spellings, (*spellings, *written)
+    def __init__(self, guest: Guest, union: str, written: Sequence[Form] = ()) -> None:
+        super().__init__(guest.api, union)
+        self._forms, self._written = guest.forms, (*guest.forms, *written)
 
     def knows(self, block: Block) -> bool:
         return forms.spelled(self._forms, block) is not None
@@ -190,13 +195,14 @@ class _Tool(forms.Leaf):
 
 
 class _ResultType(forms.Leaf):
-    """The type of a result."""
+    """The type of a result. That of a server has a form of its own."""
 
     part_classes = block_classes = (str,)
     examples = ("web_search_tool_result", "code_execution_tool_result")
 
     def to_block(self, value: str) -> Any:
-        return value if value.endswith("_tool_result") else forms.MISFIT
+        is_other = value.endswith("_tool_result") and value != "mcp_tool_result"
+        return value if is_other else forms.MISFIT
 
     to_part = to_block
 
@@ -239,6 +245,18 @@ _CITED = forms.Each(
     _citation("content_block_location", "document_title", "extras.start_block_index", "start_block_index"),
     Form("other", {"type": "non_standard_annotation"}, {}, {}, rest="value"),
     required=True,
+    examples=(
+        [{"type": "citation", "cited_text": "a", "title": "A", "url": "https://a.example"}],
+        [
+            {
+                "type": "citation",
+                "cited_text": "a",
+                "title": None,
+                "extras": {"start_char_index": 0, "end_char_index": 1},
+            }
+        ],
+        [{"type": "non_standard_annotation", "value": {"type": "new"}}],
+    ),
 )
 _FAILED = forms.Words(("error", True), ("success", False), part_default="success")
 _TYPE = _ResultType(required=True)
@@ -410,9 +428,12 @@ OF_CHAT, OF_MISTRAL = Dialect(CHAT, "content part"), Dialect(MISTRAL, "part")
 OF_ANTHROPIC = Dialect(ANTHROPIC, "content block")
 BEDROCK = Dialect(BEDROCK_API, "content block")
 """The blocks of langchain-aws. They have one key, and no type."""
-STANDARD_OF_ANTHROPIC = Formed(ANTHROPIC, "content block", *_OF_ANTHROPIC)
-FORMED_OF_BEDROCK = Formed(BEDROCK_API, "content block", *_OF_BEDROCK, written=_UNCITED)
-REFERENCE_OF_MISTRAL = Formed(MISTRAL, "part", _REFERENCE)
+_PARTS = guests.Parts(issuer="", call_id="", around="response_metadata.model_provider")
+STANDARD_OF_ANTHROPIC = Formed(TABLE.guest(ANTHROPIC, ("anthropic",), _OF_ANTHROPIC, _PARTS), "content block")
+FORMED_OF_BEDROCK = Formed(
+    TABLE.guest(BEDROCK_API, ("bedrock_converse",), _OF_BEDROCK, _PARTS), "content block", _UNCITED
+)
+REFERENCE_OF_MISTRAL = Formed(TABLE.guest(MISTRAL, ("mistralai",), [_REFERENCE], _PARTS), "part")
 SPOKEN = BesideContent("audio", "audio", is_list=False)
 DETAILS = "reasoning_details"
 LISTS_OF_CHAT = {

@@ -44,7 +44,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import documents
 from contentmodel_adapters.common.media import typed_file
-from contentmodel_adapters.common.pairs.provider_state import with_standard_base64, with_state_first
+from contentmodel_adapters.frameworks.provider_state import with_standard_base64, with_state_first
 from contentmodel_adapters.frameworks.pydantic_ai.blocks import GUESTS, TABLE
 from contentmodel_adapters.frameworks.pydantic_ai.hosted import NAMES, RESULTS
 from contentmodel_adapters.frameworks.pydantic_ai.messages import (

@@ -413,6 +413,16 @@ FINISH = FinishReasons(
 )
 
 
+def _is_of_openai(residue: Mapping[str, Any], issuer: str | None) -> bool:
+    """Return whether reasoning is of the Responses API.
+
+    The ids of reasoning of Chat are the names of its fields (models/openai.py of 2.x, seen 2026-11-27).
+    """
+    is_field = residue.get("id") in ("content", "reasoning", "reasoning_content")
+    return not is_field and (residue.get("provider_name") or issuer) in ("openai", "azure")
+
+
+TABLE.keep_of_items("openai-responses", (ReasoningContent,), {"id": ["id"]}, is_made=_is_of_openai)
 GUESTS = [
     TABLE.guest("anthropic-messages", ("anthropic",), guests.ANTHROPIC, guests.PARTS),
     TABLE.guest("openai-responses", ("openai",), guests.OPENAI, guests.PARTS, groups=guests.item_parts),

@@ -464,7 +464,7 @@ class ProgramCaller(Record[Caller]):
         super().__init__(row, provider_only=True)
 
     def encode(self, value: Caller, context: EncodeContext, owner: object) -> dict[str, Any] | None:
-        is_kept = id(value) in context.own_contents
+        is_kept = context.is_own(value)
         return self.row.encode(value, context) if is_kept else super().encode(value, context, owner)
 
 

@@ -56,7 +56,7 @@ from contentmodel.events import (
     with_contents,
 )
 from contentmodel.response import ChatResponse
-from contentmodel_adapters.common.pairs.provider_state import ITEM
+from contentmodel_adapters.common.reasoning import ITEM
 from contentmodel_adapters.openai.responses.items import API, CITATIONS, TABLE, ItemIds, with_id
 from contentmodel_adapters.openai.responses.table import decode_item, decode_items
 

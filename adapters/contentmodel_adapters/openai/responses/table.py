@@ -78,8 +78,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.common.answer import OnlyChoice, misfits
 from contentmodel_adapters.common.citations import whole_citations
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
-from contentmodel_adapters.common.pairs.provider_state import ITEM
-from contentmodel_adapters.common.reasoning import MAKERS, decode_parts, maker_of, unknown_part_of
+from contentmodel_adapters.common.reasoning import ITEM, MAKERS, decode_parts, maker_of, unknown_part_of
 from contentmodel_adapters.common.replay import Change, Replay
 from contentmodel_adapters.common.schema_adaptation import fits_strict_mode
 from contentmodel_adapters.openai.responses.items import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
+from itertools import repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -225,7 +226,7 @@ class Encoded:
             return pruned([model.loss(pending) for pending in pending_losses])
         wire = self._source[1].paths(self._source[0])
         losses: list[Loss] = []
-        as_text: list[Loss] = []
+        as_text: list[tuple[Loss, Any]] = []
         for pending in pending_losses:
             model.above = None if pending.above is None else model.source(pending.above)
             if pending.reason is OPAQUE_STATE and wire.is_inside(pending.owner):
@@ -233,9 +234,11 @@ class Encoded:
             found = wire.losses(pending, model)
             losses += found
             if pending.field is None and pending.reason.code in _AS_TEXT and _is_sign(pending.owner):
-                as_text += found
-        # A flag has no value of its own that a text could contain.
-        signs = {loss.path for loss in as_text if value_at(self._source[0], loss.path) is not True}
+                as_text += zip(found, repeat(pending.owner))
+        # The text of a flag is its name.
+        signs = {
+            loss.path for loss, sign in as_text if value_at(self._source[0], loss.path) in (sign.code, sign.message)
+        }
         if signs:
             losses = [reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])]
         return pruned(losses)

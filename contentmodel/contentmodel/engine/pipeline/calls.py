@@ -496,12 +496,12 @@ def with_whole_guests(
         for message in request.messages
         if not is_native(message, context)
         for content in message.contents
-        if content.extra is not None and GUEST.of(content, context.api) is not None
+        if isinstance(content, ToolCallContent | ToolResultContent) and context.is_own(content)
     ]
     if not guests:
         return request
     ids: dict[bool, set[Any]] = {
-        is_call: {getattr(guest, "call_id", None) for guest in guests if isinstance(guest, ToolCallContent) is is_call}
+        is_call: {guest.call_id for guest in guests if isinstance(guest, ToolCallContent) is is_call}
         for is_call in (True, False)
     }
     contents = [content for message in request.messages for content in message.contents]
@@ -511,8 +511,7 @@ def with_whole_guests(
     refused = {
         id(guest)
         for guest in guests
-        if getattr(guest, "call_id", None) not in whole
-        or (accepts is not None and not accepts(guest, request, context))
+        if guest.call_id not in whole or (accepts is not None and not accepts(guest, request, context))
     }
     if not refused:
         return request
@@ -525,7 +524,7 @@ def with_whole_guests(
 
 def without_guest(content: Any, context: EncodeContext) -> Any:
     """Return a content that is no guest of the target: it is handled like a content of another API."""
-    if content.extra is None or GUEST.of(content, context.api) is None:
+    if not context.is_own(content):
         return content
     own = {key: value for key, value in content.extra[context.api].items() if key != GUEST.key}
     return context.replace(content, extra={**content.extra, context.api: own})

@@ -603,13 +603,19 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
 
 
 def normalized_message(
-    message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = frozenset()
+    message: ChatMessage,
+    context: EncodeContext,
+    cited: frozenset[Source] = frozenset(),
+    kept: Collection[int] = (),
 ) -> ChatMessage:
-    """Return a message of an answer of another API without provider-specific values."""
+    """Return a message of an answer of another API without provider-specific values.
+
+    `kept` are the indexes of the contents that are unchanged.
+    """
     context.message = message
     contents: list[AIContent] = []
     for context.index, content in enumerate(message.contents):
-        made = lowered(content, context, cited)
+        made = content if context.index in kept else lowered(content, context, cited)
         contents += (content,) if made is content else recorded(content, made, context)
     return context.with_contents(message, contents)
 

@@ -485,6 +485,7 @@ def leaves_out_citations(text: TextContent, context: EncodeContext) -> bool:
         return False
     for citation in text.annotations:
         context.report_loss(citation, None, reasons.NO_FIELD)
+    context.leave_residue(text, own=True)
     return True
 
 

@@ -167,6 +167,26 @@ class Words(Leaf):
         return next((word for word, own in self._words if same(own, value)), MISFIT)
 
 
+class Either(Leaf):
+    """A value that a part has at the first of some paths that it has. New parts have it at the first of all."""
+
+    keeps = True
+
+    def __init__(self, number: int, *classes: type, required: bool = False, repeats: bool = False) -> None:
+        """Create the leaf. `number` is the number of the paths."""
+        super().__init__(*classes, required=required)
+        self.number, self.repeats = number, range(number) if repeats else ()
+
+    def to_block(self, value: tuple[Any, ...]) -> Any:
+        return next(one for one in value if one is not None)
+
+    def to_part(self, value: Any) -> Any:
+        return value, *(NOTHING for _ in range(self.number - 1))
+
+    def description(self, at: int | None = None) -> JsonObject:
+        return {**super().description(), "either": [at, self.number]}
+
+
 class OnlyText(Leaf):
     """The only text of a list of a part. An empty list is no text."""
 
@@ -213,9 +233,9 @@ class Each(Leaf):
 
     part_classes = block_classes = (list,)
 
-    def __init__(self, *forms: Form, required: bool = False) -> None:
+    def __init__(self, *forms: Form, required: bool = False, examples: Sequence[Any] = ()) -> None:
         super().__init__(required=required)
-        self._forms = forms
+        self._forms, self.examples = forms, examples
 
     def to_block(self, value: list[Any]) -> Any:
         found = [spelled(self._forms, item) for item in value]
@@ -351,7 +371,7 @@ class Form:
             values = [_read(whole, path_keys(path)) for path in paths] if leaf.repeats else []
             is_set = [value is not NOTHING and value is not None and value not in ({}, [], "") for value in values]
             # Of several paths, one must have the value.
-            enough = sum(is_set) > 1 or len(values) == 1
+            enough = sum(is_set) > 1 or len(values) == 1 or leaf.__class__ is Either
             found += [path for at, path in enumerate(paths) if enough and at in leaf.repeats and is_set[at]]
         found += [path for path in self.of_call if path in usual and path in whole]
         for path, value in self.adds.items():
@@ -553,7 +573,11 @@ def _with_value(wire: Any, keys: _Keys, values: JsonArray) -> Any:
     first, *rest = keys
     held = wire if wire.__class__ is dict else {}
     if rest and (values or first in held):
-        return {**held, first: _with_value(held.get(first), (*rest,), values)}
+        inner = _with_value(held.get(first), (*rest,), values)
+        if inner or not held.get(first):
+            return {**held, first: inner}
+        # The object had only the value.
+        values = []
     others = {key: value for key, value in held.items() if key != first}
     return {**others, first: values[0]} if values else others
 

@@ -38,7 +38,7 @@ from contentmodel.engine.table.hints import GUEST, MINTED, REPEATED, Hint, escap
 from contentmodel.engine.table.nested import Blocks
 from contentmodel.engine.table.respelling import KEYS
 from contentmodel.engine.table.unions import Union
-from contentmodel.errors import DecodeError
+from contentmodel.errors import DecodeError, UnknownApiError
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 
@@ -56,7 +56,8 @@ class Parts(NamedTuple):
     `issuer` has the name of the provider, if parts have one, `call_id` the id of the call, and `file_id` that of the
     call which made a file. `implied` are values that a block implies: a part with another value of such a field is no
     guest. `texts` are fields with an object or its JSON text. `usual` are fields whose usual values follow from the
-    block. If `is_joined`, a call and its result are the halves of one part.
+    block. If `is_joined`, a call and its result are the halves of one part. `around` is the path of the name of the
+    provider in the object that has the list of parts, if they have none.
     """
 
     issuer: str
@@ -66,6 +67,7 @@ class Parts(NamedTuple):
     texts: Sequence[str] = ()
     usual: Sequence[str] = ()
     is_joined: bool = False
+    around: str = ""
 
 
 class Group(NamedTuple):
@@ -113,6 +115,12 @@ class Provider(Other):
             return []
         return [message for choice in answer.choices for message in choice.messages]
 
+    def blocks(self, content: AIContent) -> JsonArray:
+        """Encode a content of the provider as blocks. The losses are not reported."""
+        return self.adapter.encode_blocks(
+            [content], EncodeContext(self.api, self.adapter.issuer, "request", None, self.origin)
+        )
+
     def write(self, messages: Sequence[ChatMessage], context: EncodeContext) -> JsonObject:
         """Encode messages of the provider with its table, without steps: the inverse of `read`. Report the losses."""
         inner = EncodeContext(self.api, self.adapter.issuer, "request", None, self.origin)
@@ -121,6 +129,61 @@ class Provider(Other):
         payload = self.adapter.request.encode(request, inner)
         Encoded(payload, request, inner).hand_over(context)
         return payload
+
+
+class Values:
+    """The values of a provider's items that a format keeps with contents of its own, in their residue.
+
+    `types` are the classes of these contents. `paths` are the dotted paths of each value, by its name in the item. The
+    first one with a value counts. `is_made` returns from the residue, and from the provider of the message, whether the
+    provider made the item, if the paths do not show it.
+    """
+
+    def __init__(
+        self,
+        api: str,
+        types: tuple[type[AIContent], ...],
+        paths: Mapping[str, Sequence[str]],
+        is_made: Callable[[JsonObject, str | None], bool] = lambda residue, issuer: True,
+    ) -> None:
+        self._api, self._types, self._paths, self._is_made = api, types, paths, is_made
+
+    def read(self, content: AIContent) -> JsonObject:
+        """Return the values that are kept with a content, by their names in the item."""
+        residue = (content.extra or {}).get(self._api, {}) if isinstance(content, self._types) else {}
+        found = {name: self._place(residue, name) for name in self._paths} if residue else {}
+        return {name: wire_at(residue, path) for name, path in found.items() if path is not None}
+
+    def are_made(self, content: AIContent, origin: Origin) -> bool:
+        """Return whether the provider made the item of a content. `origin` is that of its message."""
+        return self._is_made((content.extra or {}).get(self._api, {}), origin.issuer)
+
+    def without(self, content: AIContent, names: Iterable[str]) -> dict[str, JsonObject]:
+        """Return the residue of a content without the values of these names, and without objects that become empty."""
+        extra = {**(content.extra or {})}
+        residue = extra.pop(self._api, {})
+        for path in [self._place(residue, name) for name in names]:
+            residue = residue if path is None else _without(residue, path_keys(path))
+        return {**extra, self._api: residue} if residue else extra
+
+    def _place(self, residue: JsonObject, name: str) -> str | None:
+        return next((path for path in self._paths[name] if wire_at(residue, path) is not None), None)
+
+
+def _without(wire: JsonObject, keys: Sequence[str]) -> JsonObject:
+    first, *rest = keys
+    left = _without(wire[first], rest) if rest else {}
+    return {**{key: value for key, value in wire.items() if key != first}, **({first: left} if left else {})}
+
+
+def values_in(message: ChatMessage, api: str) -> Values | None:
+    """Return the values of an API that the format of a message keeps; None if there are none."""
+    try:
+        found = None if message.origin is None else Other(message.origin.api).adapter
+    except UnknownApiError:
+        return None
+    table = getattr(found, "table", None)
+    return None if table is None else table.of_items.get(api)
 
 
 class Guest(Provider):
@@ -147,7 +210,7 @@ class Guest(Provider):
     def describe(self) -> JsonObject:
         """Return the guest as data, for documentation, coverage and generators."""
         own = {"api": self.api, "issuers": list(self.issuers)}
-        names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id")}
+        names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id", "around")}
         return {
             **own,
             "parts": {

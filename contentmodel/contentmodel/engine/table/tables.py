@@ -19,7 +19,7 @@ from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec, EnumString
 from contentmodel.engine.table.fields import Field
 from contentmodel.engine.table.forms import Form
-from contentmodel.engine.table.guests import Guest, Parts
+from contentmodel.engine.table.guests import Guest, Parts, Values
 from contentmodel.engine.table.rows import PairRow, Row, Spec
 from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.unions import Union
@@ -55,6 +55,8 @@ class Table:
         self.values: dict[str, tuple[str, ...]] = {}
         self.kept: dict[str, tuple[str, ...]] = {}
         self.guests: list[Guest] = []
+        self.of_items: dict[str, Values] = {}
+        """The values of items of other APIs that the format keeps with contents of its own."""
 
     def record(
         self, name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any
@@ -80,6 +82,10 @@ class Table:
         made = Guest(api, issuers, forms, parts, **options)
         self.guests.append(made)
         return made
+
+    def keep_of_items(self, api: str, *values: Any, **options: Any) -> None:
+        """Declare the values of an API's items that the format keeps with contents of its own, as `Values` does."""
+        self.of_items[api] = Values(self.api, *values, **options)
 
     def known_values(self, name: str, *values: object) -> None:
         """Declare the known values of one field. Other values pass through."""

@@ -8,12 +8,13 @@ from contentmodel.authoring import content_step, media, objects_of, text_of, tra
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import approvals, documents
-from contentmodel_adapters.common.pairs.provider_state import OF_ITEMS
 from contentmodel_adapters.frameworks.ai_sdk import parts as ai_sdk
 from contentmodel_adapters.frameworks.ai_sdk.approvals import with_functions, with_server_approvals
 from contentmodel_adapters.frameworks.ai_sdk.model.blocks import API, GUESTS, OPTIONS, TABLE, decode_part
 from contentmodel_adapters.frameworks.ai_sdk.model.messages import Messages
 from contentmodel_adapters.frameworks.ai_sdk.model.rules import RULES
+from contentmodel_adapters.frameworks.ai_sdk.openai_texts import with_openai_ids
+from contentmodel_adapters.frameworks.provider_state import OF_ITEMS
 
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
@@ -43,7 +44,7 @@ class VercelModelMessages(documents.ListAdapter):
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
-        transcript_step(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),
+        transcript_step(with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=OPTIONS),
         *media.with_readable_media(READS),
         content_step(ai_sdk.with_media_type, *ai_sdk.MEDIA, own="always", needs=ai_sdk.MEDIA),
         documents.WITH_A_TURN,

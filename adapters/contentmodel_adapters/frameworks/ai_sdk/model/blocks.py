@@ -50,6 +50,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel_adapters.frameworks.ai_sdk.guests import guests_of
 from contentmodel_adapters.frameworks.ai_sdk.made_images import OrImage, images, is_made_image
 from contentmodel_adapters.frameworks.ai_sdk.model import older
+from contentmodel_adapters.frameworks.ai_sdk.openai_texts import keep_of_openai
 from contentmodel_adapters.frameworks.ai_sdk.parts import (
     HOSTED_CALLS,
     HOSTED_RESULTS,
@@ -75,6 +76,7 @@ from contentmodel_adapters.frameworks.search_results import OrLinks, links
 API = "vercel-model-messages"
 TABLE = Table(API)
 OPTIONS = "providerOptions"
+keep_of_openai(TABLE, OPTIONS)
 CACHE_POINTS = CachePoints(cache_points(TABLE))
 CACHED: dict[str, Spec] = {f"{OPTIONS}.anthropic.cacheControl": ("cache_point", CACHE_POINTS)}
 CALLERS = callers(TABLE)

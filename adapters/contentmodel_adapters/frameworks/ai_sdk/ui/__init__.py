@@ -19,14 +19,15 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.interop.vercel_ui import is_chunk, read_message
 from contentmodel.request import ChatRequest
 from contentmodel_adapters.common import approvals, documents
-from contentmodel_adapters.common.pairs.provider_state import OF_ITEMS
 from contentmodel_adapters.frameworks.ai_sdk import parts as ai_sdk
 from contentmodel_adapters.frameworks.ai_sdk.approvals import with_functions, with_server_approvals
+from contentmodel_adapters.frameworks.ai_sdk.openai_texts import with_openai_ids
 from contentmodel_adapters.frameworks.ai_sdk.ui import older
 from contentmodel_adapters.frameworks.ai_sdk.ui.blocks import API, METADATA, TABLE
 from contentmodel_adapters.frameworks.ai_sdk.ui.messages import Messages
 from contentmodel_adapters.frameworks.ai_sdk.ui.rules import RULES
 from contentmodel_adapters.frameworks.ai_sdk.ui.tools import GUESTS, decode_half
+from contentmodel_adapters.frameworks.provider_state import OF_ITEMS
 
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, files=False)
 REQUEST = TABLE.record("request", ChatRequest, {"messages": ("messages", Messages())})
@@ -71,7 +72,7 @@ class VercelUIMessages(documents.ListAdapter):
         documents.INSTRUCTIONS,
         *documents.NORMALIZED,
         ai_sdk.WITHOUT_CUSTOM_PARTS,
-        transcript_step(ai_sdk.with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),
+        transcript_step(with_openai_ids, needs=(*OF_ITEMS, TextContent), api=API, at=METADATA),
         *media.with_readable_media(READS),
         content_step(ai_sdk.with_media_type, *ai_sdk.MEDIA, own="always", needs=ai_sdk.MEDIA),
         content_step(ai_sdk.in_base64, native=True, needs=media.TYPES),

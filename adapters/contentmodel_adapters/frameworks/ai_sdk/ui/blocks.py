@@ -33,6 +33,7 @@ from contentmodel.content.outcomes import CompactionContent, ConfigurationConten
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
+from contentmodel_adapters.frameworks.ai_sdk.openai_texts import keep_of_openai
 from contentmodel_adapters.frameworks.ai_sdk.parts import (
     KINDS,
     OF_GOOGLE,
@@ -50,6 +51,7 @@ from contentmodel_adapters.frameworks.ai_sdk.parts import (
 API = "vercel-ui-messages"
 TABLE = Table(API)
 METADATA = "providerMetadata"
+keep_of_openai(TABLE, METADATA)
 CACHE_POINT = cache_points(TABLE)
 CACHED: dict[str, Spec] = {f"{METADATA}.anthropic.cacheControl": ("cache_point", CachePoints(CACHE_POINT))}
 

@@ -266,7 +266,10 @@ _OF_RESPONSE = ("approved", "reason")
 
 
 class ToolPart(msgspec.Struct):
-    """The contents of one tool part: a call, the request for its approval, the response, and the result."""
+    """The contents of one tool part: a call, the request for its approval, the response, and the result.
+
+    The call and the result are unknown contents if they are halves of a block of a provider: see `is_half`.
+    """
 
     call: Any = None
     request: Any = None
@@ -278,28 +281,25 @@ class ToolPart(msgspec.Struct):
     @property
     def is_hosted(self) -> bool:
         """True if the provider runs the tool: the result is in the message of its call."""
-        if _is_half(self.call):
+        if isinstance(self.call, UnknownContent):
             return bool(self.call.block.get("providerExecuted"))
         return getattr(self.call, "executor", None) == "provider"
 
     @property
     def name(self) -> Any:
         """The name of the tool."""
-        return name_of(self.call.block) if _is_half(self.call) else self.call.name
+        return name_of(self.call.block) if isinstance(self.call, UnknownContent) else self.call.name
 
 
 def is_half(content: Any, context: EncodeContext) -> bool:
     """Return whether a content is the fields of a call or a result that is a block of a provider: see `with_guests`."""
-    if not _is_half(content) or content.api != API:
+    if not isinstance(content, UnknownContent) or content.api != API:
         return False
-    original, originals = content, context.originals()
+    original: object = content
+    originals = context.originals()
     while original.__class__ is UnknownContent and id(original) in originals:
         original = originals[id(original)]
     return isinstance(original, ToolCallContent | ToolResultContent)
-
-
-def _is_half(content: Any) -> bool:
-    return content.__class__ is UnknownContent
 
 
 def is_result(half: UnknownContent) -> bool:
@@ -501,15 +501,17 @@ def encode_tool(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
                 context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
     elif part.is_hosted:
         for content in (part.call, part.result):
-            if content is not None and not _is_half(content):
+            if content is not None and not isinstance(content, UnknownContent):
                 report_kind(content, part.name, context)
-    wire: dict[str, Any] = {**part.call.block} if _is_half(part.call) else CALLS.encode_one(part.call, context)
+    wire: dict[str, Any] = (
+        {**part.call.block} if isinstance(part.call, UnknownContent) else CALLS.encode_one(part.call, context)
+    )
     if context.completes:
         _fit(part, context)
     state, status = _state_of(part), getattr(part.call, "status", None)
     if part.request is not None or part.response is not None:
         wire["approval"] = _encode_approval(part, context)
-    if part.result is not None and _is_half(part.result):
+    if part.result is not None and isinstance(part.result, UnknownContent):
         wire.update(part.result.block)
     elif part.result is not None:
         wire.update(_encode_result(part, context))
@@ -528,7 +530,7 @@ def _fit(part: ToolPart, context: EncodeContext) -> None:
             if content is not None:
                 context.report_loss(content, None, reasons.NO_FIELD)
         part.request = part.response = None
-    if part.result is None or part.response is None or _is_half(part.result):
+    if part.result is None or part.response is None or isinstance(part.result, UnknownContent):
         return
     if part.response.approved is False and part.result.outcome != "denied":
         denied = context.replace(part.result, outcome="denied", is_error=True)
@@ -552,7 +554,9 @@ def _encode_approval(part: ToolPart, context: EncodeContext) -> dict[str, Any]:
     if request is None:
         return wire
     wire.update(APPROVAL.encode(request, context))
-    call: Any = context.originals().get(id(part.call), part.call) if _is_half(part.call) else part.call
+    call: Any = (
+        context.originals().get(id(part.call), part.call) if isinstance(part.call, UnknownContent) else part.call
+    )
     report_request(request, call, context)
     original = approval_id(request)
     if original is not None and request.request_id == call.call_id:

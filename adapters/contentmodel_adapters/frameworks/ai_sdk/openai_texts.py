@@ -11,19 +11,50 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, hints, list_of, objects_of
+from contentmodel.authoring import EncodeContext, Table, guests, hints, is_native, list_of, objects_of
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel_adapters.common.pairs.kept_results import items_of
-from contentmodel_adapters.common.pairs.provider_state import ITEM, RESPONSES
+from contentmodel.message import ChatMessage
+from contentmodel_adapters.common.reasoning import ITEM, RESPONSES
+from contentmodel_adapters.frameworks.ai_sdk.spelling import ISSUERS
+from contentmodel_adapters.frameworks.provider_state import with_item_ids
 
 _OF_FILE = ("file_citation", "container_file_citation")
 ISSUER = "openai"
+OPENAI = guests.Provider(RESPONSES)
 Fields = dict[str, Any]
 
 
-def with_text_items(
+def keep_of_openai(table: Table, at: str) -> None:
+    """Declare the values of OpenAI's items that the SDK keeps with texts and reasoning, in the field `at`."""
+    names = {"id": "itemId", "phase": "phase", "annotations": "annotations"}
+    paths = {name: [f"{at}.{issuer}.{key}" for issuer in ISSUERS] for name, key in names.items()}
+    table.keep_of_items(RESPONSES, (TextContent, ReasoningContent), paths)
+
+
+def with_openai_ids(messages: list[ChatMessage], context: EncodeContext, *, api: str, at: str) -> list[ChatMessage]:
+    """Return the messages with the values of OpenAI's items in the field `at` of reasoning, compactions and texts.
+
+    Without an id, the SDK sends no compaction, and only that part of reasoning that has the encrypted content.
+    """
+    return [message if is_native(message, context) else _with_ids(message, context, api, at) for message in messages]
+
+
+def _with_ids(message: ChatMessage, context: EncodeContext, api: str, at: str) -> ChatMessage:
+    contents: Iterable[AIContent] = [
+        content
+        if item_id is None
+        else context.replace(content, extra={**(content.extra or {}), api: {at: {"openai": {"itemId": item_id}}}})
+        for content, item_id in with_item_ids(message.contents)
+    ]
+    if message.role == "assistant" and message.origin is not None and message.origin.api == RESPONSES:
+        contents = _with_text_items(contents, context, at=at, has_citations=at == "providerMetadata")
+    return context.with_contents(message, list(contents))
+
+
+def _with_text_items(
     contents: Iterable[AIContent], context: EncodeContext, *, at: str, has_citations: bool
 ) -> Iterator[AIContent]:
     """Yield contents of the Responses API. Texts have the values of their items in the field `at`.
@@ -52,7 +83,7 @@ def _annotations_of(content: TextContent, item: Fields) -> list[Fields] | None:
     if not content.annotations:
         return []
     # Only a part of an item has annotations.
-    items = items_of(ITEM.on(content, RESPONSES, item))
+    items = OPENAI.blocks(ITEM.on(content, RESPONSES, item))
     part = next((part for one in items for part in objects_of(one, "content")), {})
     found = objects_of(part, "annotations")
     return found if len(found) == len(list_of(part, "annotations")) == len(content.annotations) else None
