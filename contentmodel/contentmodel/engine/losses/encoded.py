@@ -236,9 +236,7 @@ class Encoded:
             if pending.field is None and pending.reason.code in _AS_TEXT and _is_sign(pending.owner):
                 as_text += zip(found, repeat(pending.owner))
         # The text of a flag is its name.
-        signs = {
-            loss.path for loss, sign in as_text if value_at(self._source[0], loss.path) in (sign.code, sign.message)
-        }
+        signs = {loss.path for loss, sign in as_text if _is_text_of(sign, value_at(self._source[0], loss.path))}
         if signs:
             losses = [reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])]
         return pruned(losses)
@@ -345,6 +343,12 @@ _AS_TEXT = ("as-text", "error-as-text")
 def _is_sign(owner: object) -> bool:
     """Return whether a value was made of a field that reports a failure."""
     return any(FAILURE.read(own) == "sign" for own in (getattr(owner, "extra", None) or {}).values())
+
+
+def _is_text_of(error: Any, value: object) -> bool:
+    """Return whether the text of an error says the value of its sign: a code, a message, or the code of an exit."""
+    details = error.details if isinstance(error.details, dict) else {}
+    return value in (error.code, error.message) or (value.__class__ is int and value in details.values())
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
