@@ -33,6 +33,8 @@ from stream_tables import StreamBench
 from transcripts import APIS, Census, census, long_answer, request, response, short_answer, transcript
 
 import contentmodel
+from contentmodel.engine.lanes.lane import Lane
+from contentmodel.engine.losses.encoded import Encoded
 
 ANTHROPIC, CHAT, RESPONSES, GOOGLE = APIS
 PAIRS = (
@@ -51,6 +53,10 @@ FLOOR = "msgspec (the floor)"
 FLOOR_INPUT = "msgspec, the input encoded again"
 OURS = "contentmodel"
 OURS_LOSSES = "contentmodel, with losses"
+FIRST = "contentmodel, first of a shape"
+FIRST_LOSSES = "the same, with losses"
+VARIANTS = 3
+"""The payloads that a library converts in turn. They have the same shapes and other values."""
 
 _parse = msgspec.json.Decoder().decode
 _write = msgspec.json.Encoder().encode
@@ -90,41 +96,52 @@ class Bench:
 
     # -- from one API to another ---------------------------------------------------------------------------------
 
-    def conversions(self, kind: str, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
-        """Measure the floor, this library and the peers, for each pair of APIs."""
-        names = (OURS, OURS_LOSSES, *(peer.name for peer in self.peers))
+    def conversions(self, kind: str, title: str, payload_of: Callable[[str, int], dict[str, Any]]) -> None:
+        """Measure the floor, this library and the peers, for each pair of APIs. `payload_of` takes a variant, too."""
+        peers = [peer.name for peer in self.peers]
+        names = (OURS, OURS_LOSSES, FIRST, FIRST_LOSSES, *peers)
         ratios = Table(f"{title}, times the floor", ("", "bytes", "floor", *names))
-        missing = Table(f"{title}, missing from the output", ("", "input has", *names[:1], *names[2:]))
+        missing = Table(f"{title}, missing from the output", ("", "input has", OURS, *peers))
         for source, target in PAIRS:
             if source not in self.apis or target not in self.apis:
                 continue
-            data = _write(payload_of(source))
-            result = self._conversion(kind, source, target, data)
+            variants = [_write(payload_of(source, number)) for number in range(VARIANTS)]
+            data = variants[0]
+            result = self._conversion(kind, source, target, variants)
             self.report.detail(_detail(f"{title}: {source} to {target} ({len(data):,} bytes)", result))
             floor = result.timings[FLOOR]
             multiples = (
                 times(result.timings[name].best / floor.best) if name in result.timings else "-" for name in names
             )
             pair = f"{source} to {target}"
-            ratios.row(pair, f"{len(data):,}", milliseconds(floor.best), *multiples)
-            lost = (result.lost.get(name, "not measured") for name in names if name != OURS_LOSSES)
+            ratios.row(pair, f"{len(data):,}", milliseconds(floor.best / VARIANTS), *multiples)
+            lost = (result.lost.get(name, "not measured") for name in (OURS, *peers))
             missing.row(pair, result.has, *lost)
             for name, reason in result.failures.items():
                 self.report.unmeasured(name, f"{kind}, {pair}", reason)
         self.report.add(ratios)
         self.report.add(missing)
 
-    def _conversion(self, kind: str, source: str, target: str, data: bytes) -> Result:
+    def _conversion(self, kind: str, source: str, target: str, variants: list[bytes]) -> Result:
+        data = variants[0]
         contents = census(source, _parse(data))
-        encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
-        payload = encoded.payload
+        outputs = [contentmodel.convert(one, source=source, target=target, kind=kind) for one in variants]
         result = Result(_described(contents))
-        result.lost[OURS] = f"{_missing(contents, census(target, payload))} ({_count(encoded.losses)} listed)"
+        lost = f"{_missing(contents, census(target, outputs[0].payload))} ({_count(outputs[0].losses)} listed)"
+        result.lost[OURS] = lost
+        pairs = [(one, output.payload) for one, output in zip(variants, outputs, strict=True)]
+        first = _by_model(source, target, kind)
+
+        def ours(one: bytes) -> Encoded:
+            return contentmodel.convert(one, source=source, target=target, kind=kind)
+
         contenders: dict[str, Work] = {
-            FLOOR: lambda: (_parse(data), _write(payload)),
-            FLOOR_INPUT: lambda: _write(_parse(data)),
-            OURS: lambda: contentmodel.convert(data, source=source, target=target, kind=kind).to_json(),
-            OURS_LOSSES: lambda: _with_losses(data, source, target, kind),
+            FLOOR: lambda: [(_parse(one), _write(payload)) for one, payload in pairs],
+            FLOOR_INPUT: lambda: [_write(_parse(one)) for one in variants],
+            OURS: lambda: [ours(one).to_json() for one in variants],
+            OURS_LOSSES: lambda: [_with_losses(ours(one)) for one in variants],
+            FIRST: lambda: [first(one).to_json() for one in variants],
+            FIRST_LOSSES: lambda: [_with_losses(first(one)) for one in variants],
         }
         for peer in self.peers:
             convert = (peer.requests if kind == "request" else peer.responses).get((source, target))
@@ -137,7 +154,7 @@ class Bench:
             except Exception as error:
                 result.failures[peer.name] = f"fails: {type(error).__name__}: {_first_line(error)}"
                 continue
-            contenders[peer.name] = partial(convert, data)
+            contenders[peer.name] = partial(_each, convert, variants)
         result.timings = self.measured(contenders)
         return result
 
@@ -162,7 +179,9 @@ class Bench:
 
     def others(self, kind: str, title: str, payload: dict[str, Any]) -> None:
         """Measure a payload of Anthropic converted to each other API, and back."""
-        table = Table(f"{title}, other providers, times the floor", ("", "bytes", "floor", OURS, OURS_LOSSES))
+        table = Table(
+            f"{title}, other providers, times the floor", ("", "bytes", "floor", OURS, OURS_LOSSES, FIRST, FIRST_LOSSES)
+        )
         for api in filter(self._loads, OTHERS):
             there = contentmodel.convert(payload, source=ANTHROPIC, target=api, kind=kind).payload
             self._other_row(table, kind, ANTHROPIC, api, _write(payload))
@@ -171,14 +190,17 @@ class Bench:
 
     def _other_row(self, table: Table, kind: str, source: str, target: str, data: bytes) -> None:
         payload = contentmodel.convert(data, source=source, target=target, kind=kind).payload
+        first = _by_model(source, target, kind)
         contenders: dict[str, Work] = {
             FLOOR: lambda: (_parse(data), _write(payload)),
             OURS: lambda: contentmodel.convert(data, source=source, target=target, kind=kind).to_json(),
-            OURS_LOSSES: lambda: _with_losses(data, source, target, kind),
+            OURS_LOSSES: lambda: _with_losses(contentmodel.convert(data, source=source, target=target, kind=kind)),
+            FIRST: lambda: first(data).to_json(),
+            FIRST_LOSSES: lambda: _with_losses(first(data)),
         }
         timings = self.measured(contenders, self.seconds / 2)
         floor = timings[FLOOR].best
-        multiples = (times(timings[name].best / floor) for name in (OURS, OURS_LOSSES))
+        multiples = (times(timings[name].best / floor) for name in (OURS, OURS_LOSSES, FIRST, FIRST_LOSSES))
         table.row(f"{source} to {target}", f"{len(data):,}", milliseconds(floor), *multiples)
 
     # -- the same API --------------------------------------------------------------------------------------------
@@ -284,9 +306,20 @@ def _decode_and_encode(decode: Callable[[bytes], Any], encode: Callable[[Any], A
     return encode(decode(data)).to_json()
 
 
-def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[bytes, Any]:
-    encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
+def _with_losses(encoded: Encoded) -> tuple[bytes, Any]:
     return encoded.to_json(), encoded.losses
+
+
+def _by_model(source: str, target: str, kind: str) -> Callable[[bytes], Encoded]:
+    """Return the conversion of a payload as if none of its shape had been converted before."""
+    reader: Any = contentmodel.adapter(source)
+    lane = Lane(reader, contentmodel.adapter(target), None)  # type: ignore[arg-type]
+    convert = lane.request_by_model if kind == "request" else lane.answer_by_model
+    return lambda data: convert(_parse(data))
+
+
+def _each(convert: Callable[[bytes], Any], variants: list[bytes]) -> list[Any]:
+    return [convert(one) for one in variants]
 
 
 def _described(contents: Census) -> str:
@@ -393,12 +426,15 @@ def main() -> None:
 
 def _payloads(bench: Bench, corpus: Path | None) -> None:
     """Add the tables of requests and answers."""
-    conversation = transcript(TURNS)
-    short, long = short_answer(), long_answer()
+    conversation, long = transcript(TURNS), long_answer()
     bench.report.about_peers(bench.peers)
-    bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, conversation))
-    bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
-    bench.conversions("response", "Long answer", lambda api: response(api, long))
+    bench.conversions(
+        "request", f"Request of {TURNS} turns", lambda api, number: request(api, transcript(TURNS, 5 + number))
+    )
+    bench.conversions(
+        "response", "Answer with two tool calls", lambda api, number: response(api, short_answer(11 + number))
+    )
+    bench.conversions("response", "Long answer", lambda api, number: response(api, long_answer(13 + number)))
     bench.others("request", f"Request of {TURNS} turns", request(ANTHROPIC, conversation))
     bench.others("response", "Long answer", response(ANTHROPIC, long))
     bench.stages(f"Request of {TURNS} turns, its stages, times the floor", lambda api: request(api, conversation))

@@ -7,7 +7,6 @@ A template is kept only if it makes that of three payloads: the first one, and t
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -236,9 +235,7 @@ class Code:
         self._check("w0", wire, kinds, "$")
         self._compare()
         source = "\n".join([*self._lines, f"    return {output}", ""])
-        name = f"<template {id(self)}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-        exec(compile(source, name, "exec"), self._objects)
+        exec(compile(source, "<template>", "exec"), self._objects)
         fill: Callable[[Json], Json] = self._objects["fill"]
         return fill
 
