@@ -250,9 +250,7 @@ class Code:
             if first != path:
                 self._refuse(f"{name} != {self._passing.names[first]}")
             else:
-                self._refuse(
-                    f"{name}.__class__ is not {of.__name__} or not {self._bound(kind.test_for(value))}({name})"
-                )
+                self._check_kind(name, value, kind)
         elif of is dict or of is list:
             others = f"(*{name},) != {(*value,)!r}" if of is dict else f"len({name}) != {len(value)}"
             self._refuse(f"{name}.__class__ is not {of.__name__} or {others}")
@@ -262,6 +260,17 @@ class Code:
         else:
             is_other = f"{name} is not {value!r}" if value is None or of is bool else f"{name} != {value!r}"
             self._refuse(is_other if " is not " in is_other else f"{is_other} or {name}.__class__ is not {of.__name__}")
+
+    def _check_kind(self, name: str, value: Json, kind: Kind) -> None:
+        """Add the check that a value passes."""
+        test, quick = f"{self._bound(kind.test_for(value))}({name})", kind.quick(value).format(name)
+        is_like = f"({quick} or {test})" if quick else test
+        self._refuse(f"{name}.__class__ is not {value.__class__.__name__} or not {is_like}")
+        if kind is PROSE:
+            # Some fields repeat a text, which is then read once.
+            self._refuse(f"len({name}) < {_SHORT} and {name} in {self._bound(self._passing.words)}")
+            for sentence in self._passing.sentences:
+                self._refuse(f"{name} == {self._bound(sentence)}")
 
     def _check_items(self, values: str, items: Sequence[tuple[str, Json]], kinds: Mapping[str, Kind]) -> None:
         names = []
