@@ -110,7 +110,7 @@ class TableAdapter:
     requires: Mapping[str, type] = {}
     """The required fields of a request, with their JSON classes."""
     has_lane = False
-    """True if conversions of answers depend only on what `engine/lanes/values.py` says. The law `lanes` checks it."""
+    """True if conversions depend only on what `engine/lanes/values.py` says. The law `lanes` checks it."""
     model_field = "model"
     """The field of a payload that names the model."""
     takes_only = False

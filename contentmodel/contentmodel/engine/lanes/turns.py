@@ -68,7 +68,7 @@ Use: TypeAlias = tuple[int, bool]
 
 
 def roles_of(messages: JsonArray) -> list[object]:
-    """Return what each wire message says of its role; None for one that says nothing, and for all if one is odd."""
+    """Return the role and the type of each wire message. If one of them cannot be a key, return None for all."""
     roles: list[object] = [(m.get("role"), m.get("type")) if m.__class__ is dict else None for m in messages]
     try:
         frozenset(roles)

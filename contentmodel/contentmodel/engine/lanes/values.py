@@ -74,6 +74,11 @@ _LETTERS = re.compile(r"[A-Za-z0-9]+").fullmatch
 _WITH_DASHES = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 
 
+def _prefix_of(text: str) -> str:
+    """Return the beginning of an id up to its first underscore; "" without one."""
+    return text[: text.find("_") + 1]
+
+
 @lru_cache(maxsize=256)
 def _test_of_id(prefix: str, length: int, *, has_dashes: bool) -> Test:
     letters = "(?=.*[_-])[A-Za-z0-9_-]" if has_dashes else "[A-Za-z0-9]"
@@ -82,7 +87,7 @@ def _test_of_id(prefix: str, length: int, *, has_dashes: bool) -> Test:
 
 
 def _id_test(text: str) -> Test | None:
-    prefix = text[: text.find("_") + 1]
+    prefix = _prefix_of(text)
     letters = text[len(prefix) :]
     if not _WITH_DASHES(letters) or is_minted_id(text):
         return None
@@ -90,13 +95,13 @@ def _id_test(text: str) -> Test | None:
 
 
 def _like_id(text: str, salt: str) -> str:
-    prefix = text[: text.find("_") + 1]
+    prefix = _prefix_of(text)
     made = _digits(salt, len(text) - len(prefix))
     return prefix + (made if _LETTERS(text[len(prefix) :]) else f"{made[:-1]}-")
 
 
 def _quick_id(text: str) -> str:
-    prefix = text[: text.find("_") + 1]
+    prefix = _prefix_of(text)
     length = len(text) - len(prefix)
     # A minted id has at most nine digits after its prefix.
     if length <= 9 or not _LETTERS(text[len(prefix) :]):
@@ -155,7 +160,7 @@ def _like_token(text: str, salt: str) -> str:
 
 
 def _quick_token(text: str) -> str:
-    quick, letters = _quick_id(text), f"{{0}}[{text.find('_') + 1}:]"
+    quick, letters = _quick_id(text), f"{{0}}[{len(_prefix_of(text))}:]"
     return quick and f"{quick} and not {letters}.isalpha() and not {letters}.isdigit()"
 
 

@@ -91,7 +91,7 @@ _MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9}
 _ANNOUNCES = "[media of this result follow:"
 _ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]")
 
-MARKS = (*(f"[{words} " for words in ("output of tool call", "late result of tool call")), _BEGINS, BEGUN, CONTINUE)
+MARKS = (*(label.write("").removesuffix("]") for label in (APART, LATE)), _BEGINS, BEGUN, CONTINUE)
 """The beginnings of texts that say more than other texts."""
 
 
