@@ -161,7 +161,8 @@ def _like_token(text: str, salt: str) -> str:
 
 def _quick_token(text: str) -> str:
     quick, letters = _quick_id(text), f"{{0}}[{len(_prefix_of(text))}:]"
-    return quick and f"{quick} and not {letters}.isalpha() and not {letters}.isdigit()"
+    # Only letters differ in their case.
+    return quick and f"{quick} and not {letters}.isalpha() and {letters}.lower() != {letters}.upper()"
 
 
 TOKEN = Kind("token", (str,), _token_test, _like_token, _quick_token)
