@@ -11,7 +11,7 @@ from contentmodel.engine.json import write
 from contentmodel.engine.lanes.lane import Lane
 from contentmodel.engine.lanes.passing import Leaf, leaves, replaced
 from contentmodel.engine.lanes.template import Passing
-from contentmodel.engine.lanes.turns import Found, messages_of
+from contentmodel.engine.lanes.turns import Found
 from contentmodel.engine.lanes.values import CONSTANT, NAME
 from contentmodel.engine.pipeline.sentinels import MARKS
 from contentmodel_conformance import laws
@@ -51,7 +51,7 @@ def lanes(source: Any, target: Any, kind: str, payload: Any) -> None:
         return
     lane = Lane(source, target, None)
     if kind == "request":
-        _compare_turns(lane, messages_of(source), payload)
+        _compare_turns(lane, source.messages_field, payload)
         return
     encoded = lane.answer_by_model(payload)
     template = lane.template_of(payload, encoded)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from contentmodel import makers
 from contentmodel.adapter import RequestsOnly
 from contentmodel.capabilities import Capabilities, CapabilityTable, Host, ListedModel, Range, listing
+from contentmodel.derived import derives
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
 from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents
-from contentmodel.engine.derived import derives
 from contentmodel.engine.json import (
     DUMPERS,
     camel_name,

@@ -39,7 +39,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.derived import derives
+from contentmodel.derived import derives
 from contentmodel.engine.table.hints import minted, with_call_id
 from contentmodel.message import ChatMessage, contents_of
 

@@ -42,6 +42,7 @@ from contentmodel.authoring import (
     TextOrBlocks,
     WholeNumber,
     chat,
+    derives,
     enum_at,
     foreign,
     hints,
@@ -511,8 +512,13 @@ def _encode_citation(citation: Citation, converter: SpanConverter, context: Enco
     if source is not None:
         wire["sources"] = [source]
     if context.completes and citation.span is not None:
-        wire["text"] = converter.text[citation.span.start : citation.span.end]
+        wire["text"] = _cited(converter.text, citation.span.start, citation.span.end)
     return wire
+
+
+@derives
+def _cited(text: str, start: int | None, end: int | None) -> str:
+    return text[start:end]
 
 
 def is_plan_content(content: AIContent) -> bool:

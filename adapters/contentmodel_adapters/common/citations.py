@@ -52,7 +52,7 @@ def placed(
     `titled`: a missing title becomes an empty one.
     """
     span, title = citation.span, citation.title or "" if titled else citation.title
-    points = converter.convert(span or Span(start=0, end=len(converter.text)), unit)
+    points = converter.convert(span, unit)
     start = (points.start or 0) + before
     end = start if points.end is None else points.end + before
     return msgspec.structs.replace(citation, span=Span(start=start, end=end, unit=unit), title=title)

@@ -25,6 +25,8 @@ from contentmodel import (
     TextContent,
     Usage,
 )
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import UNITS
 from contentmodel_conformance.strategies.transcripts import Limits
 
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -83,8 +85,25 @@ def _contents(random: Random, limits: Limits, calls: int) -> list[AIContent]:
         state = Protected(issuer=limits.issuer, kind="signature", data=_id(random, 24))
         contents.append(ReasoningContent(text=_prose(random), protected=state))
     if not calls or random.random() < 0.7:
-        contents.append(TextContent(text=_prose(random)))
+        contents.append(_cited(random) if random.random() < 0.4 else TextContent(text=_prose(random)))
     return [*contents, *(_call(random) for _ in range(calls))]
+
+
+def _cited(random: Random) -> TextContent:
+    """Return a text with citations of pages: of all of it, or of parts in the units of some APIs."""
+    text = random.choice(("", "🙂 ", "Ünï ")) + _prose(random)
+    start = random.choice((0, 3, 9))
+    part = Span(start=start, end=random.choice((start + 8, len(text))), unit=random.choice(UNITS))
+    pages = [
+        Citation(
+            url=f"https://a.example/{random.randrange(10**6)}",
+            title=_prose(random),
+            cited_text=random.choice((None, _prose(random))),
+            span=random.choice((None, part)),
+        )
+        for _ in range(random.choice((1, 1, 2)))
+    ]
+    return TextContent(text=text, annotations=pages)
 
 
 def _call(random: Random) -> FunctionCallContent:

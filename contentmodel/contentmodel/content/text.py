@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation, Span
+from contentmodel.derived import derived
 from contentmodel.engine.json import write
 
 
@@ -101,6 +102,11 @@ def convert_span(text: str, span: Span, unit: str) -> Span:
     return SpanConverter(text).convert(span, unit)
 
 
+def convert_offset(text: str, offset: int, unit: str, target: str) -> int:
+    """Convert an offset in `text` to another unit, as `convert_span` converts those of a span."""
+    return convert_span(text, Span(start=offset, unit=unit), target).start or 0
+
+
 _STEP = 256
 _ENCODINGS = {"utf16": ("utf-16-le", 2), "byte": ("utf-8", 1)}
 
@@ -113,19 +119,23 @@ class SpanConverter:
         self._is_ascii = text.isascii()
         self._marks: dict[str, list[int]] = {}
 
-    def convert(self, span: Span, unit: str) -> Span:
-        """Convert `span` to another unit. Raise ValueError if `unit` is unknown.
+    def convert(self, span: Span | None, unit: str) -> Span:
+        """Convert `span` to another unit; None is the whole text. Raise ValueError if `unit` is unknown.
 
         A span in an unknown unit, such as one of a newer version, becomes the whole text.
         """
-        if span.unit == unit:
+        if span is not None and span.unit == unit:
             return span
         measure("", unit)
-        if span.unit not in _MEASURES:
-            return Span(start=0, end=self._to_unit(len(self.text), unit), unit=unit)
-        start = self._to_unit(self._to_codepoint(span.start or 0, span.unit), unit)
-        end = None if span.end is None else self._to_unit(self._to_codepoint(span.end, span.unit), unit)
-        return Span(start=start, end=end, unit=unit)
+        if span is None or span.unit not in _MEASURES:
+            size = derived(self._to_unit(len(self.text), unit), measure, self.text, unit)
+            return Span(start=0, end=size, unit=unit)
+        end = None if span.end is None else self._offset(span.end, span.unit, unit)
+        return Span(start=self._offset(span.start or 0, span.unit, unit), end=end, unit=unit)
+
+    def _offset(self, offset: int, unit: str, target: str) -> int:
+        made = self._to_unit(self._to_codepoint(offset, unit), target)
+        return derived(made, convert_offset, self.text, offset, unit, target)
 
     def _to_codepoint(self, offset: int, unit: str) -> int:
         if unit == "codepoint":

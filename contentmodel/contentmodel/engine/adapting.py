@@ -267,6 +267,11 @@ class TableAdapter:
         rows = (row for union in self.table.unions.values() for row in union.rows)
         return not self.keeps_approvals and not any(issubclass(row.model, APPROVALS) for row in rows)
 
+    @property
+    def messages_field(self) -> str:
+        """The field of a request with its messages."""
+        return self.conversation or "messages"
+
     def host(self, model: str | None, policies: Mapping[str, str] | None = None) -> Host:
         """Return what the host of a model adds to the API. An API of several hosts overrides this."""
         return NO_HOST

@@ -37,7 +37,7 @@ from contentmodel.authoring import (
     wire_fields,
 )
 from contentmodel.content import hosted
-from contentmodel.content.citations import Citation, Span
+from contentmodel.content.citations import Citation
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.message import ChatMessage, FinishReason
@@ -396,7 +396,7 @@ def _foreign_support(
 ) -> dict[str, Any]:
     """Convert a citation of another API: its page becomes a chunk, its span is counted in bytes."""
     chunk = {"web": {"uri": citation.url, **({"title": citation.title} if citation.title else {})}}
-    span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
+    span = converter.convert(citation.span, "byte")
     if citation.span is not None:
         context.report_loss(citation, "span", reasons.CITATION_UNITS)
     made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])

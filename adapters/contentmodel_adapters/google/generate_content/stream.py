@@ -633,7 +633,7 @@ _TEXTS = (TextContent, ReasoningContent, CompactionContent, ToolResultContent)
 
 def moved(citation: Citation, converter: SpanConverter, before: int) -> Citation:
     """Return the citation of a text that begins at the byte `before` of its part."""
-    span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
+    span = converter.convert(citation.span, "byte")
     end = None if span.end is None else span.end + before
     return msgspec.structs.replace(citation, span=Span(start=(span.start or 0) + before, end=end, unit="byte"))
 

@@ -30,10 +30,10 @@ def counts_without_end(original: Any, number: int) -> bool:
     return number > 0
 
 
-@change(values, "_is_text_of", CHAT, "lanes/agents", other=ANTHROPIC)
-def reads_any_spelling(original: Any, text: str, *, is_compact: bool) -> bool:
+@change(values, "_arguments_in", CHAT, "lanes/agents", other=ANTHROPIC)
+def reads_any_spelling(original: Any, text: str, *, is_compact: bool) -> Any:
     """Take arguments in any spelling, the loss of which is not reported."""
-    return values.read_arguments(text) is not None
+    return values.read_arguments(text)
 
 
 @change(Code, "_compare", CHAT, "lanes/agents", other=ANTHROPIC)

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.lanes.template import Outcome, Template
     from contentmodel.engine.lanes.turns import Turns
     from contentmodel.engine.lanes.values import Kind
-    from contentmodel.engine.losses.loss import Loss
     from contentmodel.engine.pipeline.names import Renames
-    from contentmodel.literals import DocumentForm
 
 _LANES: dict[object, Lane | None] = {}
 """The lanes, by their adapters and policies."""
@@ -68,7 +66,7 @@ class Lane:
 
     def __init__(self, reader: TableAdapter, writer: TableAdapter, policies: Mapping[str, str] | None) -> None:
         """Create the lane from the API of one adapter to that of another."""
-        self._reader, self._writer, self._policies = reader, writer, policies
+        self.reader, self.writer, self._policies = reader, writer, policies
         self._templates: dict[tuple[str, ...], list[Template]] = {}
         self._seen: Counter[int] = Counter()
         self._turns: dict[object, Turns] = {}
@@ -77,9 +75,9 @@ class Lane:
 
     def request(self, payload: Payload, model: str | None = None) -> Encoded:
         """Convert a request, for a model if one is given."""
-        wire = as_json(payload, self._reader.api, self._reader.form)
-        at = self._reader.conversation or "messages"
-        if wire.__class__ is not dict or wire.get(at).__class__ is not list or len(wire[at]) < self.LONG:
+        wire = as_json(payload, self.reader.api, self.reader.form)
+        messages = wire.get(self.reader.messages_field) if wire.__class__ is dict else None
+        if messages.__class__ is not list or len(messages) < self.LONG:
             return self.request_by_model(wire, model)
         return self.turns(wire, model).converted(wire)
 
@@ -87,25 +85,25 @@ class Lane:
         """Return the templates of turns for the model of a request, or for the one that is given."""
         from contentmodel.engine.lanes.turns import Turns
 
-        key = model, wire.get(self._reader.model_field).__class__ is str and wire[self._reader.model_field]
+        key = model, wire.get(self.reader.model_field).__class__ is str and wire[self.reader.model_field]
         turns = self._turns.get(key)
         if turns is None:
             if len(self._turns) >= self.MOST_MODELS:
                 self._turns.clear()
             by_model = partial(self.request_by_model, model=model)
-            turns = self._turns[key] = Turns(self._reader, self._writer, by_model)
+            turns = self._turns[key] = Turns(self.reader, self.writer, by_model)
         return turns
 
     def request_by_model(self, wire: Json, model: str | None = None) -> Encoded:
         """Convert a request through the model."""
-        request, root, context = self._reader.trace_request(wire, is_plain=True)
-        return self._writer.encode_request(request, self._policies, model).trace_to(root, context)
+        request, root, context = self.reader.trace_request(wire, is_plain=True)
+        return self.writer.encode_request(request, self._policies, model).trace_to(root, context)
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def answer(self, payload: Payload) -> Encoded:
         """Convert an answer."""
-        wire = as_json(payload, self._reader.api, self._reader.form)
+        wire = as_json(payload, self.reader.api, self.reader.form)
         if wire.__class__ is not dict:
             return self.answer_by_model(wire)
         templates = self._templates.get((*wire,), [])
@@ -114,13 +112,13 @@ class Lane:
             if made is not None:
                 if at:
                     templates.insert(0, templates.pop(at))
-                return Repeated(made, template, self._writer, self._reader.api, lambda: self.answer_by_model(wire))
+                return Repeated(made, template, self, lambda: self.answer_by_model(wire))
         return self._first(wire)
 
     def answer_by_model(self, wire: Json) -> Encoded:
         """Convert an answer through the model."""
-        response, root, context = self._reader.trace_response(wire, is_plain=True)
-        return self._writer.encode_response(response, self._policies).trace_to(root, context)
+        response, root, context = self.reader.trace_response(wire, is_plain=True)
+        return self.writer.encode_response(response, self._policies).trace_to(root, context)
 
     def _first(self, wire: JsonObject) -> Encoded:
         """Convert an answer that fits no template. Make one if answers of its shape were seen before."""
@@ -189,24 +187,12 @@ def shape_of(value: Json) -> int | None:
 class Repeated(Late):
     """The result of a template."""
 
-    __slots__ = ("_source_of", "_template", "_writer")
+    __slots__ = ()
 
-    def __init__(
-        self, payload: Json, template: Template, writer: TableAdapter, source_api: str, by_model: Callable[[], Encoded]
-    ) -> None:
+    def __init__(self, payload: Json, template: Template, lane: Lane, by_model: Callable[[], Encoded]) -> None:
         """Create the result. `by_model` converts the same answer through the model."""
-        super().__init__(payload, by_model)
-        self._template, self._writer, self._source_of = template, writer, source_api
-
-    @property
-    def api(self) -> str:
-        """The API of the payload."""
-        return self._writer.api
-
-    @property
-    def source_api(self) -> str | None:
-        """The API of the source payload."""
-        return self._source_of
+        super().__init__(payload, lane.reader, lane.writer, by_model, template.status)
+        self._losses = template.losses
 
     @property
     def maps(self) -> Renames:
@@ -214,23 +200,3 @@ class Repeated(Late):
         from contentmodel.engine.pipeline.names import Renames
 
         return Renames()
-
-    @property
-    def status(self) -> int | None:
-        """The HTTP status that the target API sends with this body."""
-        return self._template.status
-
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """All losses, in the order of the source."""
-        return self._template.losses
-
-    @property
-    def may_lose(self) -> bool:
-        """True if anything was lost."""
-        return bool(self._template.losses)
-
-    @property
-    def form(self) -> DocumentForm:
-        """The form of the payload."""
-        return self._writer.form

@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contentmodel.engine.json import Json
 from contentmodel.engine.losses.encoded import Encoded
+
+if TYPE_CHECKING:
+    from contentmodel.engine.adapting import TableAdapter
 
 
 class Late(Encoded):
     """A result without the value of the model: what only a conversion through the model sets is made late."""
 
-    __slots__ = ("_by_model",)
+    __slots__ = ("_api", "_by_model", "_status")
 
-    def __init__(self, payload: Json, by_model: Callable[[], Encoded]) -> None:
+    def __init__(
+        self,
+        payload: Json,
+        reader: TableAdapter,
+        writer: TableAdapter,
+        by_model: Callable[[], Encoded],
+        status: int | None = None,
+    ) -> None:
         """Create the result. `by_model` converts the same payload through the model."""
         self.payload = payload
+        self._source_api, self._api, self._form, self._status = reader.api, writer.api, writer.form, status
         self._by_model = by_model
+
+    @property
+    def api(self) -> str:
+        """The API of the payload."""
+        return self._api
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status that the target API sends with this body; None for a request."""
+        return self._status
+
+    @property
+    def may_lose(self) -> bool:
+        """True if anything was lost."""
+        return bool(self.losses)
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the conversion through the model."""

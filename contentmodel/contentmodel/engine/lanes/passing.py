@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from contentmodel.content.base import AIContent
-from contentmodel.content.citations import Citation
+from contentmodel.content.citations import Citation, Span
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
@@ -17,12 +17,16 @@ from contentmodel.engine.json import Json, child_path, value_at
 from contentmodel.engine.lanes.values import (
     ARGUMENTS,
     CONSTANT,
+    ENDS,
     ID,
     INPUT,
     NAME,
+    NAME_OF_RESULT,
     OUTPUT,
     PROSE,
+    START,
     STATE,
+    TEXT,
     TEXT_OF_ARGUMENTS,
     TOTAL,
     URL,
@@ -41,10 +45,10 @@ _COUNTERS = {
     name: OUTPUT if name.startswith(("output_", "reasoning_", "accepted_", "rejected_")) else INPUT for name in COUNTERS
 }
 _ATTRIBUTES: Mapping[type, Mapping[str, Kind]] = {
-    TextContent: {"text": PROSE},
-    ReasoningContent: {"text": PROSE},
+    TextContent: {"text": TEXT},
+    ReasoningContent: {"text": TEXT},
     FunctionCallContent: {"call_id": ID, "name": NAME, "arguments": ARGUMENTS},
-    FunctionResultContent: {"call_id": ID, "name": NAME},
+    FunctionResultContent: {"call_id": ID, "name": NAME_OF_RESULT},
     Citation: {"url": URL, "title": PROSE, "cited_text": PROSE},
     ChatResponse: {"id": ID, "model": CONSTANT},
     Usage: {**_COUNTERS, "total_tokens": TOTAL},
@@ -66,13 +70,29 @@ def kinds_of_answer(response: ChatResponse, wire: Json, context: DecodeContext) 
     """Return the kinds of values of a decoded answer, by path in its wire object.
 
     Return None for an unusual answer: an error, or one with contents that are no texts, reasoning and calls of
-    functions, or with citations.
+    functions, or with citations of more than pages.
     """
     contents: list[AIContent] = [*contents_of([m for choice in response.choices for m in choice.messages])]
-    if response.error is not None or any(c.__class__ not in _TYPES or c.annotations for c in contents):
+    if response.error is not None or not all(c.__class__ in _TYPES and cites_pages(c) for c in contents):
         return None
     owners = [response, *contents, *([] if response.usage is None else [response.usage])]
     return dict(found_in(owners, wire, context.paths(wire), ModelPaths([response], [], context.api)))
+
+
+def cites_pages(content: AIContent) -> bool:
+    """Return whether all citations of a content are of pages, and of parts of its text or of the whole."""
+    return all(map(_is_of_page, content.annotations or ()))
+
+
+def _is_of_page(citation: Citation) -> bool:
+    page = Citation(
+        url=citation.url,
+        title=citation.title,
+        cited_text=citation.cited_text,
+        span=citation.span,
+        extra=citation.extra,
+    )
+    return citation.url is not None and citation == page
 
 
 def found_in(owners: Iterable[Any], wire: Json, paths: WirePaths, model: ModelPaths) -> Iterator[tuple[str, Kind]]:
@@ -81,6 +101,10 @@ def found_in(owners: Iterable[Any], wire: Json, paths: WirePaths, model: ModelPa
         held = [(name, getattr(owner, name), kind) for name, kind in _ATTRIBUTES.get(owner.__class__, {}).items()]
         state = getattr(owner, "protected", None)
         held += [] if state is None else [("protected", state.data, STATE)]
+        span: Span | None = getattr(owner, "span", None)
+        if span is not None and span.unit in ENDS:
+            held += [("span.start", span.start, START), ("span.end", span.end, ENDS[span.unit])]
+        yield from found_in(getattr(owner, "annotations", None) or (), wire, paths, model)
         for name, value, kind in held:
             path = None if value is None else path_of(owner, name, paths, model)
             if path is not None and value_at(wire, path) == value:

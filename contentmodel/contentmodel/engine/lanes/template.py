@@ -7,25 +7,30 @@ A template is kept only if it makes that of three payloads: the first one, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import msgspec
 
-from contentmodel.engine.derived import Derivation, derivations
+from contentmodel.content.text import measure
+from contentmodel.derived import Derivation, derivations
 from contentmodel.engine.json import Json, write
 from contentmodel.engine.lanes.passing import Leaf, items_of, kind_at, leaves, replaced
 from contentmodel.engine.lanes.values import (
     ARGUMENTS,
     CONSTANT,
     DATE,
+    ENDS,
     ID,
     INPUT,
     NAME,
+    NAME_OF_RESULT,
     OUTPUT,
     PROSE,
+    START,
     STATE,
+    TEXT,
     TEXT_OF_ARGUMENTS,
     TOKEN,
     TOTAL,
@@ -56,19 +61,27 @@ class Template(msgspec.Struct, frozen=True, eq=False):
 
 _SHORT = 40
 """Shorter constants are looked up in a set, others are compared."""
+_NAMES = frozenset({NAME, NAME_OF_RESULT})
 MOST_LEAVES = 400
 """A longer answer, such as one with log probabilities, never has the constants of another one."""
 
 
 def template_of(
-    wire: Json, kinds: Mapping[str, Kind], outcome: Outcome, convert: Callable[[Json], Outcome]
+    wire: Json,
+    kinds: Mapping[str, Kind],
+    outcome: Outcome,
+    convert: Callable[[Json], Outcome],
+    known: Container[str] = (),
 ) -> Template | None:
-    """Return the template of a converted payload; None if its conversion depends on the values that pass."""
+    """Return the template of a converted payload; None if its conversion depends on the values that pass.
+
+    It does not check the objects and lists at the paths in `known`: their keys and lengths are always the same.
+    """
     found = [*leaves(wire, kinds)]
     passing = Passing(found)
     if len(found) > MOST_LEAVES or not passing.are_usual:
         return None
-    first, second = passing.others("one"), passing.others("another")
+    first, second = passing.others("one"), passing.others("another", are_equal=True)
     changed, others = replaced(wire, first), replaced(wire, second)
     with derivations() as record:
         made = convert(changed)
@@ -77,7 +90,7 @@ def template_of(
         output = code.output(made.payload, first, record)
     except Unusual:
         return None
-    template = Template(code.compiled(wire, kinds, output), made.losses, made.status)
+    template = Template(code.compiled(wire, kinds, output, known), made.losses, made.status)
     for payload, expected in ((wire, outcome), (changed, made), (others, convert(others))):
         filled = template.fill(payload)
         if filled is None or write(filled) != write(expected.payload) or expected[1:] != made[1:]:
@@ -92,8 +105,8 @@ class Unusual(Exception):
 class Passing:
     """The values of a payload that pass, and what they are to each other.
 
-    Equal ids and names are one value. A total is the sum of counters. The order of the counters of input, and of those
-    of output, stays.
+    Equal ids are one value, and so are the names of a call and of its result. A total is the sum of counters. The order
+    of the counters of input, and of those of output, stays.
     """
 
     def __init__(self, found: Sequence[Leaf]) -> None:
@@ -105,11 +118,26 @@ class Passing:
         self.names = {leaf.path: f"v{at}" for at, leaf in enumerate(self.leaves)}
         """The variables of the values, by path."""
         self.firsts: dict[str, str] = {}
-        """The path of the first of equal ids or names, by the path of each."""
+        """The path of the first of equal ids, by the path of each."""
         by_text: dict[str, str] = {}
+        equal = {ID, TOKEN, STATE, DATE}
+        if any(leaf.kind is NAME_OF_RESULT for leaf in self.leaves):
+            equal |= _NAMES
+        self._free = _NAMES - equal
+        """The kinds of values that may be equal or not."""
         for leaf in self.leaves:
-            if leaf.kind in (ID, TOKEN, NAME, STATE, DATE):
+            if leaf.kind in equal:
                 self.firsts[leaf.path] = by_text.setdefault(leaf.value, leaf.path)
+        ends = [(leaf, unit) for unit, kind in ENDS.items() for leaf in self.leaves if leaf.kind is kind]
+        self.within = [(text, end, unit) for text in self.leaves if text.kind is TEXT for end, unit in ends]
+        """The texts, the offsets that are in all of them, and the units of these."""
+        self.spans = [
+            (start, end)
+            for start in self.leaves
+            for end, _ in ends
+            if start.kind is START and start.path.rpartition(".")[0] == end.path.rpartition(".")[0]
+        ]
+        """The starts and ends of the same spans."""
         self.counters = [leaf for leaf in self.leaves if leaf.kind in (INPUT, OUTPUT)]
         self.sums = {leaf.path: self._terms(leaf.value) for leaf in self.leaves if leaf.kind is TOTAL}
         """The paths of the counters whose sum each total is."""
@@ -128,23 +156,28 @@ class Passing:
         return (
             all(one.value != other.value for one, other in self.ordered())
             and not any(
-                leaf.value in self.words or leaf.value in self.sentences for leaf in self.leaves if leaf.kind is PROSE
+                leaf.value in self.words or leaf.value in self.sentences
+                for leaf in self.leaves
+                if leaf.kind in (PROSE, TEXT)
             )
-            and all(kinds[path] is kinds[first] for path, first in self.firsts.items())
+            and all(kinds[path] is kinds[first] or kinds[path] in _NAMES for path, first in self.firsts.items())
             and all(self.sums.values())
+            and all(one.value < other.value for one, other in self.spans)
+            and all(measure(text.value, unit) >= end.value for text, end, unit in self.within)
         )
 
     def ordered(self) -> list[tuple[Leaf, Leaf]]:
         """Return the pairs of counters whose order stays."""
         return [(one, other) for one, other in combinations(self.counters, 2) if one.kind is other.kind]
 
-    def others(self, salt: str) -> dict[str, Any]:
-        """Return other values, by path, that are to each other as these are."""
+    def others(self, salt: str, *, are_equal: bool = False) -> dict[str, Any]:
+        """Return other values, by path, that are to each other as these are. Those that may be equal are, if asked."""
         ranks = {leaf.path: rank for rank, leaf in enumerate(sorted(self.counters, key=lambda leaf: leaf.value))}
         made: dict[str, Any] = {}
         for path, value, kind in self.leaves:
             first = self.firsts.get(path, path)
-            made[path] = made[first] if first != path else kind.like(value, f"{salt} {path}")
+            place = "" if are_equal and kind in self._free else path
+            made[path] = made[first] if first != path else kind.like(value, f"{salt} {place}")
             if path in ranks:
                 made[path] += ranks[path] * 2_000_000
         for path, terms in self.sums.items():
@@ -159,7 +192,7 @@ class Code:
         """Create the code for a payload with these values."""
         self._passing = passing
         self._lines = ["def fill(w0):"]
-        self._objects: dict[str, Any] = {"write": write, "read": read_arguments}
+        self._objects: dict[str, Any] = {"write": write, "measure": measure}
         self._holes: dict[bytes, str] = {}
         """The expressions of values that pass, and of what is made of them, by JSON text."""
         self._counts: list[tuple[str, int]] = []
@@ -187,8 +220,8 @@ class Code:
                 self._holes[write(write(value).decode())] = f"write({name}).decode()"
             elif kind is TEXT_OF_ARGUMENTS:
                 read = read_arguments(value)
-                self._holes[write(read)] = f"read({name})"
-                self._holes.setdefault(write(write(read).decode()), f"write(read({name})).decode()")
+                self._holes[write(read)] = f"{name}_read"
+                self._holes.setdefault(write(write(read).decode()), f"write({name}_read).decode()")
         self._counts = [(self._passing.names[leaf.path], values[leaf.path]) for leaf in self._passing.counters][:6]
         self._texts = [value for value in values.values() if value.__class__ is str]
         for function, args, result in record:
@@ -230,8 +263,11 @@ class Code:
 
     # -- what is checked ---------------------------------------------------------------------------------------------
 
-    def compiled(self, wire: Json, kinds: Mapping[str, Kind], output: str) -> Callable[[Json], Json]:
+    def compiled(
+        self, wire: Json, kinds: Mapping[str, Kind], output: str, known: Container[str]
+    ) -> Callable[[Json], Json]:
         """Return the function that checks a payload and returns what is made of it."""
+        self._known = known
         self._check("w0", wire, kinds, "$")
         self._compare()
         source = "\n".join([*self._lines, f"    return {output}", ""])
@@ -252,8 +288,9 @@ class Code:
             else:
                 self._check_kind(name, value, kind)
         elif of is dict or of is list:
-            others = f"(*{name},) != {(*value,)!r}" if of is dict else f"len({name}) != {len(value)}"
-            self._refuse(f"{name}.__class__ is not {of.__name__} or {others}")
+            if path not in self._known:
+                others = f"(*{name},) != {(*value,)!r}" if of is dict else f"len({name}) != {len(value)}"
+                self._refuse(f"{name}.__class__ is not {of.__name__} or {others}")
             self._check_items(f"{name}.values()" if of is dict else name, items_of(value, path), kinds)
         elif of is str:
             self._refuse(f"{name} != {value!r}")
@@ -264,9 +301,11 @@ class Code:
     def _check_kind(self, name: str, value: Json, kind: Kind) -> None:
         """Add the check that a value passes."""
         test, quick = f"{self._bound(kind.test_for(value))}({name})", kind.quick(value).format(name)
+        if kind is TEXT_OF_ARGUMENTS:
+            test = f"({name}_read := {test})"
         is_like = f"({quick} or {test})" if quick else test
         self._refuse(f"{name}.__class__ is not {value.__class__.__name__} or not {is_like}")
-        if kind is PROSE:
+        if kind in (PROSE, TEXT):
             # Some fields repeat a text, which is then read once.
             self._refuse(f"len({name}) < {_SHORT} and {name} in {self._bound(self._passing.words)}")
             for sentence in self._passing.sentences:
@@ -290,6 +329,10 @@ class Code:
             self._refuse(f"len({{{', '.join(texts)}}}) != {len(texts)}")
         for one, other in passing.ordered():
             self._refuse(f"not {names[one.path]} {'<' if one.value < other.value else '>'} {names[other.path]}")
+        for one, other in passing.spans:
+            self._refuse(f"{names[one.path]} >= {names[other.path]}")
+        for text, end, unit in passing.within:
+            self._refuse(f"measure({names[text.path]}, {unit!r}) < {names[end.path]}")
         for path, terms in passing.sums.items():
             self._refuse(f"{names[path]} != {' + '.join(names[term] for term in terms)}")
         for made in self._sums:

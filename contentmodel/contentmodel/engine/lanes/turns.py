@@ -12,18 +12,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2s
 from itertools import islice, pairwise, takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, write
 from contentmodel.engine.lanes.late import Late
-from contentmodel.engine.lanes.passing import found_in, leaves, path_of, replaced
+from contentmodel.engine.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
 from contentmodel.engine.lanes.template import Outcome, Passing, template_of
 from contentmodel.engine.lanes.values import ID, NAME, Kind
 from contentmodel.engine.losses.encoded import Encoded
@@ -36,7 +36,6 @@ from contentmodel.request import ChatRequest, FunctionTool
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.pipeline.names import Renames
-    from contentmodel.literals import DocumentForm
 
 
 class TurnTemplate(NamedTuple):
@@ -52,39 +51,46 @@ class Fit(NamedTuple):
     """A turn of a request that a template takes."""
 
     start: int
+    end: int
+    """The index of the first message after the turn."""
     template: TurnTemplate
     made: JsonArray
     ids: list[str]
     names: list[str]
-
-    @property
-    def end(self) -> int:
-        """The index of the first message after the turn."""
-        return self.start + self.template.length
 
 
 Use: TypeAlias = tuple[int, bool]
 """A template, and whether the turn is followed by other messages than turns."""
 
 
-def roles_of(messages: JsonArray) -> list[object]:
-    """Return the role and the type of each wire message. If one of them cannot be a key, return None for all."""
-    roles: list[object] = [(m.get("role"), m.get("type")) if m.__class__ is dict else None for m in messages]
-    try:
-        frozenset(roles)
-    except TypeError:
-        return [None] * len(messages)
-    return roles
+def role_of(message: Json) -> object:
+    """Return the role and the type of a wire message, if they are texts."""
+    if message.__class__ is not dict:
+        return None
+    role, name = message.get("role"), message.get("type")
+    return (role if role.__class__ is str else None, name if name.__class__ is str else None)
 
 
-def messages_of(adapter: TableAdapter) -> str:
-    """Return the field of a request with its messages."""
-    return adapter.conversation or "messages"
+def outline_of(message: Json) -> object:
+    """Return the role and the keys of a wire message, and for each of its lists the keys of the objects there."""
+    if message.__class__ is not dict:
+        return None
+    lists = [
+        (*[(*one,) if one.__class__ is dict else None for one in value],) if value.__class__ is list else None
+        for value in message.values()
+    ]
+    return (role_of(message), *message, *lists)
 
 
-def outline_of(message: JsonObject) -> object:
-    """Return the keys of a wire message, and the lengths of its lists."""
-    return (*message, *[len(value) for value in message.values() if value.__class__ is list])
+def outlined(messages: JsonArray) -> Iterator[str]:
+    """Yield the paths of the objects and lists whose keys and lengths are in the outlines of messages."""
+    yield "$"
+    for path, message in items_of(messages, "$"):
+        yield path
+        for inner, value in items_of(message, path):
+            if value.__class__ is list:
+                yield inner
+                yield from (at for at, one in items_of(value, inner) if one.__class__ is dict)
 
 
 class Turns:
@@ -103,11 +109,14 @@ class Turns:
 
     def __init__(self, reader: TableAdapter, writer: TableAdapter, convert: Callable[[JsonObject], Encoded]) -> None:
         """Create the lane. `convert` converts a request through the model."""
-        self._convert, self._at, self._to = convert, messages_of(reader), messages_of(writer)
-        self._templates: dict[object, list[TurnTemplate]] = {}
-        """By the outline of the first message, and the roles of all."""
-        self._lengths: list[int] = []
-        """The numbers of messages of turns, the largest first."""
+        self.reader, self.writer, self._convert = reader, writer, convert
+        self._at, self._to = reader.messages_field, writer.messages_field
+        self._outlines: dict[object, int] = {}
+        """A number for the outline of each message of a turn."""
+        self._templates: dict[tuple[int | None, ...], list[TurnTemplate]] = {}
+        """By the outlines of their messages."""
+        self._lengths: dict[int | None, list[int]] = {}
+        """The lengths of turns by the outlines of their first messages, the largest first."""
         self._starts: set[object] = set()
         """The roles of the first messages of turns."""
         self._right: dict[bytes, set[Use]] = {}
@@ -120,10 +129,10 @@ class Turns:
     def fits(self, messages: JsonArray) -> list[Fit]:
         """Return the turns that a template takes, in their order."""
         found: list[Fit] = []
-        roles = roles_of(messages)
+        outlines = [self._outlines.get(outline_of(message)) for message in messages]
         at, end = 0, len(messages)
         while at < end:
-            fit = self._fit(messages, roles, at) if roles[at] in self._starts else None
+            fit = self._fit(messages, outlines, at)
             if fit is None:
                 at += 1
             else:
@@ -131,20 +140,19 @@ class Turns:
                 at = fit.end
         return found
 
-    def _fit(self, messages: JsonArray, roles: Sequence[object], at: int) -> Fit | None:
-        outline = outline_of(messages[at])
-        for length in self._lengths:
-            for template in self._templates.get((outline, *roles[at : at + length]), ()):
+    def _fit(self, messages: JsonArray, outlines: Sequence[int | None], at: int) -> Fit | None:
+        for length in self._lengths.get(outlines[at], ()):
+            for template in self._templates.get((*outlines[at : at + length],), ()):
                 made = template.fill(messages[at : at + length])
                 if made is not None:
-                    return Fit(at, template, *made)
+                    return Fit(at, at + length, template, *made)
         return None
 
     def converted(self, wire: JsonObject) -> Encoded:
         """Convert a request without most of its turns, and put these back. An unusual one takes the model's way."""
         messages = wire[self._at]
         fits = self.fits(messages) if self._templates else []
-        if sum(fit.template.length for fit in fits) < 0.8 * len(messages):
+        if sum(fit.end - fit.start for fit in fits) < 0.8 * len(messages):
             self._others += 1
             if self._others in self.TRIES:
                 encoded = self._convert(wire)
@@ -179,7 +187,7 @@ class Turns:
             self._right.clear()
         self._right[head] = right
         whole = {**encoded.payload, self._to: made}
-        return SplicedRequest(whole, encoded, left_out, self._at, lambda: self._convert(wire))
+        return SplicedRequest(whole, encoded, left_out, self, lambda: self._convert(wire))
 
     def _left_out(self, messages: JsonArray, fits: Sequence[Fit], right: set[Use]) -> list[Fit]:
         """Return the turns to leave out: those after another turn and before an answer.
@@ -188,11 +196,10 @@ class Turns:
         """
         left_out: list[Fit] = []
         end = -1
-        for fit, use in zip(fits, self._uses(fits, len(messages)), strict=True):
-            is_between = (
-                fit.start == end
-                and fit.end < len(messages)
-                and roles_of(messages[fit.end : fit.end + 1])[0] in self._starts
+        following = [*[fit.start for fit in fits[1:]], -1]
+        for fit, use, start in zip(fits, self._uses(fits, len(messages)), following, strict=True):
+            is_between = fit.start == end and (
+                fit.end == start or (fit.end < len(messages) and role_of(messages[fit.end]) in self._starts)
             )
             if is_between and use in right:
                 left_out.append(fit)
@@ -237,12 +244,11 @@ class Turns:
         if source is None or not isinstance(request, ChatRequest) or source[0] is not wire:
             return
         found = Found(wire, request, source[1], self._at)
-        roles = roles_of(found.messages)
         left = self.AT_ONCE
         for start, end in found.turns:
             if not left or sum(map(len, self._templates.values())) >= self.MOST:
                 break
-            if self._fit(found.messages, roles, start) is None:
+            if not self.fits(found.messages[start:end]):
                 left -= 1
                 self._add(found, start, end)
 
@@ -259,15 +265,16 @@ class Turns:
             return self._inserted(turn, before, after, found, kinds)
 
         try:
-            template = template_of(messages, kinds, convert(messages), convert)
+            template = template_of(messages, kinds, convert(messages), convert, frozenset(outlined(messages)))
         except (_Dependent, ContentModelError):
             template = None
         if template is not None and template.fill(messages)[0]:
             made = TurnTemplate(len(messages), template.fill, template.losses)
-            roles = roles_of(messages)
-            self._templates.setdefault((outline_of(messages[0]), *roles), []).append(made)
-            self._lengths = sorted({*self._lengths, len(messages)}, reverse=True)
-            self._starts.add(roles[0])
+            outlines = [self._outlines.setdefault(outline_of(one), len(self._outlines)) for one in messages]
+            self._templates.setdefault((*outlines,), []).append(made)
+            lengths = self._lengths.get(outlines[0], ())
+            self._lengths[outlines[0]] = sorted({*lengths, len(messages)}, reverse=True)
+            self._starts.add(role_of(messages[0]))
 
     def _inserted(
         self, turn: JsonArray, before: JsonArray, after: JsonArray, found: Found, kinds: Mapping[str, Kind]
@@ -393,8 +400,7 @@ class Found:
         for at in range(start, end):
             contents = [content for _, content in self._contents[at]]
             contents += [output for content in contents for output in getattr(content, "outputs", ())]
-            owners = [*contents, *(citation for content in contents for citation in content.annotations or ())]
-            for path, kind in found_in(owners, self._wire, self._paths, self._model):
+            for path, kind in found_in(contents, self._wire, self._paths, self._model):
                 index, rest = index_in(path, self._at) or (-1, "")
                 kinds[f"$[{index - start}]{rest}"] = kind
         return kinds
@@ -417,7 +423,7 @@ class Found:
 
 def _is_usual(content: Any) -> bool:
     """Return whether a content is one of a turn, without cache points. Its citations are of pages alone."""
-    if content.cache_point is not None or not all(map(_is_of_page, content.annotations or ())):
+    if content.cache_point is not None or not cites_pages(content):
         return False
     if content.__class__ is FunctionResultContent:
         outputs = content.outputs or ()
@@ -425,76 +431,43 @@ def _is_usual(content: Any) -> bool:
     return content.__class__ in (TextContent, ReasoningContent, FunctionCallContent)
 
 
-def _is_of_page(citation: Citation) -> bool:
-    page = Citation(url=citation.url, title=citation.title, cited_text=citation.cited_text, extra=citation.extra)
-    return citation.url is not None and citation == page
-
-
 class SplicedRequest(Late):
     """The result of a conversion without some turns, which were put back."""
 
-    __slots__ = ("_at", "_left_out", "_made", "_rest")
+    __slots__ = ("_at", "_left_out", "_rest")
 
     def __init__(
-        self, payload: Json, rest: Encoded, left_out: Sequence[Fit], conversation: str, by_model: Callable[[], Encoded]
+        self, payload: Json, rest: Encoded, left_out: Sequence[Fit], turns: Turns, by_model: Callable[[], Encoded]
     ) -> None:
         """Create the result. `rest` is the conversion without these turns; `by_model` converts the whole request."""
-        super().__init__(payload, by_model)
-        self._rest, self._left_out, self._at = rest, left_out, conversation
-        self._made: tuple[Loss, ...] | None = None
-
-    @property
-    def api(self) -> str:
-        """The API of the payload."""
-        return self._rest.api
-
-    @property
-    def source_api(self) -> str | None:
-        """The API of the source payload."""
-        return self._rest.source_api
-
-    @property
-    def status(self) -> None:
-        """None: a request has no status."""
-
-    @property
-    def form(self) -> DocumentForm:
-        """The form of the payload."""
-        return self._rest.form
+        super().__init__(payload, turns.reader, turns.writer, by_model)
+        self._rest, self._left_out, self._at = rest, left_out, turns.reader.messages_field
+        self._losses = None
 
     @property
     def may_lose(self) -> bool:
         """True if anything may be lost."""
         return self._rest.may_lose or any(fit.template.losses for fit in self._left_out)
 
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """All losses, in the order of the source."""
-        if self._made is None:
-            self._made = tuple(self._all_losses())
-        return self._made
-
-    def _all_losses(self) -> Iterator[Loss]:
-        """Yield the losses of the rest, with their indexes in the whole, and those of the turns that were left out."""
-        moved: dict[int, list[Loss]] = {}
+    def _resolve(self) -> tuple[Loss, ...]:
+        """Return the losses of the rest, with their indexes in the whole, and those of the turns that were left out."""
+        placed: list[tuple[int, str, Loss]] = []
         for loss in self._rest.losses:
             index, rest = index_in(loss.path, self._at) or (-1, "")
-            at = self._whole_index(index)
-            moved.setdefault(at, []).append(
-                loss if at == index else msgspec.structs.replace(loss, path=f"$.{self._at}[{at}]{rest}")
-            )
+            placed.append((self._whole_index(index), rest, loss))
         for fit in self._left_out:
             for loss in fit.template.losses:
-                index, rest = index_in(f"$.{self._at}{loss.path}", self._at) or (0, "")
-                at = fit.start + index
-                path = f"$.{self._at}[{at}]{rest}"
-                moved.setdefault(at, []).append(msgspec.structs.replace(loss, path=path))
-        for at in sorted(moved):
-            yield from moved[at]
+                at, _, rest = loss.path[1:].partition("]")
+                placed.append((fit.start + int(at), rest, loss))
+        placed.sort(key=itemgetter(0))
+        return tuple(
+            loss if at < 0 else msgspec.structs.replace(loss, path=f"$.{self._at}[{at}]{rest}")
+            for at, rest, loss in placed
+        )
 
     def _whole_index(self, index: int) -> int:
         for fit in self._left_out:
             if index < fit.start:
                 break
-            index += fit.template.length
+            index += fit.end - fit.start
         return index

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from contentmodel.content.text import UNITS
 from contentmodel.engine.json import JsonObject, write
 from contentmodel.engine.pipeline.sentinels import is_marked
 from contentmodel.pairs import is_minted_id
@@ -61,14 +62,30 @@ def is_prose(text: str) -> bool:
     return bool(text) and not text.isspace() and not text.startswith(_TAGS) and not is_marked(text)
 
 
+# No mark, tag or blank text begins with a letter or digit.
+_QUICK_PROSE = "{0}[:1].isalnum() and {0}[-1] != ']'"
+
+
+def _prose_test(text: str) -> Test | None:
+    return is_prose if is_prose(text) else None
+
+
 PROSE = Kind(
     "prose",
     (str,),
-    lambda text: is_prose if is_prose(text) else None,
+    _prose_test,
     lambda text, salt: f"Prose {_digits(salt, 8 + len(salt) % 16)}.",
-    # No mark, tag or blank text begins with a letter or digit.
-    lambda text: "{0}[:1].isalnum() and {0}[-1] != ']'",
+    lambda text: _QUICK_PROSE,
 )
+TEXT = Kind(
+    "text",
+    (str,),
+    _prose_test,
+    # Few texts have the same length, since lengths are offsets, too.
+    lambda text, salt: f"Prose {_digits(salt, 300 + int(_digits(salt, 3), 16))}.",
+    lambda text: _QUICK_PROSE,
+)
+"""The text of a content, in which citations have offsets."""
 
 _LETTERS = re.compile(r"[A-Za-z0-9]+").fullmatch
 _WITH_DASHES = re.compile(r"[A-Za-z0-9_-]+").fullmatch
@@ -106,7 +123,7 @@ def _quick_id(text: str) -> str:
     # A minted id has at most nine digits after its prefix.
     if length <= 9 or not _LETTERS(text[len(prefix) :]):
         return ""
-    letters = f"{{0}}[{len(prefix)}:].isalnum() and {{0}}.isascii()"
+    letters = f"{{0}}.isascii() and {{0}}[{len(prefix)}:].encode().isalnum()"
     return f"len({{0}}) == {len(text)} and {{0}}.startswith({prefix!r}) and {letters}"
 
 
@@ -126,22 +143,29 @@ NAME = Kind(
     lambda text, salt: f"f{_digits(salt, 9)}",
     lambda text: "{0}.isidentifier() and {0}.isascii() and {0}[0] != '_' and len({0}) < 65",
 )
+NAME_OF_RESULT = Kind("name of a result", NAME.classes, NAME.test, NAME.like, NAME.quick)
+"""The name that a result repeats of its call."""
 
-_BASE64 = re.compile(r"(?!$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
+
+def _is_base64(text: str) -> bool:
+    letters = text.rstrip("=")
+    is_padded = len(text) % 4 == 0 and len(text) - len(letters) < 3
+    # Only the letters and digits of bytes are found fast. A text of signs alone is none.
+    return is_padded and text.isascii() and letters.encode().translate(None, b"+/").isalnum()
+
+
 _URL_SAFE = re.compile(r"[A-Za-z0-9_-]+={0,2}").fullmatch
 
 
 def _is_url_safe(text: str) -> bool:
-    return _URL_SAFE(text) is not None and _BASE64(text) is None
+    return _URL_SAFE(text) is not None and not _is_base64(text)
 
 
-_QUICK_BASE64 = "len({0}) % 4 == 0 and {0}.isascii() and {0}.rstrip('=').replace('+', '').replace('/', '').isalnum()"
 STATE = Kind(
     "state",
     (str,),
-    lambda text: _BASE64 if _BASE64(text) else _is_url_safe if _is_url_safe(text) else None,
-    lambda text, salt: _digits(salt, 24) + ("" if _BASE64(text) else "-_a"),
-    lambda text: _QUICK_BASE64 if _BASE64(text) else "",
+    lambda text: _is_base64 if _is_base64(text) else _is_url_safe if _is_url_safe(text) else None,
+    lambda text, salt: _digits(salt, 24) + ("" if _is_base64(text) else "-_a"),
 )
 """Opaque state: base64, or the same with the letters of URLs."""
 
@@ -207,24 +231,24 @@ def _are_arguments(value: JsonObject) -> bool:
     return bool(value) and value.keys() != {"input"}
 
 
-def _is_text_of(text: str, *, is_compact: bool) -> bool:
+def _arguments_in(text: str, *, is_compact: bool) -> JsonObject | None:
     value = read_arguments(text)
     if value is None or not _are_arguments(value):
-        return False
-    return (write(value) == text.encode(errors="surrogatepass")) is is_compact
+        return None
+    return value if (write(value) == text.encode(errors="surrogatepass")) is is_compact else None
 
 
-def _is_compact(text: str) -> bool:
-    return _is_text_of(text, is_compact=True)
+def _of_compact(text: str) -> JsonObject | None:
+    return _arguments_in(text, is_compact=True)
 
 
-def _is_spelled(text: str) -> bool:
-    return _is_text_of(text, is_compact=False)
+def _of_spelled(text: str) -> JsonObject | None:
+    return _arguments_in(text, is_compact=False)
 
 
 def _like_text(text: str, salt: str) -> str:
     made = _digits(salt, 12)
-    return f'{{"made":"{made}"}}' if _is_compact(text) else f'{{"made":  "{made}"}}'
+    return f'{{"made":"{made}"}}' if _of_compact(text) else f'{{"made":  "{made}"}}'
 
 
 ARGUMENTS = Kind(
@@ -237,10 +261,10 @@ ARGUMENTS = Kind(
 TEXT_OF_ARGUMENTS = Kind(
     "text of arguments",
     (str,),
-    lambda text: _is_compact if _is_compact(text) else _is_spelled if _is_spelled(text) else None,
+    lambda text: _of_compact if _of_compact(text) else _of_spelled if _of_spelled(text) else None,
     _like_text,
 )
-"""Arguments as JSON text: the text that this library would write, or another spelling."""
+"""Arguments as JSON text: the text that this library would write, or another spelling. The test returns the object."""
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -281,6 +305,19 @@ OUTPUT = Kind("output tokens", (int,), _number_test, _like_number, _quick_number
 """Numbers of tokens. Those of other APIs may be sums or differences of them."""
 TOTAL = Kind("total", (int,), _number_test, _like_number, _quick_number)
 """The number that is the sum of others."""
+
+
+def _like_start(number: int, salt: str) -> int:
+    return 10 + int(_digits(salt, 2), 16) % 90
+
+
+def _like_end(number: int, salt: str) -> int:
+    return 100 + _like_start(number, salt)
+
+
+START = Kind("start", (int,), _number_test, _like_start, _quick_number)
+ENDS = {unit: Kind(f"end, {unit}", (int,), _number_test, _like_end, _quick_number) for unit in UNITS}
+"""The offsets of a citation in a text, by their unit."""
 
 CONSTANT = Kind("constant", (), lambda value: None, lambda value, salt: value)
 """A value that decides about a conversion."""

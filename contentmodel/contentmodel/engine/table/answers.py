@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.derived import derives
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.derived import derives
 from contentmodel.engine.json import Json, JsonObject, whole_number
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec, Place

@@ -1,4 +1,4 @@
-"""Functions that make a value of others: an id of the id of the answer, a date of a number of seconds.
+"""Functions that make a value of others: an id of the id of the answer, a date of seconds, an offset of a text.
 
 While a template is made (`engine/lanes`), their calls are recorded, so that it can call them with other values.
 """
@@ -31,6 +31,14 @@ def derives(function: Callable[_P, _R]) -> Callable[_P, _R]:
         return made
 
     return recorded
+
+
+def derived(made: _R, function: Callable[..., _R], *args: Any) -> _R:
+    """Return `made`, which is what such a function returns for these arguments."""
+    record = _RECORD.get()
+    if record is not None:
+        record.append((function, args, made))
+    return made
 
 
 @contextmanager
