@@ -12,24 +12,32 @@ from contentmodel.engine.lanes.lane import Lane
 from contentmodel.engine.lanes.passing import Leaf, leaves, replaced
 from contentmodel.engine.lanes.template import Passing
 from contentmodel.engine.lanes.turns import Found
-from contentmodel.engine.lanes.values import CONSTANT, NAME
+from contentmodel.engine.lanes.values import CONSTANT, ID, NAME
 from contentmodel.engine.pipeline.sentinels import MARKS
 from contentmodel_conformance import laws
 
+ODD_IDS = (
+    *(
+        "",
+        "",
+        " ",
+        "call_1",
+        "call_0123456789ab_1",
+        "toolu_1",
+        "srvtoolu_0123456789ab",
+        "xs_call_0123456789",
+        "fc_0123456789abcd",
+    ),
+    *("resp_0123456789abcdef0123456789abcdef", "a b", "id\n1", '"quoted"', "AAAA", "A-_=", "x" * 65),
+)
 ODD: tuple[Any, ...] = (
+    *ODD_IDS,
     *("", " ", "\n", "x", "[", "]", "a b", "é", "half \ud83d", "0", "null", "stop", "tool_use", "length", "</think>"),
     *(f"{mark}call_1]" for mark in MARKS),
     *("[media of this result follow: #0123456789abcdef]", "x\n[media of this result follow: #0123456789abcdef]"),
     *("[is_error: true #0123456789abcdef]\nx", "<think>a</think>b", "<thought>a</thought>b", "<thinking>a</thinking>b"),
     *("computer", "bash", "web_search", "str_replace_based_edit_tool", "code_execution", "apply_patch", "memory"),
-    *("call_1", "call_0123456789ab_1", "toolu_1", "srvtoolu_0123456789ab", "xs_call_0123456789", "fc_0123456789abcd"),
-    *(
-        "resp_0123456789abcdef0123456789abcdef",
-        "skip_thought_signature_validator",
-        "AAAA",
-        "A-_=",
-        "gpt-5.1-2026-01-01",
-    ),
+    *("skip_thought_signature_validator", "gpt-5.1-2026-01-01"),
     *("{}", "{", "[1]", '{"a":1}', '{"a": 1}', '{"a":1,"a":2}', '{"input":"x"}', '{"a":1e5}', '{"a":1.0}', '{"a":NaN}'),
     *('{"a":"\\ud83d"}', "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2026-13-45T99:00:00Z"),
     *(0, 1, 2, 3, -1, 2**36, 2**53, 2**63, 10**30, 0.0, 1.0, 1.5, -2.5, 1e300, True, False, None),
@@ -136,7 +144,6 @@ def _changed(payload: Any, found: list[Leaf]) -> Iterator[Any]:
         values = {}
         for leaf in random.choices(passing if number % 8 else found, k=random.choice((1, 1, 2, 3))):
             made = leaf.kind.like(leaf.value, f"{random.random()}")
-            values[leaf.path] = random.choice(
-                (random.choice(ODD), random.choice(ODD), random.choice(found).value, made)
-            )
+            odd = random.choice(ODD_IDS if leaf.kind is ID and random.random() < 0.5 else ODD)
+            values[leaf.path] = random.choice((odd, odd, random.choice(found).value, made))
         yield replaced(payload, values)
