@@ -48,6 +48,11 @@ def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lan
     return lane
 
 
+def is_due(uses: int) -> bool:
+    """Return whether to make a template after so many uses of the model's way: the second, fourth, eighth, ... 256th."""
+    return 2 <= uses <= 256 and uses.bit_count() == 1
+
+
 class Lane:
     """The templates of one pair of APIs with the same policies: of answers, by their keys, and of turns of requests."""
 
@@ -55,8 +60,6 @@ class Lane:
     """The largest number of sets of keys of an answer."""
     MOST = 32
     """The largest number of templates for the same keys. The one that was used last is tried first."""
-    TRIES = frozenset({2, 4, 8, 16, 32, 64})
-    """The uses of the model's way for a shape after which a template of it is made."""
     MOST_SHAPES = 1024
     """The largest number of shapes that are counted."""
     MOST_MODELS = 16
@@ -129,7 +132,7 @@ class Lane:
         if len(self._seen) >= self.MOST_SHAPES:
             self._seen.clear()
         self._seen[shape] += 1
-        if self._seen[shape] in self.TRIES:
+        if is_due(self._seen[shape]):
             self._add(wire, encoded)
         return encoded
 

@@ -22,6 +22,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, write
+from contentmodel.engine.lanes.lane import is_due
 from contentmodel.engine.lanes.late import Late
 from contentmodel.engine.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
 from contentmodel.engine.lanes.template import Outcome, Passing, template_of
@@ -100,8 +101,6 @@ class Turns:
     """The number of turns to leave out from which this way is shorter."""
     MOST = 64
     """The largest number of templates."""
-    TRIES = frozenset({2, 4, 8, 16, 32, 64, 128, 256})
-    """The conversions of requests with other turns after which templates of these are made."""
     AT_ONCE = 16
     """The largest number of turns that one request is searched for."""
     MOST_HEADS = 64
@@ -154,7 +153,7 @@ class Turns:
         fits = self.fits(messages) if self._templates else []
         if sum(fit.end - fit.start for fit in fits) < 0.8 * len(messages):
             self._others += 1
-            if self._others in self.TRIES:
+            if is_due(self._others):
                 encoded = self._convert(wire)
                 self.learn(wire, encoded)
                 return encoded
