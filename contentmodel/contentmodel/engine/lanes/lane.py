@@ -49,7 +49,7 @@ def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lan
 
 
 def is_due(uses: int) -> bool:
-    """Return whether to make a template after so many uses of the model's way: the second, fourth, eighth, ... 256th."""
+    """Return whether to make a template after so many uses of the model's way: after 2, 4, 8 ... 256."""
     return 2 <= uses <= 256 and uses.bit_count() == 1
 
 
