@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.engine.json import Json, JsonObject
-from contentmodel.engine.lanes.late import Late
+from contentmodel.engine.lanes.late import Late, is_due
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.errors import ContentModelError
 from contentmodel.response import ChatResponse
@@ -46,11 +46,6 @@ def lane_of(reader: Any, writer: Any, policies: Mapping[str, str] | None) -> Lan
     has_lane = IS_ON and getattr(reader, "has_lane", False) and getattr(writer, "has_lane", False)
     lane = _LANES[key] = Lane(reader, writer, policies) if has_lane else None
     return lane
-
-
-def is_due(uses: int) -> bool:
-    """Return whether to make a template after so many uses of the model's way: after 2, 4, 8 ... 256."""
-    return 2 <= uses <= 256 and uses.bit_count() == 1
 
 
 class Lane:

@@ -1,4 +1,4 @@
-"""The base class of the results of lanes."""
+"""What the lanes share: when a template is made, and the base class of results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from contentmodel.engine.losses.encoded import Encoded
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
+
+
+def is_due(uses: int) -> bool:
+    """Return whether to make a template after so many uses of the model's way: after 2, 4, 8 ... 256."""
+    return 2 <= uses <= 256 and uses.bit_count() == 1
 
 
 class Late(Encoded):

@@ -22,8 +22,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, write
-from contentmodel.engine.lanes.lane import is_due
-from contentmodel.engine.lanes.late import Late
+from contentmodel.engine.lanes.late import Late, is_due
 from contentmodel.engine.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
 from contentmodel.engine.lanes.template import Outcome, Passing, template_of
 from contentmodel.engine.lanes.values import ID, NAME, Kind
