@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -22,6 +23,8 @@ from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.report import Change, Report
 
 TARGET_HELP = "An API id, a module or module:attribute with the adapter (or with its test class), or `all`."
+PARTNERS = ("openai-chat", "anthropic-messages", "google-generate-content")
+"""The APIs that a quick run of one adapter converts from and to: three forms of messages that differ the most."""
 Target = Annotated[str, typer.Argument(metavar="ADAPTER", help=TARGET_HELP, show_default=False)]
 Deep = Annotated[bool, typer.Option("--deep", help="Try twenty times as many examples; takes hours for `all`.")]
 Seed = Annotated[
@@ -61,6 +64,9 @@ def run(
     (whole, cut and truncated), on random input, and on recorded traffic. A violation is shown with its JSON path, the
     expected value, the value found, the smallest input that shows it, and the command that repeats the check. A check
     that does not apply to the adapter (without streams, SDK or rules) is skipped, and never counted as passed.
+
+    A run of one adapter converts from and to three other APIs, if its test class has no others. With `--deep`, and in a
+    run of `all`, it converts from and to every installed one.
 
     \b
     [bold]Adapters[/bold]
@@ -113,10 +119,14 @@ def _run(
     if target == "all":
         return suite.check_adapters(**arguments)
     loaded = _load(target)
+    if not deep:
+        arguments["others"] = [contentmodel.adapter(api) for api in PARTNERS]
     if not hasattr(loaded, "adapter"):
         return suite.check_adapter(loaded, target=target, **arguments)
     adapter = contentmodel.adapter(loaded.adapter) if isinstance(loaded.adapter, str) else loaded.adapter
-    for name in ("payloads", "limits", "others", "reader"):
+    if getattr(loaded, "others", None) is not None:
+        arguments["others"] = loaded.others
+    for name in ("payloads", "limits", "reader"):
         arguments[name] = getattr(loaded, name, None)
     arguments["examples"] = getattr(loaded, "examples", ())
     return suite.check_adapter(adapter, target=target, **arguments)
@@ -187,10 +197,10 @@ def _read_report(path: Path) -> Report:
 
 @contextmanager
 def _progress() -> Iterator[suite.OnProgress]:
-    """Show a progress bar on standard error if it is a terminal; otherwise nothing."""
+    """Show the progress on standard error: a bar if it is a terminal, otherwise a line every few seconds."""
     console = err()
     if not console.is_terminal:
-        yield lambda step: None
+        yield _lines()
         return
     columns = (TextColumn("{task.fields[api]}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bar:
@@ -202,3 +212,23 @@ def _progress() -> Iterator[suite.OnProgress]:
                 bar.console.print(f"{step.api} breaks {step.check}", style="red", highlight=False)
 
         yield update
+
+
+_PAUSE = 5.0
+"""The least time between two lines of progress, in seconds."""
+
+
+def _lines() -> suite.OnProgress:
+    """Return a function that prints a line for a check that fails, and for one that begins long after the last line."""
+    shown = time.monotonic()
+
+    def update(step: suite.Progress) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if step.outcome is not None and step.outcome.status == "failed":
+            err().print(f"{step.api} breaks {step.check}", highlight=False)
+        elif step.outcome is None and now - shown >= _PAUSE:
+            shown = now
+            err().print(f"{step.api}: {step.done} of {step.count} checks, now {step.check}", highlight=False)
+
+    return update

@@ -122,6 +122,7 @@ from contentmodel.engine.streams.block_encoder import (
     NamedEvent,
     citations_of_piece,
 )
+from contentmodel.engine.streams.chunks import ChunkChoice, ChunkDecoder, ChunkEncoder, ChunkMessage
 from contentmodel.engine.streams.decoder import (
     BlockState,
     StreamDecoder,
@@ -285,6 +286,10 @@ __all__ = [
     "ChatMessages",
     "Choice",
     "ChoiceOrder",
+    "ChunkChoice",
+    "ChunkDecoder",
+    "ChunkEncoder",
+    "ChunkMessage",
     "CitationDelta",
     "Codec",
     "Column",

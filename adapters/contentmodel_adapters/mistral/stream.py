@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from contentmodel import ChatResponse, HostedToolCallContent, HostedToolResultContent, ReasoningContent, TextContent
+from contentmodel import ChatResponse, HostedToolCallContent, HostedToolResultContent, ReasoningContent
 from contentmodel.authoring import (
     TEXT_HERE,
-    ArgumentsDelta,
     BlockState,
-    ChoiceOrder,
-    JoiningEncoder,
+    ChunkChoice,
+    ChunkDecoder,
+    ChunkEncoder,
+    ChunkMessage,
     OutgoingBlock,
-    ReasoningDelta,
-    StreamDecoder,
-    TextDelta,
     UnknownDelta,
     append_text,
-    growing_event,
     list_of,
-    merge_into,
-    object_of,
 )
-from contentmodel_adapters.mistral.table import CALLS, PARTS, SEVERAL, USAGES, is_text
+from contentmodel_adapters.mistral.table import PARTS, SEVERAL, is_text
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
-ANSWER = "chat.completion"
 WAITING = -1
 """The index of the block of a call that is not emitted yet."""
 
@@ -55,18 +48,13 @@ def _parts(content: Any) -> list[Any]:
     return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
-class Message:
-    """One message of a choice so far: its parts, its calls, and its other fields."""
+class Message(ChunkMessage):
+    """One message of a choice so far."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
+        super().__init__(number)
         self.head: dict[str, Any] = {}
         """The role and the index."""
-        self.fields: dict[str, Any] = {}
-        self.parts: list[BlockState] = []
-        self.calls: list[BlockState] = []
-        self.places: dict[int, BlockState] = {}
-        self.is_list = False
         self.blocks: list[BlockState] | None = None
         """The blocks in the order of the contents; None until they are known."""
 
@@ -75,25 +63,23 @@ class Message:
         """Return whether calls wait for the next messages, which show whether Mistral ran them."""
         return "index" in self.head
 
+    @property
+    def is_result(self) -> bool:
+        """Return whether the message is a result of one of Mistral's tools."""
+        return self.head.get("role") == "tool"
+
     def wire(self) -> dict[str, Any]:
-        parts: Any = [block.wire for block in self.parts]
-        if len(parts) == 1 and not self.is_list and is_text(parts[0]):
-            parts = parts[0]["text"]
-        message = {"role": "assistant", **self.head, **self.fields}
-        message |= {"content": parts} if parts else {}
-        return message | ({"tool_calls": [block.wire for block in self.calls]} if self.calls else {})
+        return {**super().wire(), **self.head}
 
 
-class Choice:
+class Choice(ChunkChoice):
     """One choice so far: its messages by their index, and its other fields. Most choices have one message."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self.fields: dict[str, Any] = {}
+        super().__init__(number)
         self.messages: dict[int, Message] = {}
 
     def wire(self) -> dict[str, Any]:
-        """Return the choice in the form of an answer that is not streamed."""
         wires = [message.wire() for message in self.messages.values()]
         if len(wires) > 1 or any(wire["role"] == "tool" for wire in wires):
             return {**self.fields, "messages": wires}
@@ -101,42 +87,17 @@ class Choice:
         return {**self.fields, "message": {**message, "role": "assistant"}}
 
 
-class Decoder(StreamDecoder):
+class Decoder(ChunkDecoder):
     """Read the chunks of one answer."""
 
-    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
-        super().__init__(adapter, deltas=deltas)
-        self._order = ChoiceOrder(Choice)
-        self._choices = self._order.choices
+    choice = Choice
+    growing = frozenset({"text", "thinking"})
+    has_indexed_calls = True
 
-    def read(self, name: str | None, wire: dict[str, Any]) -> None:
-        if "choices" not in wire:
-            if "message" in wire:
-                self.fail_with(wire)
-            else:
-                self.wire_event(name, wire)
-            return
-        head = {key: value for key, value in wire.items() if key not in ("choices", "object", "p")}
-        merge_into(self.answer, head, ("id", "created", "model"))
-        self.begin({"object": ANSWER, **self.answer})
-        self.count(USAGES, head.get("usage"))
-        for choice in wire["choices"]:
-            for ready in self._order.take(choice.get("index", 0), choice):
-                self._read_choice(ready)
+    def head_of(self, wire: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in super().head_of(wire).items() if key != "p"}
 
-    def read_rest(self) -> None:
-        for choice in self._order.rest():
-            self._read_choice(choice)
-
-    def _read_choice(self, wire: dict[str, Any]) -> None:
-        choice = self._order.begin(wire.get("index", 0))
-        for key, value in wire.items():
-            if key == "delta":
-                self._read_delta(self._message(choice, value), value)
-            elif value is not None or key not in ("finish_reason", "logprobs"):
-                merge_into(choice.fields, {key: value})
-
-    def _message(self, choice: Choice, delta: dict[str, Any]) -> Message:
+    def message_of(self, choice: Any, delta: dict[str, Any]) -> Message:
         """Return the message that a delta belongs to. If it is new, and no result, the messages before it are over."""
         index = delta.get("index") or 0
         if index not in choice.messages:
@@ -158,100 +119,53 @@ class Decoder(StreamDecoder):
     def _end_message(self, message: Message, contents: list[Any]) -> list[BlockState]:
         """Return the blocks of a message with these contents. Those that waited are started."""
         if message.blocks is None:
-            begun = [call for call in message.calls if call.index >= 0]
-            blocks = [*message.parts, *begun]
-            waiting = 1 if message.head.get("role") == "tool" else len(message.calls) - len(begun)
+            calls = message.columns.get("tool_calls", [])
+            begun = [call for call in calls if call.index >= 0]
+            blocks = [*message.columns.get("content", ()), *begun]
+            waiting = 1 if message.is_result else len(calls) - len(begun)
             if len(contents) > len(blocks) + waiting:
                 # An empty text had no delta.
                 blocks.insert(0, self.whole(contents[0], message.number))
             if waiting:
-                self._stop_part(message)
+                self.stop_part(message)
                 blocks += [self.start({}, content, message.number) for content in contents[len(blocks) :]]
             message.blocks = blocks
         return message.blocks
 
-    def _read_delta(self, message: Message, delta: dict[str, Any]) -> None:
-        is_result = message.head.get("role") == "tool"
-        for key, value in delta.items():
-            if key == "content" and is_result:
-                add_content(message.fields, value)
-            elif key == "content" and isinstance(value, list):
-                for part in value:
-                    message.is_list = message.is_list or part.get("type") == "text"
-                    self._read_part(message, part)
-            elif key == "content" and value:
-                self._read_part(message, {"type": "text", "text": value})
-            elif key == "tool_calls" and value:
-                for call in value:
-                    self._read_call(message, call)
-            elif key not in ("role", "index"):
-                merge_into(message.fields, {key: value})
+    def read_delta(self, message: Message, delta: dict[str, Any]) -> None:
+        rest = {key: value for key, value in delta.items() if key not in ("role", "index")}
+        if message.is_result and "content" in rest:
+            add_content(message.fields, rest.pop("content"))
+        super().read_delta(message, rest)
 
-    def _read_part(self, message: Message, part: dict[str, Any]) -> None:
-        """Append to the last part if it is of the same type, else begin another one."""
-        kind = part["type"]
-        last = message.parts[-1] if message.parts else None
-        if last is None or kind not in ("text", "thinking") or last.wire["type"] != kind:
-            self._stop_last(message)
-            wire = without_text(part)
-            begun = {key: value for key, value in wire.items() if key != "thinking"}
-            last = self.start(wire, PARTS.decode(begun, self.context()), message.number)
-            message.parts.append(last)
-        merge_into(last.wire, {key: value for key, value in part.items() if key not in ("text", "thinking")})
-        if kind == "text":
-            self.append(last, last.wire, "text", part["text"], TextDelta)
-        for inner in list_of(part, "thinking") if kind == "thinking" else ():
-            before = last.wire["thinking"]
+    def continues(self, last: dict[str, Any], part: dict[str, Any]) -> bool:
+        return last["type"] == part["type"] and part["type"] in ("text", "thinking")
+
+    def begun(self, part: dict[str, Any]) -> dict[str, Any]:
+        return without_text(part)
+
+    def start_of(self, column: str, part: dict[str, Any]) -> Any:
+        begun = {key: value for key, value in without_text(part).items() if key != "thinking"}
+        return PARTS.decode(begun, self.context())
+
+    def grow(self, message: ChunkMessage, block: BlockState, part: dict[str, Any]) -> None:
+        super().grow(message, block, part)
+        for inner in list_of(part, "thinking") if part["type"] == "thinking" else ():
+            before = block.wire["thinking"]
             if not before or not is_text(before[-1]) or not is_text(inner):
                 before.append({**inner, "text": ""} if is_text(inner) else inner)
             if is_text(inner):
-                self.append(last, before[-1], "text", inner["text"], ReasoningDelta)
+                self.grow_text(message, block, before[-1], inner["text"])
             else:
-                self.emit(UnknownDelta(index=last.index, api=self.api, delta=inner))
+                self.emit(UnknownDelta(index=block.index, api=self.api, delta=inner))
 
-    def _stop_last(self, message: Message) -> None:
-        """Complete the last part before another block begins, so that readers of the stream can use it."""
-        if not message.calls:
-            self._stop_part(message)
+    def begin_call(self, message: Message, wire: dict[str, Any]) -> BlockState:
+        if not message.is_held:
+            return super().begin_call(message, wire)
+        self.stop_part(message)
+        return BlockState(WAITING, wire, message.number)
 
-    def _stop_part(self, message: Message) -> None:
-        if message.parts:
-            self.stop(message.parts[-1], PARTS.decode(message.parts[-1].wire, self.context()))
-
-    def _read_call(self, message: Message, call: dict[str, Any]) -> None:
-        """Append to the call with this index, or begin another one. Most calls arrive whole."""
-        function = object_of(call, "function")
-        text = function.get("arguments")
-        block = message.places.get(call.get("index", -1))
-        is_same = "index" in call and block is not None and call.get("id") in (None, "", "null", block.wire.get("id"))
-        if block is None or (function.get("name") and not is_same):
-            self._stop_last(message)
-            wire = {**call, "function": {**function, "arguments": "" if isinstance(text, str) else text}}
-            if message.is_held:
-                block = BlockState(WAITING, wire, message.number)
-            else:
-                block = self.start(wire, CALLS.decode(wire, self.context()), message.number)
-            message.calls.append(block)
-            message.places[call.get("index", -1)] = block
-        if isinstance(text, str) and message.is_held:
-            append_text(block.wire["function"], "arguments", text)
-        elif isinstance(text, str):
-            self.append(block, block.wire["function"], "arguments", text, ArgumentsDelta)
-
-    def is_ready(self) -> bool:
-        choices = self._choices.values()
-        return bool(choices) and all(choice.fields.get("finish_reason") for choice in choices)
-
-    def done(self) -> None:
-        # The marker [DONE] ends the answer, even without a finish reason.
-        if self.answer:
-            self.finish()
-
-    def merged(self) -> dict[str, Any]:
-        choices = [choice.wire() for choice in self._choices.values()]
-        return {"object": ANSWER, **self.answer, "choices": choices}
-
-    def blocks_of(self, response: ChatResponse) -> Iterator[list[BlockState]]:
+    def blocks_of(self, response: ChatResponse) -> Any:
         for choice, decoded in zip(self._choices.values(), response.choices, strict=True):
             both = zip(choice.messages.values(), decoded.messages, strict=False)
             yield [block for one, other in both for block in self._end_message(one, other.contents)]
@@ -259,20 +173,14 @@ class Decoder(StreamDecoder):
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
-CHUNK = "chat.completion.chunk"
 
-
-class Encoder(JoiningEncoder):
+class Encoder(ChunkEncoder):
     """Write the chunks of one answer."""
 
-    choices = True
-    argument_texts = True
+    has_indexed_calls = True
 
     def __init__(self, adapter: Any, policies: Any = None) -> None:
         super().__init__(adapter, policies)
-        self._head: dict[str, Any] = {}
-        self._begun: set[tuple[int, int]] = set()
-        """The numbers of the choices and messages that have begun."""
         self._messages: dict[int, int] = {}
         """The message of each choice that is written: results of Mistral's tools are messages of their own."""
         self._after_result: set[int] = set()
@@ -280,18 +188,17 @@ class Encoder(JoiningEncoder):
         """The choices with calls of Mistral's tools, of which each message has an index."""
 
     def begin(self, payload: dict[str, Any]) -> None:
-        head = {key: value for key, value in payload.items() if key not in ("choices", "usage")}
-        self._head = {"id": "", "created": 0, "model": "", **head, "object": CHUNK}
+        super().begin({"id": "", "object": "", "created": 0, "model": "", **payload})
 
-    def _event(self, number: int, delta: dict[str, Any], **rest: Any) -> dict[str, Any]:
+    def key_of(self, number: int) -> tuple[int, int]:
+        return number, self._messages.get(number, 0)
+
+    def opening(self, number: int) -> dict[str, Any]:
         message = self._messages.get(number, 0)
-        role = {} if (number, message) in self._begun else {"role": "assistant"}
-        self._begun.add((number, message))
         index = {"index": message} if message or number in self._with_index else {}
-        choice = {"index": number, "delta": {**index, **role, **delta}, "finish_reason": None, **rest}
-        return {**self._head, "choices": [choice]}
+        return {**index, **super().opening(number)}
 
-    def _begin_message(self, block: OutgoingBlock) -> None:
+    def begin_block(self, block: OutgoingBlock) -> None:
         """Begin another message of the choice, if the block is a result of one of Mistral's tools or follows one."""
         is_result = isinstance(block.content, HostedToolResultContent) and self.is_native
         if is_result or block.choice in self._after_result:
@@ -300,27 +207,12 @@ class Encoder(JoiningEncoder):
             self._with_index.add(block.choice)
         (self._after_result.add if is_result else self._after_result.discard)(block.choice)
 
-    def put_message(self, choice: int, message: dict[str, Any], **rest: Any) -> None:
-        self.put(self._event(choice, message, **rest))
-
-    def open_block(self, block: OutgoingBlock) -> None:
-        if not isinstance(block.content, TextContent | ReasoningContent) or self._inner(block.content):
-            return
-        message = self.encode_start(block.content)
-        if "content" not in message:
-            return
-        self._begin_message(block)
-        if (block.choice, self._messages.get(block.choice, 0)) not in self._begun:
-            self.put_message(block.choice, {"content": ""})
-        part = {"type": "text", "text": TEXT_HERE}
-        content: Any = TEXT_HERE if isinstance(message["content"], str) else [part]
-        block.state = content is TEXT_HERE
+    def growth(self, block: OutgoingBlock, column: str, value: Any) -> Any:
+        if self._inner(block.content):
+            return None
         if isinstance(block.content, ReasoningContent):
-            content = [{"type": "thinking", "thinking": [part]}]
-        block.grow = growing_event(self.stream_format, self._event(block.choice, {"content": content}))
-        if isinstance(block.content, TextContent):
-            block.grow = self.joining(block, block.grow)
-        self.write_begun(block)
+            return [{"type": "thinking", "thinking": [{"type": "text", "text": TEXT_HERE}]}]
+        return super().growth(block, column, value)
 
     def _inner(self, content: Any) -> list[Any]:
         """Return the parts of reasoning in the residue, which are not text."""
@@ -334,32 +226,18 @@ class Encoder(JoiningEncoder):
         else:
             super().hold_delta(block, delta)
 
-    def close_block(self, block: OutgoingBlock) -> None:
-        if block.grow is None:
-            self._begin_message(block)
-        delta = {key: value for key, value in self.encode_block(block).items() if (key, value) != ("role", "assistant")}
-        text = getattr(block.content, "text", None)
-        if block.grow is not None and isinstance(text, str):
-            self.write_rest(block, text)
-            parts = [without_text(part) for part in list_of(delta, "content")]
-            if inner := self._inner(block.content)[block.state or 0 :]:
-                parts = [{**part, "thinking": inner} for part in parts]
-            # The content of the whole answer may be a list with this text, and not a string.
-            is_more = inner or any(len(part) > 2 for part in parts) or (block.state is True and parts)
-            delta = {"content": parts} if is_more else {}
-            self.add_text(block, text if isinstance(block.content, TextContent) else "")
-        elif isinstance(delta.get("content"), str):
-            delta["content"] = self.add_text(block, delta["content"])
-        if delta:
-            self.put_message(block.choice, delta)
+    def rest_of(self, block: OutgoingBlock, column: str, delta: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(block.content, ReasoningContent):
+            return super().rest_of(block, column, delta)
+        parts = [without_text(part) for part in list_of(delta, column)]
+        if inner := self._inner(block.content)[block.state or 0 :]:
+            parts = [{**part, "thinking": inner} for part in parts]
+        return {column: parts} if inner or any(len(part) > 2 for part in parts) else {}
 
-    def finish(self, event: Any) -> None:
-        self._end_choices(event)
-        self.put_raw(b"data: [DONE]\n\n")
-
-    def fail(self, event: Any, payload: dict[str, Any]) -> None:
-        self._end_choices(event, is_failed=True)
-        self.put(payload)
+    def end_message(self, number: int, choice: dict[str, Any]) -> dict[str, Any]:
+        for message in choice.pop("messages", ()):
+            self._put_fields(number, message)
+        return super().end_message(number, choice)
 
     def _put_fields(self, number: int, message: dict[str, Any]) -> None:
         """Write the fields of one of several messages that belong to no block."""
@@ -368,17 +246,3 @@ class Encoder(JoiningEncoder):
             last, self._messages[number] = self._messages.get(number, 0), delta["index"]
             self.put_message(number, delta)
             self._messages[number] = last
-
-    def _end_choices(self, event: Any, *, is_failed: bool = False) -> None:
-        """Write the last chunk of each choice, with the fields that belong to no block."""
-        payload = self.encode_envelope(event)
-        choices = payload.pop("choices", [])
-        self._head |= {key: value for key, value in payload.items() if key != "object"}
-        for number, choice in enumerate(choices):
-            delta = {key: value for key, value in choice.pop("message", {}).items() if key != "role"}
-            for message in choice.pop("messages", ()):
-                self._put_fields(number, message)
-            choice.pop("index", None)
-            if is_failed and (event.response.choices[number].finish_reason is None or not self.is_native):
-                choice.pop("finish_reason", None)
-            self.put_message(number, delta, **choice)

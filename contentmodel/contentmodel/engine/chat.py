@@ -10,6 +10,7 @@ from typing import Any
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import wire_at
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.sentinels import (
@@ -370,6 +371,11 @@ class AnswerMessage(Codec[list[ChatMessage]]):
         self.assistant = assistant
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        for name, constant in self.assistant.constants.items():
+            if wire_at(value, name) != constant:
+                # Another role would become that of the model. A row with a field for the role checks it itself.
+                found = f"got {value[name]!r:.60}" if name in value else "it is missing"
+                context.fault(value, name, f"expected {constant!r}, {found}")
         messages = [self.assistant.decode(value, context)]
         context.trace(self.assistant, messages, container, key, spread=False)
         return messages

@@ -10,6 +10,7 @@ from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.streams import (
     block_decoder,
     block_encoder,
+    chunks,
     decoder,
     framing,
     joined_texts,
@@ -21,7 +22,7 @@ from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.event_stream import EventStreamParser
 from contentmodel.events import BlockStop
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
-from contentmodel_conformance.mutants.engine.changes import BEDROCK, RESPONSES, change
+from contentmodel_conformance.mutants.engine.changes import BEDROCK, MISTRAL, RESPONSES, change
 
 replace = msgspec.structs.replace
 
@@ -91,6 +92,12 @@ def emits_disabled_deltas(original: Any, self: Any) -> Any:
 def reverses_the_layout(original: Any, response: Any, blocks: Any) -> Any:
     """Reverse the blocks of a message."""
     return [[list(reversed(message)) for message in choice] for choice in original(response, blocks)]
+
+
+@change(chunks.ChunkDecoder, "grow_text", MISTRAL, "stream-crossing/foreign")
+def strips_deltas_of_chunks(original: Any, self: Any, message: Any, block: Any, owner: Any, text: str) -> None:
+    """Strip white space from each delta of a chunk."""
+    original(self, message, block, owner, text.strip())
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
