@@ -198,7 +198,7 @@ def test_text_after_call_is_reported_as_moved_for_chat() -> None:
     ("fields", "message"),
     [
         ({"a": "no_such_attribute"}, "no attribute"),
-        ({"a": "annotations"}, "no default codec for TextContent.annotations, of the type .*: pass a codec"),
+        ({"a": "annotations"}, "attribute annotations: there is no default codec for the type .*: pass a codec"),
     ],
 )
 def test_row_rejects_unknown_attribute_and_missing_codec(fields: dict[str, Any], message: str) -> None:

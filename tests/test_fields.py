@@ -173,9 +173,9 @@ def test_comparison_finds_generated_code_that_differs() -> None:
     row = Row("call", CustomToolCallContent, {"id": "call_id"}, Misreading("arguments", "input")).bind("an-api")
     with pytest.raises(AssertionError):
         both(row)[0]({"id": "1", "input": "x"}, DecodeContext("an-api", Origin(api="an-api", issuer="me")))
-    row = Row("text", TextContent, {}, Misreporting()).bind("an-api")
+    row = Row("link", UriContent, {"uri": "uri"}, Misreporting()).bind("an-api")
     with pytest.raises(AssertionError):
-        both(row)[1](TextContent(text="x"), EncodeContext("an-api", "me", "request"))
+        both(row)[1](UriContent(uri="x", name="y"), EncodeContext("an-api", "me", "request"))
 
 
 def test_row_rejects_path_that_is_mapped_twice() -> None:

@@ -270,3 +270,23 @@ def test_convert_command_finds_the_installed_worked_adapter(worked: Path, tmp_pa
     messages = json.loads(done.stdout)["messages"]
     assert messages[0] == {"role": "system", "content": "Be brief."}
     assert messages[-1] == {"role": "user", "content": "Thanks."}
+
+
+# -- the first adapter -------------------------------------------------------------------------------------------------
+
+HELLO = TESTS.parent / "docs" / "hello-adapter.md"
+
+
+def test_first_adapter_has_sixty_lines_and_passes_the_kit(tmp_path: Path) -> None:
+    """Check the adapter of the page with one other adapter. The page has the result of all checks."""
+    text = re.findall(r"```python\n(.*?)```", HELLO.read_text(), re.DOTALL)[0]
+    assert len(text.splitlines()) <= 60
+    (tmp_path / f"{PACKAGE}_hello.py").write_text(text)
+    with imported(tmp_path, f"{PACKAGE}_hello") as module:
+        laws = ("face", "identity", "disturbance", "accounting/misfits", "stream-cuts", "stream-crossing", "errors")
+        others = [contentmodel.adapter("openai-chat")]
+        report = check_adapter(module.adapter, only=laws, others=others, target="my_ai21")
+    assert failures(report) == {}
+    assert {"identity/table", "stream-crossing/foreign"} <= {
+        one.check for one in report.outcomes if one.status == "passed"
+    }

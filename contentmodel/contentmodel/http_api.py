@@ -17,11 +17,12 @@ class HttpMethod(msgspec.Struct, frozen=True, kw_only=True):
     """One method of an API.
 
     `path` follows the base URL of the official SDK; `{model}` in it is the model. `routes` are the full paths at which
-    a server answers the method, as Starlette writes them. `query` is sent with every call.
+    a server answers the method, as Starlette writes them; without any, the gateway does not answer it. `query` is sent
+    with every call.
     """
 
     path: str
-    routes: tuple[str, ...]
+    routes: tuple[str, ...] = ()
     query: dict[str, str] = {}
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import wire_at
@@ -20,9 +21,10 @@ from contentmodel.engine.pipeline.sentinels import (
     with_media_back,
 )
 from contentmodel.engine.pipeline.tools import FREE_TEXT_ROW
-from contentmodel.engine.table.codecs import Codec, DataUri, EnumString, Place, Required
+from contentmodel.engine.table.answers import FinishReasons, finished_by_calls
+from contentmodel.engine.table.codecs import ArgumentsText, Codec, DataUri, EnumString, Place, Required
 from contentmodel.engine.table.fields import Columns, Field, Filled, Implied, Silent
-from contentmodel.engine.table.nested import MessageList
+from contentmodel.engine.table.nested import Blocks, MessageList, Record, TextField
 from contentmodel.engine.table.rows import Fields, Row, Spec
 from contentmodel.engine.table.spellings import Roles
 from contentmodel.engine.table.tables import Table, row
@@ -30,7 +32,9 @@ from contentmodel.engine.table.tree import Column
 from contentmodel.engine.table.unions import Union
 from contentmodel.message import ChatMessage
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat
+from contentmodel.response import ChatChoice
 from contentmodel.rules import Broken, Rules, objects, objects_along
+from contentmodel.usage import Usage
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
@@ -382,3 +386,51 @@ class AnswerMessage(Codec[list[ChatMessage]]):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: object) -> dict[str, Any]:
         return self.assistant.encode(foreign.joined_messages(value, context), context)
+
+
+# -- a usual table -----------------------------------------------------------------------------------------------------
+
+
+def messages(
+    table: Table, content: Codec[Any], *, arguments: Codec[Any] | None = None, reasoning: str | None = None
+) -> tuple[ChatMessages, AnswerMessage]:
+    """Return the codecs of the messages of a request, and of the message of an answer.
+
+    `content` is the codec of the field `content`, `arguments` that of the arguments of calls (JSON text by default).
+    `reasoning` is the field with the text of the model's reasoning, if the API has one.
+    """
+    thoughts = {reasoning: Column(TextField(ReasoningContent, "text", between="\n\n"))} if reasoning else {}
+    calls: Blocks[Any] = Blocks(function_calls(table, arguments or ArgumentsText()))
+    assistant = assistant_messages(table, {**thoughts, "content": Column(content), "tool_calls": Column(calls)})
+    roles = Roles(table.api, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))
+    plain = plain_messages(table, roles, {"content": ("contents", content)})
+    # The call has the name, too.
+    results = result_messages(table, {"tool_call_id": "call_id", "content": ("outputs", content)}, Silent("name"))
+    return ChatMessages(assistant, plain, results), AnswerMessage(assistant)
+
+
+class Choices(Blocks[ChatChoice]):
+    """The choices of an answer. One that has calls is finished by them, also if its API says "stop"."""
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> list[ChatChoice]:
+        return [finished_by_calls(choice) for choice in super().decode(value, context, container, key)]
+
+
+def finish_reasons(*names: str) -> FinishReasons:
+    """Return the codec of finish reasons that have the names of the model's, such as "stop" and "length"."""
+    return FinishReasons({name: name for name in names}, {name: name for name in names}, "stop")
+
+
+def choices(table: Table, answer: AnswerMessage, finish: FinishReasons) -> Choices:
+    """Return the codec of the choices of an answer."""
+    fields: Any = {"index": "index", "finish_reason": ("finish_reason", finish), "message": ("messages", answer)}
+    required = Filled({"message": {"role": "assistant", "content": ""}, "finish_reason": "stop"})
+    return Choices(table.union("choice", [Row("choice", ChatChoice, fields, required)], tag=None))
+
+
+def usage(table: Table, **more: str) -> Record[Usage]:
+    """Return the codec of the token counts of an answer. `more` are further attributes and their fields."""
+    fields = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_tokens": "total_tokens"}
+    counted = {field: attribute for attribute, field in more.items()}
+    inside = Silent("cached_inside", "reasoning_inside")
+    return Record(table.record("usage", Usage, {**fields, **counted}, inside))

@@ -226,7 +226,8 @@ def _check_types(
     """Raise ValueError if error types cannot be written, or name a kind of error that does not exist."""
     if "server" not in writes:
         raise ValueError(
-            'error types have no fields for the kind "server": errors of every other kind are written as it'
+            'error types have no fields for the kind "server", as which errors of every other kind are written: add '
+            '"server": {"type": "server_error"} to `writes`, or "server": {} if errors of the API have no type'
         )
     kinds = {*writes, *reads.values(), *statuses, *words}
     if unknown := sorted(kinds - STATUSES.keys()):

@@ -18,7 +18,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.table.hints import MINTED
-from contentmodel.engine.table.introspect import options_of
+from contentmodel.engine.table.introspect import classes_in, options_of
 from contentmodel.errors import ToolArgumentsError
 
 T = TypeVar("T")
@@ -55,6 +55,8 @@ class Codec(Generic[T]):
     """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
     other_hosts_add_values = True
     """True if hosts of other vendors' models may add enum values."""
+    makes_list: bool | None = None
+    """True if `decode` returns a list of contents, False if it returns one value; None if this is not known."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Do not inherit the inline expression of a method that a subclass replaces."""
@@ -66,6 +68,18 @@ class Codec(Generic[T]):
     def __init__(self, *classes: type) -> None:
         if classes:
             self.classes = classes
+
+    def check(self, kind: object, place: str) -> None:
+        """Raise TypeError if an attribute of this type cannot hold the values of the codec. `place` names the field."""
+        classes = classes_in(kind)
+        if self.makes_list is None or Any in classes or (list in classes) is self.makes_list:
+            return
+        wanted = (
+            "a list: use Blocks(union), or One(union) for a single object"
+            if list in classes
+            else ("no list: use Record(row), or OneOf(union)")
+        )
+        raise TypeError(f"{place}: {type(self).__name__} does not fit, because the attribute is {wanted}")
 
     def holds(self, value: object) -> bool:
         """Return whether the model field can hold this wire value."""
@@ -544,4 +558,4 @@ def codec_for(hint: object, name: str) -> AnyCodec:
     if Any in options:
         return ANYTHING
     fix = "JSON writes 1.0 as 1: declare float | int" if options == {float} else "pass a codec for this field"
-    raise TypeError(f"there is no default codec for {name}, of the type {hint}: {fix}")
+    raise TypeError(f"{name}: there is no default codec for the type {hint}: {fix}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -27,7 +28,9 @@ def attribute_of(model: type[msgspec.Struct], attribute: str) -> tuple[object, b
     head, _, rest = attribute.partition(".")
     hints = _hints(model)
     if head not in hints:
-        raise TypeError(f"{model.__name__} has no attribute {head!r}")
+        near = get_close_matches(head, hints, 1)
+        fix = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(hints)}"
+        raise TypeError(f"{model.__name__} has no attribute {head!r}: {fix}")
     if rest:
         return attribute_of(struct_in(hints[head]), rest)
     info = next(f for f in fields_of(model) if f.name == head)

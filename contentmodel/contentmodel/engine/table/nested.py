@@ -37,7 +37,11 @@ class Record(Codec[S]):
     classes: tuple[type, ...] = (dict,)
     identity = False
 
+    makes_list = False
+
     def __init__(self, row: Row, *, provider_only: bool = False) -> None:
+        if not hasattr(row, "model"):
+            raise TypeError(f"{type(self).__name__} needs a row, got {row!r:.60}: use OneOf(union) for several types")
         self.row, self.provider_only = row, provider_only
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
@@ -86,14 +90,24 @@ def accepts_cache_points(context: EncodeContext) -> bool:
     return not context.completes or (context.kind != "response" and context.known.capabilities.cache_points)
 
 
+def checked_union(codec: Codec[Any], union: Union) -> Union:
+    """Return the union of a codec. Raise TypeError if it is none."""
+    if not hasattr(union, "encode_list"):
+        name = f"the row {union.name}" if hasattr(union, "model") else f"{union!r:.60}"
+        fix = "use Record(row) for a value of one type, or add a union of the row: table.union(name, [row])"
+        raise TypeError(f"{type(codec).__name__} needs a union, got {name}: {fix}")
+    return union
+
+
 class OneOf(Codec[S]):
     """A nested object that is decoded by one of a union's rows."""
 
     classes: tuple[type, ...] = (dict,)
     identity = False
+    makes_list = False
 
     def __init__(self, union: Union) -> None:
-        self.union = union
+        self.union = checked_union(self, union)
         self.tagged = (union.tag, union.tags) if union.tags else None
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
@@ -116,9 +130,10 @@ class One(Codec[list[S]]):
 
     classes = (dict,)
     identity = False
+    makes_list = True
 
     def __init__(self, union: Union) -> None:
-        self.union = union
+        self.union = checked_union(self, union)
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> list[S]:
         return [self.union.decode(value, context)]
@@ -144,9 +159,10 @@ class Blocks(Codec[list[S]]):
     has_strays = True
     holds_by_elements = False
     """True if `holds` looks at each element of a list."""
+    makes_list = True
 
     def __init__(self, union: Union) -> None:
-        self.union = union
+        self.union = checked_union(self, union)
 
     def holds(self, value: object) -> bool:
         return value.__class__ is list and bool(value)

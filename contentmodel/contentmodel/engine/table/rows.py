@@ -111,6 +111,7 @@ class Row:
         self._add_fields(fields)
         for field in self.others:
             field.join(self)
+        self.check_required()
         self._holds = self.root.holders()
         self._fields: dict[tuple[str, bool], list[str]] = {}
         """The wire fields of attributes that were looked up."""
@@ -125,15 +126,45 @@ class Row:
             *parents, key = path_keys(path)
             self.root.at(parents).constants[key] = value  # type: ignore[union-attr]
         for path, spec in fields.items():
-            target, codec = (spec, None) if isinstance(spec, str) else spec
+            target, codec = self._spec_of(path, spec)
             attributes = (target,) if isinstance(target, str) else target
-            kind, required, _ = attribute_of(self.model, attributes[0])
-            defaults = tuple(attribute_of(self.model, attribute)[2] for attribute in attributes)
+            (kind, required, _), *_ = found = [self._attribute_of(path, attribute) for attribute in attributes]
+            defaults = tuple(default for _, _, default in found)
+            if codec is not None:
+                codec.check(kind, f"row {self.name}: field {path}, attribute {attributes[0]}")
             is_required = required or bool(codec and codec.mandatory)
             is_other = attributes[0] in self.attributes
-            codec = codec or codec_for(kind, f"{self.model.__name__}.{attributes[0]}")
+            codec = codec or codec_for(kind, f"row {self.name}: field {path}, attribute {attributes[0]}")
             made = Plain(path, attributes, codec, is_required, defaults, is_alternative=is_other)
             self.put(path, made)
+
+    def _spec_of(self, path: str, spec: Any) -> tuple[str | tuple[str, ...], AnyCodec | None]:
+        """Return the attribute of a field, and its codec. Raise TypeError if it is neither of the two forms."""
+        if isinstance(spec, str):
+            return spec, None
+        if not isinstance(spec, tuple) or len(spec) != 2:
+            raise TypeError(
+                f'row {self.name}: field {path} is {spec!r:.60}: write "attribute", or ("attribute", codec)'
+            )
+        if not isinstance(spec[1], Codec):
+            fix = f"write {spec[1].__name__}(...)" if isinstance(spec[1], type) else "pass a Codec"
+            raise TypeError(f"row {self.name}: the codec of field {path} is {spec[1]!r:.60}: {fix}")
+        return spec
+
+    def _attribute_of(self, path: str, attribute: str) -> tuple[object, bool, object]:
+        try:
+            return attribute_of(self.model, attribute)
+        except TypeError as error:
+            raise TypeError(f"row {self.name}: field {path}: {error}") from None
+
+    def check_required(self) -> None:
+        """Raise TypeError if no field sets an attribute that a value of the row's class needs."""
+        known = {name.partition(".")[0] for name in self.attributes} | set(self.implied)
+        known |= {name for field in self.others for name in field.attributes}
+        for info in fields_of(self.model):
+            if info.required and info.name not in known:
+                fix = f'map a field to "{info.name}", or add Implied({{"{info.name}": ...}})'
+                raise TypeError(f"row {self.name}: {self.model.__name__} needs {info.name}, which no field sets: {fix}")
 
     def put(self, path: str, field: Plain | Column) -> None:
         """Add a field to the tree. Raise TypeError if its path is taken, or leads through another field."""

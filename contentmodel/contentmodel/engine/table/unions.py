@@ -106,6 +106,10 @@ class Union:
         self.rows = [r.bind(api) for r in (*own, *([other] if other else []))]
         for r in self.rows:
             r.is_one_of = True
+        names = [r.name for r in self.rows]
+        if again := next((one for at, one in enumerate(names) if one in names[:at]), None):
+            fix = f'give one of them another name: row("{again}", ..., form="...")'
+            raise TypeError(f"union {name}: two rows are named {again}: {fix}")
         self._other = other
         self._shaped = [r for r in self.rows if r.shape is not None]
         self._foreign_types = None if foreign_types is None else frozenset(foreign_types)

@@ -1,0 +1,164 @@
+"""Streams of chunks: the decoder and the encoder that take the columns of a message from the table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import ChatRequest, ChatResponse, ErrorContent, ReasoningContent, TextContent
+from contentmodel.authoring import (
+    Blocks,
+    ChatAdapter,
+    ErrorBody,
+    ErrorFields,
+    ErrorTypes,
+    Filled,
+    Rules,
+    Silent,
+    Table,
+    TextOrBlocks,
+    chat,
+    row,
+)
+from contentmodel.events import BlockCatchUp, BlockStop, StreamEvent, TurnComplete, TurnError, UsageDelta
+from contentmodel.events import WireEvent as Unknown
+
+API = "chunks-api"
+TABLE = Table(API)
+PARTS = TABLE.union("part", [row("text", TextContent, {"text": "text"})], foreign_types=(TextContent,))
+MESSAGES, ANSWER = chat.messages(TABLE, TextOrBlocks(PARTS, "string"), reasoning="thoughts")
+FINISH = chat.finish_reasons("stop", "length", "tool_calls")
+ERROR = TABLE.record("error", ErrorContent, {"detail": "message"}, Silent("kind"), Filled({"detail": ""}))
+ERRORS = ErrorTypes((), {"server": {}}, {})
+
+
+class Chunks(ChatAdapter):
+    """An adapter with streams of chunks."""
+
+    api = issuer = API
+    table, rules, answer, finish, errors = TABLE, Rules(API), ANSWER, FINISH, ERRORS
+    request = TABLE.record(
+        "request",
+        ChatRequest,
+        {"messages": ("messages", MESSAGES), "tools": ("tools", Blocks(chat.function_tools(TABLE)))},
+    )
+    response = TABLE.record(
+        "response",
+        ChatResponse,
+        {
+            "id": "id",
+            "choices": ("choices", chat.choices(TABLE, ANSWER, FINISH)),
+            "usage": ("usage", chat.usage(TABLE)),
+        },
+        ErrorFields(ErrorBody(ERROR, ERRORS), "detail"),
+    )
+
+
+CHUNKS = Chunks()
+
+
+def chunk(delta: dict[str, Any] | None = None, index: int = 0, **fields: Any) -> dict[str, Any]:
+    """Return a chunk with a delta of one choice."""
+    return {"id": "1", "choices": [{"index": index, "delta": delta or {}, **fields}]}
+
+
+def decoded(*chunks: dict[str, Any]) -> list[StreamEvent]:
+    """Return the events of these chunks."""
+    data = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in chunks)
+    decoder = CHUNKS.stream_decoder()
+    return [*decoder.feed(data), *decoder.feed(b"data: [DONE]\n\n"), *decoder.close()]
+
+
+def test_stream_has_the_content_of_the_whole_answer() -> None:
+    call = {"index": 0, "id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a"'}}
+    events = decoded(
+        chunk({"role": "assistant", "thoughts": "Hm"}),
+        chunk({"thoughts": "m."}),
+        chunk({"content": "Let me "}),
+        chunk({"content": "see."}),
+        chunk({"tool_calls": [call]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": ": 1}"}}]}, finish_reason="tool_calls"),
+    )
+    message = {
+        "role": "assistant",
+        "thoughts": "Hmm.",
+        "content": "Let me see.",
+        "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
+    }
+    whole = {"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
+    assert contentmodel.fold(events) == CHUNKS.decode_response(whole)
+
+
+def test_text_that_goes_on_after_another_column_is_whole_at_its_place() -> None:
+    events = decoded(chunk({"content": "a"}), chunk({"thoughts": "b"}), chunk({"content": "c"}, finish_reason="stop"))
+    assert next(event.content for event in events if isinstance(event, BlockStop)) == TextContent(text="a")
+    assert [event.content for event in events if isinstance(event, BlockCatchUp)] == [TextContent(text="ac")]
+    assert contentmodel.fold(events).choices[0].messages[0].contents == [
+        ReasoningContent(text="b"),
+        TextContent(text="ac"),
+    ]
+
+
+def test_choice_that_begins_early_has_its_place() -> None:
+    events = decoded(chunk({"content": "b"}, 1, finish_reason="stop"), chunk({"content": "a"}, 0, finish_reason="stop"))
+    assert [choice.messages[0].contents for choice in contentmodel.fold(events).choices] == [
+        [TextContent(text="a")],
+        [TextContent(text="b")],
+    ]
+
+
+@pytest.mark.parametrize("text", ["", None])
+def test_empty_text_is_that_of_the_whole_answer(text: str | None) -> None:
+    events = decoded(chunk({"role": "assistant", "content": text}, finish_reason="stop"))
+    whole = {"role": "assistant", "content": text}
+    answer = CHUNKS.decode_response({"id": "1", "choices": [{"index": 0, "message": whole, "finish_reason": "stop"}]})
+    assert contentmodel.fold(events) == answer
+
+
+def test_chunk_without_choices_is_an_error_or_unknown() -> None:
+    begun = chunk({"content": "a"})
+    assert isinstance(decoded(begun, {"ping": 1}, chunk(finish_reason="stop"))[-1], TurnComplete)
+    assert any(isinstance(event, Unknown) for event in decoded(begun, {"ping": 1}))
+    failed = decoded(begun, {"detail": "no more tokens"})[-1]
+    assert isinstance(failed, TurnError)
+    assert failed.error.message == "no more tokens"
+
+
+def test_usage_is_counted_and_written_at_the_end() -> None:
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    events = decoded(chunk({"content": "a"}), {**chunk(finish_reason="stop"), "usage": usage})
+    assert [event.usage.output_tokens for event in events if isinstance(event, UsageDelta)] == [2]
+    encoder = CHUNKS.stream_encoder()
+    written = b"".join(encoder.feed(event) for event in events)
+    assert b'"usage":{"prompt_tokens":1' in written
+    assert written.endswith(b"data: [DONE]\n\n")
+
+
+def test_calls_are_written_with_their_index() -> None:
+    calls = [{"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}} for name in "ab"]
+    events = decoded(chunk({"tool_calls": calls}, finish_reason="tool_calls"))
+    encoder = CHUNKS.stream_encoder()
+    written = b"".join(encoder.feed(event) for event in events).decode()
+    chunks = [json.loads(line[6:]) for line in written.splitlines() if line.startswith("data: {")]
+    deltas = [one["choices"][0]["delta"] for one in chunks]
+    assert [call["index"] for delta in deltas for call in delta.get("tool_calls", ())] == [0, 1]
+
+
+def test_adapter_without_columns_names_the_missing_attribute() -> None:
+    class Lacking(Chunks):
+        answer = None  # type: ignore[assignment]
+
+    with pytest.raises(TypeError, match="chunks-api: chunks need the columns of an answer: set `answer"):
+        Lacking().stream_decoder()
+
+
+def test_answer_of_another_role_is_a_fault() -> None:
+    choice = {"index": 0, "message": {"role": "user", "content": "a"}, "finish_reason": "stop"}
+    with pytest.raises(contentmodel.DecodeError, match=r"expected 'assistant', got 'user' at \$.choices\[0\].message"):
+        CHUNKS.decode_response({"id": "1", "choices": [choice]})
+    del choice["message"]["role"]  # type: ignore[attr-defined]
+    with pytest.raises(contentmodel.DecodeError, match=r"expected 'assistant', it is missing at \$"):
+        CHUNKS.decode_response({"id": "1", "choices": [choice]})
