@@ -68,10 +68,12 @@ def notes(report: Report) -> list[str]:
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
-    """Yield a finding as lines: path and detail, both values, the input, and the command that reproduces it."""
+    """Yield a finding as lines: path and detail, both values, the row, the input, and the command that repeats it."""
     yield f"{finding.law} at {finding.where}: {finding.detail}"
     yield f"  expected  {finding.expected}"
     yield f"  found     {finding.found}"
+    if finding.row:
+        yield f"  row       {finding.row}"
     if finding.label:
         yield f"  on        {finding.label}"
     if finding.source:

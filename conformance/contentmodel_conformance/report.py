@@ -30,7 +30,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     `where` is a JSON path, an event or a byte. `detail` describes the violation. `expected` and `found` are the values
     there, as text. `minimal` is the smallest failing input as text; for a recorded input, `source` is its file and
-    line instead. If the input is a model value, `wire` is its encoded payload. `command` reproduces the finding.
+    line instead. If the input is a model value, `wire` is its encoded payload. `row` is the row of the table at
+    `where`, with what it maps there. `command` reproduces the finding.
     """
 
     law: str
@@ -43,6 +44,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     minimal: str = ""
     source: str = ""
     wire: str = ""
+    row: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

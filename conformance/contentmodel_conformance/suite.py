@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +21,7 @@ from contentmodel_conformance.examples import Example
 from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.report import Outcome, Report, merged
+from contentmodel_conformance.rows_at import row_at
 from contentmodel_conformance.strategies.transcripts import Limits
 from contentmodel_conformance.subject import Payloads, Subject
 from contentmodel_conformance.trying import Trial
@@ -154,7 +155,16 @@ def run_check(
     """Run one check of one adapter. An exception of the adapter becomes a finding."""
     known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
     command = _command(check, subject, deep, seed, target)
-    trial = Trial(check.name, check.law, command, deep=deep, seed=seed, fail_fast=fail_fast, wire=subject.wire)
+    trial = Trial(
+        check.name,
+        check.law,
+        command,
+        deep=deep,
+        seed=seed,
+        fail_fast=fail_fast,
+        wire=subject.wire,
+        row=partial(row_at, subject.adapter),
+    )
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
         return Outcome(status="skipped", note=trial.skipped, **known)

@@ -57,6 +57,7 @@ class Trial:
         seed: int = 0,
         fail_fast: bool = False,
         wire: Callable[[Any], str] | None = None,
+        row: Callable[[Any, str], str] | None = None,
     ) -> None:
         """Start a trial. With `fail_fast`, the check ends with its first finding, and its input is not minimized."""
         self.check, self.law, self.command = check, law, command
@@ -65,6 +66,8 @@ class Trial:
         self._most = 1 if fail_fast else FINDINGS
         self.wire = wire
         """Returns the payload of a model value as text; "" for other values."""
+        self.row = row
+        """Returns the row of the adapter's table at a path of a value, and what it maps there; "" if there is none."""
         self.examples = DEEP if deep else QUICK
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
@@ -248,6 +251,7 @@ def _finding(trial: Trial, value: Any, error: BaseException, label: str, source:
         label=label,
         minimal="" if source else shown(value, 4000),
         wire="" if source or trial.hangs or trial.wire is None else trial.wire(value),
+        row="" if trial.hangs or trial.row is None else printable(trial.row(value, path)),
         source=source,
         command=trial.command,
     )
