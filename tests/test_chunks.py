@@ -162,3 +162,16 @@ def test_answer_of_another_role_is_a_fault() -> None:
     del choice["message"]["role"]  # type: ignore[attr-defined]
     with pytest.raises(contentmodel.DecodeError, match=r"expected 'assistant', it is missing at \$"):
         CHUNKS.decode_response({"id": "1", "choices": [choice]})
+
+
+def test_kind_of_error_without_a_type_is_a_loss() -> None:
+    class Typed(Chunks):
+        errors = ErrorTypes(("code",), {"server": {"code": "failed"}}, {})
+        response = TABLE.record(
+            "typed response", ChatResponse, {}, ErrorFields(ErrorBody(ERROR, errors), "detail", "code")
+        )
+
+    error = {"error": {"message": "no", "type": "invalid_request_error"}}
+    encoded = Typed().encode_response(contentmodel.adapter("openai-chat").decode_response(error))
+    assert encoded.payload == {"code": "failed", "detail": "no"}
+    assert [loss.code for loss in encoded.losses if loss.what == "kind of ErrorContent"] == ["no-error-type"]

@@ -25,6 +25,8 @@ from contentmodel_conformance.report import Change, Report
 TARGET_HELP = "An API id, a module or module:attribute with the adapter (or with its test class), or `all`."
 PARTNERS = ("openai-chat", "anthropic-messages", "google-generate-content")
 """The APIs that a quick run of one adapter converts from and to: three forms of messages that differ the most."""
+TRIES = 12
+"""The number of examples of each check in a quick run without a test class, so that it takes less than a minute."""
 Target = Annotated[str, typer.Argument(metavar="ADAPTER", help=TARGET_HELP, show_default=False)]
 Deep = Annotated[bool, typer.Option("--deep", help="Try twenty times as many examples; takes hours for `all`.")]
 Seed = Annotated[
@@ -65,8 +67,9 @@ def run(
     expected value, the value found, the smallest input that shows it, and the command that repeats the check. A check
     that does not apply to the adapter (without streams, SDK or rules) is skipped, and never counted as passed.
 
-    A run of one adapter converts from and to three other APIs, if its test class has no others. With `--deep`, and in a
-    run of `all`, it converts from and to every installed one.
+    A run of one adapter converts from and to three other APIs, if its test class has no others. Without a test class,
+    it tries few examples and takes less than a minute. With `--deep`, and in a run of `all`, it converts from and to
+    every installed API.
 
     \b
     [bold]Adapters[/bold]
@@ -122,6 +125,7 @@ def _run(
     if not deep:
         arguments["others"] = [contentmodel.adapter(api) for api in PARTNERS]
     if not hasattr(loaded, "adapter"):
+        arguments["tries"] = None if deep else TRIES
         return suite.check_adapter(loaded, target=target, **arguments)
     adapter = contentmodel.adapter(loaded.adapter) if isinstance(loaded.adapter, str) else loaded.adapter
     if getattr(loaded, "others", None) is not None:

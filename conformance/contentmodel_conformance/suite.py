@@ -57,10 +57,12 @@ def check_adapter(
     examples: Sequence[Example] = (),
     target: str | None = None,
     fail_fast: bool = False,
+    tries: int | None = None,
 ) -> Report:
     """Run every check that applies to an adapter, and report the outcome of each.
 
-    `deep` tries twenty times as many examples. The same `seed` gives the same examples, and the same report.
+    `deep` tries twenty times as many examples, `tries` another number. The same `seed` gives the same examples, and
+    the same report.
     `corpus` is a folder of recorded traffic. `others` are the adapters to convert from and to; by default all that are
     installed. `only` has names of laws or checks ("identity", "identity/table"). `progress` is called before and after
     each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or a
@@ -84,7 +86,15 @@ def check_adapter(
         recordings=_recordings(corpus),
     )
     return _report(
-        subject, chosen, deep=deep, seed=seed, only=only, progress=progress, target=target, fail_fast=fail_fast
+        subject,
+        chosen,
+        deep=deep,
+        seed=seed,
+        only=only,
+        progress=progress,
+        target=target,
+        fail_fast=fail_fast,
+        tries=tries,
     )
 
 
@@ -151,6 +161,7 @@ def run_check(
     seed: int = 0,
     target: str | None = None,
     fail_fast: bool = False,
+    tries: int | None = None,
 ) -> Outcome:
     """Run one check of one adapter. An exception of the adapter becomes a finding."""
     known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
@@ -164,6 +175,7 @@ def run_check(
         fail_fast=fail_fast,
         wire=subject.wire,
         row=partial(row_at, subject.adapter),
+        tries=tries,
     )
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
@@ -217,12 +229,15 @@ def _report(
     progress: OnProgress | None,
     target: str | None = None,
     fail_fast: bool = False,
+    tries: int | None = None,
 ) -> Report:
     outcomes = []
     report_progress = progress or (lambda step: None)
     for done, check in enumerate(chosen.values()):
         report_progress(Progress(api=subject.api, check=check.name, done=done, count=len(chosen), outcome=None))
-        outcomes.append(run_check(check, subject, deep=deep, seed=seed, target=target, fail_fast=fail_fast))
+        outcomes.append(
+            run_check(check, subject, deep=deep, seed=seed, target=target, fail_fast=fail_fast, tries=tries)
+        )
         report_progress(
             Progress(api=subject.api, check=check.name, done=done + 1, count=len(chosen), outcome=outcomes[-1])
         )

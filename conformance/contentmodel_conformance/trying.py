@@ -58,6 +58,7 @@ class Trial:
         fail_fast: bool = False,
         wire: Callable[[Any], str] | None = None,
         row: Callable[[Any, str], str] | None = None,
+        tries: int | None = None,
     ) -> None:
         """Start a trial. With `fail_fast`, the check ends with its first finding, and its input is not minimized."""
         self.check, self.law, self.command = check, law, command
@@ -68,7 +69,7 @@ class Trial:
         """Returns the payload of a model value as text; "" for other values."""
         self.row = row
         """Returns the row of the adapter's table at a path of a value, and what it maps there; "" if there is none."""
-        self.examples = DEEP if deep else QUICK
+        self.examples = tries or (DEEP if deep else QUICK)
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
         self.notes: list[str] = []

@@ -14,7 +14,7 @@ from contentmodel.derived import derives
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
-from contentmodel.engine.chat_adapter import ChatAdapter, chat_steps
+from contentmodel.engine.chat_adapter import ChatAdapter, chat_answer, chat_steps
 from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents
 from contentmodel.engine.json import (
     DUMPERS,
@@ -426,6 +426,7 @@ __all__ = [
     "camel_name",
     "canonical",
     "chat",
+    "chat_answer",
     "chat_steps",
     "check_choices",
     "child_path",

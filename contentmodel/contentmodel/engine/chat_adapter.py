@@ -15,6 +15,7 @@ from contentmodel.engine.pipeline.steps import Step, payload_step, request_step,
 from contentmodel.engine.pipeline.tools import Kinds, with_json_schemas, with_known_tools, without_settings_of_tools
 from contentmodel.engine.streams.chunks import ChunkDecoder, ChunkEncoder
 from contentmodel.engine.streams.joined_texts import with_normalized_texts
+from contentmodel.engine.table.answers import whole_seconds
 from contentmodel.response import ChatResponse
 from contentmodel.rules import IdentifierRule
 
@@ -41,20 +42,30 @@ def chat_steps(
     )
 
 
-def completed(payload: JsonObject, response: ChatResponse, context: EncodeContext) -> JsonObject:
-    """Return an answer of another API with an id and numbered choices."""
-    if response.error is not None and not response.choices:
-        return payload
-    for index, choice in enumerate(payload.get("choices", ())):
-        choice.setdefault("index", index)
-    return {"id": "", "choices": [], **payload}
+def chat_answer(*, created: bool = False, **fields: Any) -> tuple[Step, ...]:
+    """Return the steps that complete an answer of another API: with an id, numbered choices and these fields.
+
+    If `created`, the API requires the time of an answer in seconds.
+    """
+
+    def completed(payload: JsonObject, response: ChatResponse, context: EncodeContext) -> JsonObject:
+        if response.error is not None and not response.choices:
+            return payload
+        if created:
+            payload["created"] = whole_seconds(response, context)
+        for index, choice in enumerate(payload.get("choices", ())):
+            choice.setdefault("index", index)
+        return {"id": "", **fields, "choices": [], **payload}
+
+    return (payload_step(completed),)
 
 
 class ChatAdapter(TableAdapter):
     """An adapter of an API like Chat Completions: requests of messages, answers of choices, streams of chunks.
 
     A subclass sets `api`, `issuer`, `table`, `rules`, `request`, `response`, `answer`, `errors` and `finish`. It
-    replaces a tuple of steps if its API needs others: `request_steps = chat_steps(ids=...)`.
+    replaces a tuple of steps if its API needs others: `request_steps = chat_steps(ids=...)`, `response_payload_steps =
+    chat_answer(created=True, object="chat.completion")`.
     """
 
     decoder = ChunkDecoder
@@ -67,7 +78,8 @@ class ChatAdapter(TableAdapter):
         payload_step(without_settings_of_tools, keys=("tool_choice", "parallel_tool_calls")),
     )
     answer_steps = (transcript_step(without_user_messages), transcript_step(with_normalized_texts, native=True))
-    response_payload_steps = (payload_step(completed),)
+    response_payload_steps = chat_answer()
+    meaningless: Mapping[str, Any] = {"object": ("chat.completion",)}
 
     def recognises(self, payload: JsonObject) -> Mapping[str, float]:
         """Return a low confidence for requests, answers and chunks: other APIs have the same fields."""
