@@ -10,7 +10,6 @@ import pytest
 import contentmodel
 from contentmodel import ChatRequest, ChatResponse, ErrorContent, ReasoningContent, TextContent
 from contentmodel.authoring import (
-    Blocks,
     ChatAdapter,
     ErrorBody,
     ErrorFields,
@@ -43,7 +42,7 @@ class Chunks(ChatAdapter):
     request = TABLE.record(
         "request",
         ChatRequest,
-        {"messages": ("messages", MESSAGES), "tools": ("tools", Blocks(chat.function_tools(TABLE)))},
+        {"messages": ("messages", MESSAGES), "tools": ("tools", chat.tools(TABLE))},
     )
     response = TABLE.record(
         "response",

@@ -409,6 +409,11 @@ def messages(
     return ChatMessages(assistant, plain, results), AnswerMessage(assistant)
 
 
+def tools(table: Table) -> Blocks[Any]:
+    """Return the codec of the tools of a request, which are functions."""
+    return Blocks(function_tools(table))
+
+
 class Choices(Blocks[ChatChoice]):
     """The choices of an answer. One that has calls is finished by them, also if its API says "stop"."""
 
