@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contentmodel import ChatResponse, FunctionCallContent, TextContent, UriContent, Usage
+from contentmodel import ChatRequest, ChatResponse, FunctionCallContent, TextContent, UriContent, Usage
 from contentmodel.authoring import (
     ArgumentsText,
     Blocks,
@@ -17,7 +17,9 @@ from contentmodel.authoring import (
     OneOf,
     Record,
     Row,
+    Rules,
     Table,
+    TableAdapter,
     row,
 )
 
@@ -87,6 +89,28 @@ def test_table_names_row_field_and_fix(name: str) -> None:
     with pytest.raises(TypeError) as caught:
         build()
     assert str(caught.value).startswith(message)
+
+
+ADAPTERS: dict[str, tuple[dict[str, Any], str]] = {
+    "missing rules": ({}, "Mine has no attribute rules: set it to the rules of the API: Rules(api), if there are none"),
+    "misspelled steps": (
+        {"rules": Rules("my-api"), "response_step": ()},
+        "Mine: adapters have no attribute response_step: did you mean response_steps?",
+    ),
+    "rules of another API": (
+        {"rules": Rules("other-api")},
+        "Mine is the adapter of my-api, and has a table of my-api, rules of other-api: use one id for all",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_adapter_names_the_attribute_and_the_fix(name: str) -> None:
+    attributes, message = ADAPTERS[name]
+    usual = {"api": "my-api", "issuer": "me", "table": TABLE, "request": TABLE.record("request", ChatRequest, {})}
+    with pytest.raises(TypeError) as caught:
+        type("Mine", (TableAdapter,), {**usual, **attributes})()
+    assert str(caught.value) == message
 
 
 def test_error_types_name_the_missing_kind_and_the_fix() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property, partial
 from operator import is_
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
 from msgspec.structs import replace
@@ -178,6 +179,11 @@ class TableAdapter:
     """Fields of an answer that repeat a setting of its request."""
     answered: frozenset[str] = frozenset()
     """Fields of a request that belong to its answer: a request of another API ignores them."""
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        """Create an adapter. Raise TypeError if its class lacks an attribute, or has one with a misspelled name."""
+        _require_attributes(cls)
+        return super().__new__(cls)
 
     @cached_property
     def groups(self) -> frozenset[str]:
@@ -697,3 +703,29 @@ def _is_aimed(request: ChatRequest, context: EncodeContext) -> bool:
 def _text_of(wire: Mapping[str, object], key: str) -> str | None:
     value = wire.get(key)
     return value if isinstance(value, str) else None
+
+
+_REQUIRED = {
+    "api": "the id of the API",
+    "issuer": "the provider whose opaque values the API reads",
+    "table": "the Table of all rows",
+    "rules": "the rules of the API: Rules(api), if there are none",
+    "request": "the row of a request: table.record(...)",
+}
+"""The attributes that each adapter sets, each with its meaning."""
+
+
+def _require_attributes(kind: type[TableAdapter]) -> None:
+    """Raise TypeError if the class of an adapter lacks an attribute, or has one with a misspelled name."""
+    names = [name for name in dir(TableAdapter) + list(_REQUIRED) if not name.startswith("_")]
+    own = {name: one for one in kind.__mro__[: kind.__mro__.index(TableAdapter)] for name in vars(one)}
+    for name in own.keys() - set(names):
+        near = [] if name.startswith("_") else get_close_matches(name, names, 1, 0.9)
+        if near and near[0] not in own:
+            raise TypeError(f"{kind.__name__}: adapters have no attribute {name}: did you mean {near[0]}?")
+    for name, meaning in _REQUIRED.items():
+        if not hasattr(kind, name):
+            raise TypeError(f"{kind.__name__} has no attribute {name}: set it to {meaning}")
+    if not kind.api == kind.table.api == kind.rules.api:
+        ids = f"table of {kind.table.api}, rules of {kind.rules.api}"
+        raise TypeError(f"{kind.__name__} is the adapter of {kind.api}, and has a {ids}: use one id for all")
