@@ -230,20 +230,26 @@ class Exchange:
     ) -> Reply:
         body = await self.body_of(sender, response, chunks)
         try:
-            value, trace = await self._run(answer.read, body, size=len(body))
-            if value.error is not None and not has_contents(value):
-                raise refusal(sender, response, value.error)
-            if self.incoming.streams:
-                data = await self._run(answer.as_stream, value, self.report, size=len(body))
-                framing = Framing(self.incoming)
-                reply = Reply(200, framing.feed(data) + framing.close(), {"content-type": framing.media_type})
-            else:
-                reply = await self._run(answer.whole, value, trace, self.report, size=len(body))
+            repeated = (
+                None if self.incoming.streams else await self._run(answer.repeated, body, self.report, size=len(body))
+            )
+            reply = repeated or await self._by_model(sender, response, body, answer)
         except DecodeError as error:
             raise bad_answer(sender, str(error)) from None
         if answer.thread is not None:
             await answer.thread.end()
         return self.finished(Reply(reply.status, reply.body, {**self._passed_on(sender, response), **reply.headers}))
+
+    async def _by_model(self, sender: Sender, response: httpx2.Response, body: bytes, answer: Answer) -> Reply:
+        """Convert a whole answer through the model. Raise UpstreamError if it is an error."""
+        value, trace = await self._run(answer.read, body, size=len(body))
+        if value.error is not None and not has_contents(value):
+            raise refusal(sender, response, value.error)
+        if not self.incoming.streams:
+            return await self._run(answer.whole, value, trace, self.report, size=len(body))
+        data = await self._run(answer.as_stream, value, self.report, size=len(body))
+        framing = Framing(self.incoming)
+        return Reply(200, framing.feed(data) + framing.close(), {"content-type": framing.media_type})
 
     async def body_of(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
         """Read the body of an answer, and close the response."""
