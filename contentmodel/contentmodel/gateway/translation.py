@@ -27,6 +27,7 @@ from contentmodel.gateway.report import Report
 from contentmodel.gateway.upstream import Sender, has_contents
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel.response import ChatResponse
+from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter, fold_stream
 from contentmodel.unfolding import unfold
 
@@ -59,7 +60,7 @@ class Outgoing:
     """A request as an upstream gets it, and what is needed to convert its answer.
 
     If `passes` is true, the APIs of both sides are the same, and bytes are passed through. `thread` takes the answer if
-    it is kept.
+    it is kept. `check` returns the violations of the request.
     """
 
     body: bytes
@@ -68,8 +69,14 @@ class Outgoing:
     passes: bool = False
     maps: Renames = field(default_factory=Renames)
     losses: tuple[Loss, ...] = ()
-    violations: list[str] = field(default_factory=list)
     thread: Thread | None = None
+    check: Callable[[], list[Violation]] | None = None
+
+    @cached_property
+    def violations(self) -> list[str]:
+        """The rules of the upstream's API that the request breaks. To find them takes longer than to convert it."""
+        check, self.check = self.check, None
+        return [] if check is None else [f"{found.rule} at {found.path}" for found in check()]
 
 
 class Request:
@@ -113,8 +120,8 @@ class Request:
         if incoming.streams and sender.http.usage_fields:
             payload = sender.http.with_usage(payload)
         host = (sender.policies,) if sender.policies else ()
-        violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model, *host)]
-        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, violations, thread)
+        check = partial(sender.adapter.check_request, payload, model, *host)
+        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, thread, check)
 
     def _encoded(self, sender: Sender, model: str, thread: Thread | None) -> Encoded:
         """Convert the request for an upstream: by the lane if it is long and refers to no other messages."""
