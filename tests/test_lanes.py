@@ -16,7 +16,10 @@ from contentmodel.engine.lanes.turns import SplicedRequest
 from contentmodel.engine.losses.encoded import Encoded
 
 CLAUDE, CHAT, RESPONSES = "anthropic-messages", "openai-chat", "openai-responses"
-PUBLIC = ("api", "form", "losses", "maps", "may_lose", "named_by_caller", "payload", "source_api", "status", "value")
+PUBLIC = (
+    *("api", "created", "form", "losses", "maps", "may_lose", "model", "named_by_caller", "payload", "source_api"),
+    *("status", "value"),
+)
 
 
 @pytest.fixture(autouse=True)

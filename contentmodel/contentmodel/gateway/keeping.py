@@ -250,6 +250,7 @@ class StoredThread(Thread):
     ) -> None:
         """`before` is the number of messages before the input."""
         super().__init__(decoded)
+        self.is_kept = True
         self._store, self._place, self._notes = store, place, notes
         self._input = decoded[0].messages[before:]
         self._api = request.front.api

@@ -106,6 +106,8 @@ class Sender:
         configured = [value for name, value in upstream.headers.items() if name.lower() not in known]
         self.secrets = secrets_of(key, configured)
         self.takes_client_key = upstream.key == "client"
+        self.lanes: dict[object, Any] = {}
+        """The lanes of requests and answers, by the client's API and the settings of the conversion."""
         self._base = (upstream.base_url or http.base_url).rstrip("/")
         self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
 

@@ -1,4 +1,4 @@
-"""What the lanes share: when a template is made, and the base class of results."""
+"""The rule for when a template is made, and the base class of the results of lanes."""
 
 from __future__ import annotations
 

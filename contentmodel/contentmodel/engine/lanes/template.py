@@ -41,11 +41,16 @@ from contentmodel.engine.losses.loss import Loss
 
 
 class Outcome(NamedTuple):
-    """The payload, the losses and the status that the model's way makes of a payload."""
+    """The payload, the losses and the status that the model's way makes of a payload, and its losses by code.
+
+    `facts` are the model of an answer, and the path of its time: see `Lane.outcome`.
+    """
 
     payload: Json
     losses: tuple[Loss, ...]
     status: int | None
+    counts: Mapping[str, int] = {}
+    facts: tuple[str | None, str] | None = None
 
 
 class Template(msgspec.Struct, frozen=True, eq=False):
@@ -57,6 +62,8 @@ class Template(msgspec.Struct, frozen=True, eq=False):
     fill: Callable[[Json], Json]
     losses: tuple[Loss, ...]
     status: int | None
+    counts: Mapping[str, int]
+    facts: tuple[str | None, str] | None
 
 
 _SHORT = 40
@@ -90,7 +97,7 @@ def template_of(
         output = code.output(made.payload, first, record)
     except Unusual:
         return None
-    template = Template(code.compiled(wire, kinds, output, known), made.losses, made.status)
+    template = Template(code.compiled(wire, kinds, output, known), *made[1:])
     for payload, expected in ((wire, outcome), (changed, made), (others, convert(others))):
         filled = template.fill(payload)
         if filled is None or write(filled) != write(expected.payload) or expected[1:] != made[1:]:

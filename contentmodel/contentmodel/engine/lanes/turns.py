@@ -45,6 +45,7 @@ class TurnTemplate(NamedTuple):
     fill: Callable[[Json], Json]
     losses: tuple[Loss, ...]
     """With paths that begin at the list of the messages of the turn."""
+    counts: Mapping[str, int]
 
 
 class Fit(NamedTuple):
@@ -185,7 +186,7 @@ class Turns:
             self._right.clear()
         self._right[head] = right
         whole = {**encoded.payload, self._to: made}
-        return SplicedRequest(whole, encoded, left_out, self, lambda: self._convert(wire))
+        return SplicedRequest(whole, encoded, fits, left_out, self, lambda: self._convert(wire))
 
     def _left_out(self, messages: JsonArray, fits: Sequence[Fit], right: set[Use]) -> list[Fit]:
         """Return the turns to leave out: those after another turn and before an answer.
@@ -267,7 +268,7 @@ class Turns:
         except (_Dependent, ContentModelError):
             template = None
         if template is not None and template.fill(messages)[0]:
-            made = TurnTemplate(len(messages), template.fill, template.losses)
+            made = TurnTemplate(len(messages), template.fill, template.losses, template.counts)
             outlines = [self._outlines.setdefault(outline_of(one), len(self._outlines)) for one in messages]
             self._templates.setdefault((*outlines,), []).append(made)
             lengths = self._lengths.get(outlines[0], ())
@@ -292,8 +293,11 @@ class Turns:
         losses = _inside(whole.losses, without.losses, self._at, at, len(turn))
         known = {call.call_id for call in _calls_of(without.value)}
         own = [call for call in _calls_of(whole.value) if call.call_id not in known]
+        if any(call.call_id in whole.maps.ids for call in own) or whole.created != without.created:
+            # What else depends on the turn: the maps of the request, and its time.
+            raise _Dependent
         made = [new[start : start + more], [call.call_id for call in own], [call.name for call in own]]
-        return Outcome(made, losses, None)
+        return Outcome(made, losses, None, whole.count_losses() - without.count_losses())
 
 
 def _are_apart(turns: Sequence[Fit], rest: Any, maps: Renames) -> bool:
@@ -432,15 +436,62 @@ def _is_usual(content: Any) -> bool:
 class SplicedRequest(Late):
     """The result of a conversion without some turns, which were put back."""
 
-    __slots__ = ("_at", "_left_out", "_rest")
+    __slots__ = ("_at", "_fits", "_left_out", "_rest")
 
     def __init__(
-        self, payload: Json, rest: Encoded, left_out: Sequence[Fit], turns: Turns, by_model: Callable[[], Encoded]
+        self,
+        payload: Json,
+        rest: Encoded,
+        fits: Sequence[Fit],
+        left_out: Sequence[Fit],
+        turns: Turns,
+        by_model: Callable[[], Encoded],
     ) -> None:
-        """Create the result. `rest` is the conversion without these turns; `by_model` converts the whole request."""
+        """Create the result.
+
+        `rest` is the conversion without the turns `left_out`, which are some of `fits`. `by_model` converts the whole
+        request.
+        """
         super().__init__(payload, turns.reader, turns.writer, by_model)
-        self._rest, self._left_out, self._at = rest, left_out, turns.reader.messages_field
+        self._rest, self._fits, self._left_out, self._at = rest, fits, left_out, turns.reader.messages_field
         self._losses = None
+
+    @property
+    def model(self) -> str | None:
+        """The model that the source names."""
+        return self._rest.model
+
+    @property
+    def created(self) -> float | int | str | None:
+        """The time of the last message of the source that has one. A turn with a time has no template."""
+        return self._rest.created
+
+    @property
+    def maps(self) -> Renames:
+        """The replaced ids and tool names: those of the rest, and the ids of the calls that were left out."""
+        maps = self._rest.maps
+        used = dict.fromkeys(maps.used)
+        following: dict[str, list[str]] = {}
+        last = ""
+        left_out = {fit.start for fit in self._left_out}
+        for fit in self._fits:
+            if fit.start in left_out:
+                # An answer to a turn follows it at once.
+                following[last] = fit.ids
+            last = fit.ids[-1]
+        if not used.keys() & following.keys():
+            # The calls are of the target's API.
+            return maps
+        ids: list[str] = []
+        for call_id in used:
+            ids.append(call_id)
+            while ids[-1] in following:
+                ids += following[ids[-1]]
+        return msgspec.structs.replace(maps, used=(*ids,))
+
+    def count_losses(self) -> Counter[str]:
+        """Return the number of lost values by code."""
+        return sum((Counter(fit.template.counts) for fit in self._left_out), self._rest.count_losses())
 
     @property
     def may_lose(self) -> bool:

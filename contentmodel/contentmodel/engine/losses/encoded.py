@@ -54,6 +54,15 @@ if TYPE_CHECKING:
 _NAMED = insignificant("named", "the caller named it")
 
 
+def time_of(value: object) -> float | int | str | None:
+    """Return the time of an answer, else of the last message of an answer or a request that has one."""
+    if not isinstance(value, ChatRequest | ChatResponse):
+        return None
+    own = value.created if isinstance(value, ChatResponse) else None
+    times = (message.created for message in reversed(value.messages))
+    return own if own is not None else next((time for time in times if time is not None), None)
+
+
 class Encoded:
     """The result of an encoder: `payload` (plain JSON values) and `losses` (empty if nothing was lost).
 
@@ -113,6 +122,16 @@ class Encoded:
     def value(self) -> object:
         """The value of the model that was encoded: a ChatRequest or a ChatResponse."""
         return self._root
+
+    @property
+    def model(self) -> str | None:
+        """The model that the source names."""
+        return getattr(self._root, "model", None)
+
+    @property
+    def created(self) -> float | int | str | None:
+        """The time of the source: of the answer, else of the last message that has one."""
+        return time_of(self._root)
 
     @property
     def maps(self) -> Renames:

@@ -218,6 +218,11 @@ class WirePaths:
         self._inner: set[int] = set()
         """The opaque states inside of wire objects that are lost as a whole, by identity."""
 
+    @property
+    def are_plain(self) -> bool:
+        """True if each object was decoded from the value at its path itself, and not from a copy of it."""
+        return not (self._copied or self._copies or self._has_other_paths)
+
     def _decoded(self, item: object) -> object:
         while id(item) in self._replaced:
             item = self._replaced[id(item)]

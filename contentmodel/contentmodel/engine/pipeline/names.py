@@ -231,6 +231,15 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
             choices.append(restorer.changed(choice, messages=messages))
         return _Restorer(self, restore, None, replaced).changed(response, choices=choices)
 
+    def leave(self, calls: Sequence[tuple[str | None, str | None]]) -> bool:
+        """Return whether `restored_names` leaves an answer with no other calls than these, by id and name, as it is."""
+        if self == Renames():
+            return True
+        ids = {call_id for call_id, _ in calls if call_id}
+        taken = ids.intersection({*self.ids.values(), *self.used, *self.repeated})
+        changed = {*self.names.values(), *self.schemas, *self.tools}
+        return len(ids) == len(calls) and not taken and changed.isdisjoint(name for _, name in calls)
+
     def restoring(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that restores the events of one streamed answer, in order, like `restored_names`."""
         return (lambda event: [event]) if self == Renames() else _StreamUndoing(self, restore)

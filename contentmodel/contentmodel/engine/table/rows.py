@@ -16,7 +16,7 @@ import msgspec
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at, wire_path
+from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, snake_name, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.records import RECORDS
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
@@ -390,6 +390,19 @@ class Row:
     def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
         yield from self.root.codecs()
+
+    @cached_property
+    def restricted(self) -> list[tuple[str, str, str, AnyCodec]]:
+        """The fields that take certain JSON classes or values alone.
+
+        Each has its path in the wire object, the first key of the path, the same in snake case, and its codec.
+        """
+        found = [(path, path_keys(path)[0], codec) for path, codec in self.codecs()]
+        return [
+            (path, key, snake_name(key), codec)
+            for path, key, codec in found
+            if codec.classes or codec.known_values is not None or codec.tagged is not None
+        ]
 
     def leaf_at(self, path: str) -> Plain | None:
         """Return the field at a JSON path of the wire object; None if there is none."""

@@ -127,19 +127,22 @@ def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is
     `is_own` is true if the model is the provider's own. Enum values and blocks that hosts may extend are checked only
     then.
     """
-    places = list(context.paths(payload).places())
+    paths = context.paths(payload)
+    places = list(paths.places())
     for place in places if is_own else ():
         yield from _without_form(payload, place)
-    wires: dict[tuple[str, Any], object] = {}
+    wires: dict[tuple[str, Any], Any] = {}
     for place in places:
         wires.setdefault((place.path, place.row), place.wire)
     for (path, row), decoded in wires.items():
-        wire = value_at(payload, path)
+        wire = decoded if paths.are_plain else value_at(payload, path)
         if wire is not decoded and getattr(row, "api", context.api) != context.api:
             # The part spells the block of a provider. Its form has checked the values.
             continue
         # Some objects are found without a row. The rows of other objects cover their fields.
-        for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
+        for name, key, other_key, codec in row.restricted if wire.__class__ is dict and isinstance(row, Row) else ():
+            if key not in wire and other_key not in wire:
+                continue
             value = wire_at(wire, name)
             message = None if value is None else _misfit(value, codec, is_own)
             if message is not None and not accepts(name, value, codec):
