@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 class TurnTemplate(NamedTuple):
     """The template of a turn. It returns the wire messages, the ids of the calls, and the names of their tools."""
 
-    length: int
     fill: Callable[[Json], Json]
     losses: tuple[Loss, ...]
     """With paths that begin at the list of the messages of the turn."""
@@ -101,6 +100,8 @@ class Turns:
     """The number of turns to leave out from which this way is shorter."""
     MOST = 64
     """The largest number of templates."""
+    FAILURES = 3
+    """The turns of one outline without a template after which none is made for it."""
     AT_ONCE = 16
     """The largest number of turns that one request is searched for."""
     MOST_HEADS = 64
@@ -120,6 +121,8 @@ class Turns:
         """The roles of the first messages of turns."""
         self._right: dict[bytes, set[Use]] = {}
         """The uses of templates that made what the model's way made, by the heads of requests."""
+        self._failures: Counter[object] = Counter()
+        """The turns without a template, by the outlines of their messages."""
         self._others = 0
         """The number of requests with turns that no template takes."""
 
@@ -247,16 +250,21 @@ class Turns:
         for start, end in found.turns:
             if not left or sum(map(len, self._templates.values())) >= self.MOST:
                 break
-            if not self.fits(found.messages[start:end]):
-                left -= 1
-                self._add(found, start, end)
+            messages = found.messages[start:end]
+            outlines = (*map(outline_of, messages),)
+            if self._failures[outlines] >= self.FAILURES or self.fits(messages):
+                continue
+            left -= 1
+            template = self._template_of(messages, found.kinds_of(start, end), found)
+            if template is not None:
+                self._add(outlines, template, role_of(messages[0]))
+            elif len(self._failures) < self.MOST:
+                self._failures[outlines] += 1
 
-    def _add(self, found: Found, start: int, end: int) -> None:
-        kinds = found.kinds_of(start, end)
+    def _template_of(self, messages: JsonArray, kinds: Mapping[str, Kind], found: Found) -> TurnTemplate | None:
         if ID not in kinds.values():
             # The ids are made of the places of the calls.
-            return
-        messages = found.messages[start:end]
+            return None
         passing = Passing([*leaves(messages, kinds)])
         before, after = (replaced(messages, passing.others(salt)) for salt in ("before", "after"))
 
@@ -266,14 +274,18 @@ class Turns:
         try:
             template = template_of(messages, kinds, convert(messages), convert, frozenset(outlined(messages)))
         except (_Dependent, ContentModelError):
-            template = None
-        if template is not None and template.fill(messages)[0]:
-            made = TurnTemplate(len(messages), template.fill, template.losses, template.counts)
-            outlines = [self._outlines.setdefault(outline_of(one), len(self._outlines)) for one in messages]
-            self._templates.setdefault((*outlines,), []).append(made)
-            lengths = self._lengths.get(outlines[0], ())
-            self._lengths[outlines[0]] = sorted({*lengths, len(messages)}, reverse=True)
-            self._starts.add(role_of(messages[0]))
+            return None
+        if template is None or not template.fill(messages)[0]:
+            return None
+        return TurnTemplate(template.fill, template.losses, template.counts)
+
+    def _add(self, outlines: Sequence[object], template: TurnTemplate, start: object) -> None:
+        """Add a template of turns whose messages have these outlines. The first message has the role `start`."""
+        numbers = [self._outlines.setdefault(one, len(self._outlines)) for one in outlines]
+        self._templates.setdefault((*numbers,), []).append(template)
+        lengths = self._lengths.get(numbers[0], ())
+        self._lengths[numbers[0]] = sorted({*lengths, len(outlines)}, reverse=True)
+        self._starts.add(start)
 
     def _inserted(
         self, turn: JsonArray, before: JsonArray, after: JsonArray, found: Found, kinds: Mapping[str, Kind]
