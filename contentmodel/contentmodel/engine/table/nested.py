@@ -409,7 +409,8 @@ class TextField(Codec[list[AIContent]]):
 class TextParts(Codec[str]):
     """A text that is a list of parts with only a text. `constants` are the other fields of a part.
 
-    Several parts are joined: a row with them has the option `as_sent`.
+    Several parts are joined: a row with them has the option `as_sent`. Entries of another form stay in the residue, at
+    their places.
     """
 
     classes = (list,)
@@ -420,6 +421,10 @@ class TextParts(Codec[str]):
         self._constants, self.mandatory = constants, mandatory
 
     def holds(self, value: object) -> bool:
+        return isinstance(value, list) and any(map(self.is_part, value))
+
+    def holds_all(self, value: object) -> bool:
+        """Return whether a value is a list whose entries are all parts with only a text, and has one."""
         return isinstance(value, list) and bool(value) and all(map(self.is_part, value))
 
     def is_part(self, value: object) -> bool:
@@ -434,6 +439,11 @@ class TextParts(Codec[str]):
     def text_of(self, parts: JsonArray) -> str:
         """Return the joined texts of the parts that have only a text."""
         return "".join(part["text"] for part in parts if self.is_part(part))
+
+    def left(self, wire: Json) -> JsonArray | None:
+        if self.holds_all(wire):
+            return None
+        return [{} if self.is_part(part) else part for part in wire]
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> JsonArray:
         return [{**self._constants, "text": value}]
