@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel import ChatRequest, DecodeError
 from contentmodel.authoring import strings_in
-from contentmodel.engine.json import child_path, parse, value_at
+from contentmodel.engine.json import child_path, parse, steps_of, value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.hints import without_extra
@@ -115,8 +115,9 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
     """No insignificant loss covers a text, a call, a result or a medium.
 
     The reader of the source's API finds them, unless the reader of the target finds the same in the output: a format
-    may repeat a value. A setting that repeats one of the request is no content. Without a reader, these are the long
-    texts in fields that usually have content, unless the decoded value has the same text.
+    may repeat a value. A setting that repeats one of the request is no content, and neither is a name, such as a finish
+    reason, in a field that the adapter declares as structure. Without a reader, these are the long texts in fields that
+    usually have content, unless the decoded value has the same text.
     """
     reader, reader_of_target = readers
     try:
@@ -131,10 +132,11 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
         found = [fact for fact in reader(kind, payload).facts if fact.kind in _FACTS]
         facts = [(fact.paths[0], fact.value) for fact in found if (fact.kind, fact.value) not in repeated]
         settings = [above for above, code in minor.items() if code == "repeated-setting"]
+        names = laws.vocabulary_for(source).structure
         facts += [
             (path, MARK)
             for path in (_marked(payload, "$") if minor else ())
-            if not any(_is_within(path, above) for above in settings)
+            if not any(_is_within(path, above) for above in settings) and names.isdisjoint(steps_of(path))
         ]
     else:
         decoded = without_extra(msgspec.to_builtins(laws.decode(source, kind, payload)))
