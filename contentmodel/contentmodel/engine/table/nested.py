@@ -445,6 +445,10 @@ class TextParts(Codec[str]):
             return None
         return [{} if self.is_part(part) else part for part in wire]
 
+    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
+        # Without a text, the list was not held: an empty object is an entry of it.
+        return left if wire is None else super().woven(left, wire)
+
     def encode(self, value: str, context: EncodeContext, owner: object) -> JsonArray:
         return [{**self._constants, "text": value}]
 
