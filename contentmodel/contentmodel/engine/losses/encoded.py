@@ -461,7 +461,7 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
         values = meaningless[name]
         if values is None:
             return PROVIDER_FIELD if may_hold_content(value) else MEANINGLESS_FIELD
-        if values.__class__ is list:
+        if _judges_entries(values):
             is_known = value.__class__ is list and any(map(values[0], value))
         else:
             is_known = (
@@ -479,10 +479,15 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD
 
 
+def _judges_entries(values: Any) -> bool:
+    """Return whether the entry of `meaningless` is a list of a function, for each entry of a list."""
+    return values.__class__ is list and len(values) == 1 and callable(values[0])
+
+
 def _odd_entries(api: str, name: str, value: Any) -> Iterator[int]:
     """Yield the indexes of the entries that have a meaning, in a list whose other entries have none elsewhere."""
     values = _declared(api)[0].get(name)
-    if values.__class__ is list and value.__class__ is list and any(map(values[0], value)):
+    if _judges_entries(values) and value.__class__ is list and any(map(values[0], value)):
         yield from (index for index, entry in enumerate(value) if not is_empty(entry) and not values[0](entry))
 
 

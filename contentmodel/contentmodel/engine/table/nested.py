@@ -428,10 +428,11 @@ class TextParts(Codec[str]):
         return isinstance(value, list) and bool(value) and all(map(self.is_part, value))
 
     def is_part(self, value: object) -> bool:
-        """Return whether a value is a part with only a text."""
+        """Return whether a value is a part with only a text. Other fields may be null."""
         if not isinstance(value, dict) or value.get("text").__class__ is not str:
             return False
-        return value == {**self._constants, "text": value["text"]}
+        part = {**self._constants, "text": value["text"]}
+        return value == part or {name: item for name, item in value.items() if item is not None} == part
 
     def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> str:
         return self.text_of(value)
