@@ -140,7 +140,8 @@ class _Beside(Blocks[AIContent]):
         self._encode = BLOCKS.encode_list if dialect is None else dialect.encode
 
     def holds(self, value: Any) -> bool:
-        return value.__class__ is self._class and any(map(self._is_block, value if self._class is list else [value]))
+        blocks: Any = value if self._class is list else [value]
+        return value.__class__ is self._class and any(map(self._is_block, blocks))
 
     def _is_block(self, value: Any) -> bool:
         is_tagged = self._tag is None or (value.__class__ is dict and value.get(self._tag).__class__ is str)

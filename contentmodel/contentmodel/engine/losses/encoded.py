@@ -486,7 +486,7 @@ def _judges_entries(values: Any) -> bool:
 
 def _odd_entries(api: str, name: str, value: Any) -> Iterator[int]:
     """Yield the indexes of the entries that have a meaning, in a list whose other entries have none elsewhere."""
-    values = _declared(api)[0].get(name)
+    values: Any = _declared(api)[0].get(name)
     if _judges_entries(values) and value.__class__ is list and any(map(values[0], value)):
         yield from (index for index, entry in enumerate(value) if not is_empty(entry) and not values[0](entry))
 
