@@ -170,7 +170,8 @@ class TableAdapter:
     """Unmapped fields that have no meaning outside of this API.
 
     Each name is mapped to the meaningless value, to a tuple of such values, to a function that returns whether a value
-    is meaningless, or to None for any value that holds no text, call, result or medium.
+    is meaningless, or to None for any value that holds no text, call, result or medium. A list of one function is for
+    a list: each entry that is not meaningless is a loss by itself.
     """
     structure: frozenset[str] = frozenset()
     """Fields with API-specific values, for audits, that the table does not show: each API has its own such values."""

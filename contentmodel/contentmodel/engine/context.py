@@ -124,7 +124,8 @@ class DecodeContext:
         """Trace `copy`, which is decoded in place of `original`.
 
         `moved` is a field of the copy, and the place of its value in the payload: the dotted path in the original, or a
-        container and the key in it. An original may have several copies if their fields come from containers.
+        container and the key in it. A number in a dotted path is an index. An original may have several copies if their
+        fields come from containers.
         """
         if copy is not original:
             # Else, the search for the path of the original would not end.

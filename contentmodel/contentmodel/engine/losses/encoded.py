@@ -451,6 +451,8 @@ def _left_behind(
                 yield PendingLoss(owner, key, REPEATED_VALUE, api, {"source": api})
             elif not is_hint(key) and (not is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
+                for index in _odd_entries(api, key, value):
+                    yield PendingLoss(owner, f"{INSIDE}{key}.{index}", PROVIDER_FIELD, api, {"source": api})
         if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
@@ -478,7 +480,12 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
         values = meaningless[name]
         if values is None:
             return PROVIDER_FIELD if may_hold_content(value) else MEANINGLESS_FIELD
-        is_known = values(value) if callable(values) else value in (values if values.__class__ is tuple else (values,))
+        if _judges_entries(values):
+            is_known = value.__class__ is list and any(map(values[0], value))
+        else:
+            is_known = (
+                values(value) if callable(values) else value in (values if values.__class__ is tuple else (values,))
+            )
         if is_known:
             return MEANINGLESS_FIELD
     kind = type(owner).__name__
@@ -489,6 +496,18 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     if name in repeated and kind == "ChatResponse":
         return REPEATED_SETTING
     return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD
+
+
+def _judges_entries(values: Any) -> bool:
+    """Return whether the entry of `meaningless` is a list of a function, for each entry of a list."""
+    return values.__class__ is list and len(values) == 1 and callable(values[0])
+
+
+def _odd_entries(api: str, name: str, value: Any) -> Iterator[int]:
+    """Yield the indexes of the entries that have a meaning, in a list whose other entries have none elsewhere."""
+    values: Any = _declared(api)[0].get(name)
+    if _judges_entries(values) and value.__class__ is list and any(map(values[0], value)):
+        yield from (index for index, entry in enumerate(value) if not is_empty(entry) and not values[0](entry))
 
 
 @cache

@@ -187,7 +187,7 @@ class WirePaths:
         self._moved: dict[str, str] = {}
         for original, field, origin in within:
             path = self.path(original)
-            self._moved[wire_path(path, field)] = wire_path(path, origin)
+            self._moved[path_inside(path, field)] = path_inside(path, origin)
         self._elsewhere: dict[int, dict[str, list[tuple[Json, str | int]]]] = {}
         """The containers and keys of moved fields, by the identity of the copy, then by the dotted path of the field.
 
@@ -550,10 +550,7 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
     may have the part and the fields around it in one object.
     """
     if field.startswith(INSIDE):
-        for key in path_keys(field.removeprefix(INSIDE)):
-            at = whole_number(key)
-            path = stepped(path, key if at is None else at)
-        return path
+        return path_inside(path, field.removeprefix(INSIDE))
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     around = wire_key(field.removeprefix(AROUND))
@@ -565,6 +562,14 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
 
 _LAST_STEP = re.compile(r"(?:\.\w+|\['(?:[^'\\]|\\.)*'\])(?:\[\d+\])*$")
 """The last step to a key, and the indexes after it."""
+
+
+def path_inside(path: str, dotted: str) -> str:
+    """Return a path with the steps of a dotted path: keys, and indexes of lists."""
+    for key in path_keys(dotted):
+        at = whole_number(key)
+        path = stepped(path, key if at is None else at)
+    return path
 
 
 def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:

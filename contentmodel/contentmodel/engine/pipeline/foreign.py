@@ -550,6 +550,8 @@ def is_empty_text(content: AIContent) -> bool:
 def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
     """Report the other attributes of an empty text as lost, because the text is not sent."""
     context.report_lost_attributes(content, ("protected",))
+    if content.cache_point is not None:
+        context.report_loss(content.cache_point, None, reasons.CACHE_POINT)
     context.leave_residue(content, own=True)
 
 

@@ -7,6 +7,7 @@ that the codec holds, `encode(decode(v)) == v`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, islice
 from math import isfinite
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -104,6 +105,12 @@ class Codec(Generic[T]):
         Return None if it reads the whole value.
         """
         return None
+
+    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
+        """Return the list that `encode` wrote, with the entries that `left` returned in their places."""
+        written = iter(wire if wire.__class__ is list else ())
+        places = [[entry] if entry != {} else [*islice(written, 1)] for entry in left]
+        return [*chain.from_iterable(places), *written]
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         """Return the wire value for a field of `owner`; None to omit the field."""
