@@ -440,7 +440,7 @@ class Guest(Provider):
         calls: dict[Any, JsonObject],
         context: EncodeContext,
     ) -> bool:
-        """Add the fields of a part that its block does not have. Return False if a result needs those of its call."""
+        """Add the fields of a part that its block does not have. Return False if it needs an id or its call."""
         part, own = whole[key] if key else whole, (content.extra or {}).get(context.api)
         if own is not None:
             part.update(merged(part, wire_fields(own)))
@@ -454,6 +454,8 @@ class Guest(Provider):
             form.add(whole, key)
         if content.call_id is not None:
             part.setdefault(self.parts.call_id, content.call_id)
+        elif self.parts.call_id not in part:
+            return False
         if isinstance(content, ToolCallContent):
             calls[content.call_id] = part
         return True
