@@ -148,6 +148,11 @@ class Values:
     ) -> None:
         self._api, self._types, self._paths, self._is_made = api, types, paths, is_made
 
+    def describe(self) -> JsonObject:
+        """Return the values as data: the types of the contents, and the paths of each value."""
+        paths = {name: list(places) for name, places in self._paths.items()}
+        return {"types": [kind.__name__ for kind in self._types], "paths": paths}
+
     def read(self, content: AIContent) -> JsonObject:
         """Return the values that are kept with a content, by their names in the item."""
         residue = (content.extra or {}).get(self._api, {}) if isinstance(content, self._types) else {}
