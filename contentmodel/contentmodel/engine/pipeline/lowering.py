@@ -463,8 +463,6 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     ((ErrorContent, UriContent, DataContent, DocumentContent, ReferenceContent), as_texts),
 )
 
-FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
-
 
 def is_only_of_models(content: AIContent) -> bool:
     """Return whether only a model, or a tool that the provider runs, can produce such a content."""
