@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    NEEDS_OF_CALLS,
     DecodeContext,
     EncodeContext,
     Kinds,
@@ -85,17 +84,6 @@ def is_continued(request: ChatRequest, context: EncodeContext) -> bool:
     is_sent = context.native or context.has_no_origin
     previous = request.options.previous_response_id if is_sent else None
     return (previous or request.options.conversation_id) is not None
-
-
-def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder user message if it has no contents and continues no conversation."""
-    return request if is_continued(request, context) else foreign.with_a_turn(request, context)
-
-
-def with_fitting_items(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with paired calls and results. One that continues a conversation may have results alone."""
-    is_more = is_continued(request, context)
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_more)
 
 
 def is_sent_back(message: ChatMessage, context: EncodeContext) -> bool:
@@ -545,8 +533,8 @@ REQUEST_STEPS = (
     turn_step(with_state_at_end, ReasoningContent, needs=(ReasoningContent,)),
     request_step(with_kept_texts, needs=(TextContent,)),
     *media.with_readable_media(READS),
-    request_step(with_a_turn),
-    request_step(with_fitting_items, needs=NEEDS_OF_CALLS),
+    request_step(foreign.with_a_turn, continues=is_continued),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, continues=is_continued),
     request_step(with_fitting_schemas, dialects=OPENAI),
 )
 
