@@ -49,6 +49,9 @@ def _tables(described: dict[str, Any]) -> Iterator[str]:
     yield from _table("records", list(described["records"].values()))
     for guest in described.get("guests", ()):
         yield from _forms(guest)
+    for api, kept in described.get("of_items", {}).items():
+        paths = (f"- {name}: {_code(places)}" for name, places in kept["paths"].items())
+        yield from (f"### values of items of {api}, kept with {_code(kept['types'])}", "", *paths, "")
     for title, values in (("known enum values", described["values"]), ("kept as unknown fields", described["kept"])):
         if values:
             yield from (f"### {title}", "", *(f"- {name}: {_code(names)}" for name, names in values.items()), "")

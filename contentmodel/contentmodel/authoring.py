@@ -14,7 +14,7 @@ from contentmodel.derived import derives
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
-from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents
+from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents, with_messages
 from contentmodel.engine.json import (
     DUMPERS,
     camel_name,
@@ -522,6 +522,7 @@ __all__ = [
     "with_json_schemas",
     "with_known_tools",
     "with_media_back",
+    "with_messages",
     "with_minted_ids",
     "with_named_types",
     "with_normalized_texts",

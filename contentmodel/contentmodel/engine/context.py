@@ -390,11 +390,6 @@ class EncodeContext:
         changed = with_contents(message, contents)
         return message if changed is message else self.replaced(message, changed)
 
-    def with_messages(self, request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
-        """Return the request with other messages, recorded as its replacement; the same request if unchanged."""
-        is_same = len(messages) == len(request.messages) and all(map(is_, messages, request.messages))
-        return request if is_same else self.replace(request, messages=messages)
-
     def report_loss(
         self,
         owner: object,
@@ -536,6 +531,13 @@ def with_contents(message: ChatMessage, contents: Sequence[Any]) -> ChatMessage:
     if len(contents) == len(message.contents) and all(map(is_, contents, message.contents)):
         return message
     return msgspec.structs.replace(message, contents=contents)
+
+
+def with_messages(request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
+    """Return the request with other messages; the same request if they are the same."""
+    if len(messages) == len(request.messages) and all(map(is_, messages, request.messages)):
+        return request
+    return msgspec.structs.replace(request, messages=messages)
 
 
 def is_native(message: ChatMessage, context: EncodeContext) -> bool:

@@ -32,7 +32,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.context import is_native, with_contents
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.foreign import INSTRUCTION_ROLES, joined_messages, leave_empty
+from contentmodel.engine.pipeline.foreign import INSTRUCTION_ROLES, Continues, joined_messages, leave_empty
 from contentmodel.engine.pipeline.lowering import as_texts, text_of
 from contentmodel.engine.pipeline.names import calls_of, validator, with_distinct_ids, with_names
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing, is_announced
@@ -101,12 +101,13 @@ def with_fitting_calls(
     ids: IdentifierRule,
     names: IdentifierRule,
     detach_media: str = "never",
-    is_continued: bool = False,
+    continues: Continues | None = None,
     reserved: Iterable[str] = (),
 ) -> ChatRequest:
     """Return a request of another API with paired calls and results, and with ids and names that the target accepts.
 
-    `reserved` are names of hosted tools: a function of such a name is renamed.
+    `reserved` are names of hosted tools: a function of such a name is renamed. Results at the beginning of a request
+    that `continues` a conversation answer calls that the server stores.
     """
     if _Fit(ids, names, detach_media).holds(request):
         return request
@@ -118,6 +119,7 @@ def with_fitting_calls(
     distinct = compared(request, msgspec.structs.replace(request, messages=messages), context)
     named = with_names(distinct, context, ids=ids, names=names, reserved=reserved)
     messages = compared(distinct, named, context).messages
+    is_continued = continues is not None and continues(request, context)
     messages = pair_calls(messages, index, context, detach_media=detach_media, is_continued=is_continued)
     return msgspec.structs.replace(named, messages=messages)
 

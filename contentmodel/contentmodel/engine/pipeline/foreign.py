@@ -423,9 +423,18 @@ def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     return context.with_contents(message, [placeholder])
 
 
-def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder user message if none has contents. Instructions keep their authority."""
+Continues = Callable[[ChatRequest, EncodeContext], bool]
+"""Return whether a request continues a conversation that the server stores."""
+
+
+def with_a_turn(request: ChatRequest, context: EncodeContext, continues: Continues | None = None) -> ChatRequest:
+    """Return a request with a placeholder user message if none has contents. Instructions keep their authority.
+
+    A request that `continues` a conversation needs no contents.
+    """
     if context.native or next(contents_of(request.messages), None) is not None:
+        return request
+    if continues is not None and continues(request, context):
         return request
     context.report_loss(request, "messages", reasons.NO_USER_MESSAGE)
     placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)

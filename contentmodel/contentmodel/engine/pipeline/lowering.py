@@ -341,12 +341,12 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
         context.report_lost_attributes(content, ("kind", "annotations", "cache_point"))
         context.leave_residue(content, own=True)
         kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
-        return [context.replaced(content, kept)]
+        return [kept]
     if policy != "text":
         return []
     context.degrade(content, reasons.REASONING_AS_TEXT, "text", "kind")
     between = "" if content.text.endswith("\n\n") or (is_last and context.kind == "request") else "\n\n"
-    return [context.replaced(content, TextContent(text=content.text + between))]
+    return [TextContent(text=content.text + between)]
 
 
 def readable_reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
@@ -374,8 +374,7 @@ def _with_state(content: ReasoningContent, context: EncodeContext, field: str) -
     """Return reasoning for the field that holds it with its opaque state."""
     api, extra = context.api, content.extra or {}
     residue = {**extra.get(api, {}), **context.host.state_residue, **COLUMN.entry(field)}
-    changed: ReasoningContent = context.replace(content, extra={**extra, api: residue})
-    return changed
+    return msgspec.structs.replace(content, extra={**extra, api: residue})
 
 
 def crosses_as_function(content: ToolCallContent | ToolResultContent, context: EncodeContext) -> bool:
@@ -463,8 +462,6 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     (CompactionContent, compaction_as_text),
     ((ErrorContent, UriContent, DataContent, DocumentContent, ReferenceContent), as_texts),
 )
-
-FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
 
 
 def is_only_of_models(content: AIContent) -> bool:

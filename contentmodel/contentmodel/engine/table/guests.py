@@ -148,6 +148,11 @@ class Values:
     ) -> None:
         self._api, self._types, self._paths, self._is_made = api, types, paths, is_made
 
+    def describe(self) -> JsonObject:
+        """Return the values as data: the types of the contents, and the paths of each value."""
+        paths = {name: list(places) for name, places in self._paths.items()}
+        return {"types": [kind.__name__ for kind in self._types], "paths": paths}
+
     def read(self, content: AIContent) -> JsonObject:
         """Return the values that are kept with a content, by their names in the item."""
         residue = (content.extra or {}).get(self._api, {}) if isinstance(content, self._types) else {}
@@ -440,7 +445,7 @@ class Guest(Provider):
         calls: dict[Any, JsonObject],
         context: EncodeContext,
     ) -> bool:
-        """Add the fields of a part that its block does not have. Return False if a result needs those of its call."""
+        """Add the fields of a part that its block does not have. Return False if it needs an id or its call."""
         part, own = whole[key] if key else whole, (content.extra or {}).get(context.api)
         if own is not None:
             part.update(merged(part, wire_fields(own)))
@@ -454,6 +459,8 @@ class Guest(Provider):
             form.add(whole, key)
         if content.call_id is not None:
             part.setdefault(self.parts.call_id, content.call_id)
+        elif self.parts.call_id not in part:
+            return False
         if isinstance(content, ToolCallContent):
             calls[content.call_id] = part
         return True

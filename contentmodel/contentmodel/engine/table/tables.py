@@ -103,7 +103,7 @@ class Table:
         self.kept[name] = fields
 
     def describe(self) -> JsonObject:
-        """Return the tables as data: every row with its fields, the known values, the kept fields."""
+        """Return the tables as data: every row with its fields, the known values, the kept fields and values."""
         return {
             "api": self.api,
             "pairs": [pair.describe() for pair in self.pairs],
@@ -112,6 +112,7 @@ class Table:
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},
             **({"guests": [guest.describe() for guest in self.guests]} if self.guests else {}),
+            **({"of_items": {api: kept.describe() for api, kept in self.of_items.items()}} if self.of_items else {}),
         }
 
 
