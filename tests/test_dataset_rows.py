@@ -14,8 +14,8 @@ import pytest
 import contentmodel
 from contentmodel import UnknownApiError
 from contentmodel.datasets import BatchFunction, auditor, checker, converter, planner, shower, statistics
-from contentmodel.engine.lanes import lane as lanes
-from contentmodel.engine.lanes.lane import Lane
+from contentmodel.lanes import lane as lanes
+from contentmodel.lanes.lane import Lane
 from test_lanes import answer, request, turns
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}}

@@ -12,14 +12,14 @@ import pytest
 
 from conftest import APIS
 from contentmodel import ChatChoice, ChatMessage, ChatResponse, FunctionCallContent, adapter, convert
-from contentmodel.engine.lanes import lane as lanes
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.gateway.config import http_apis, read_config
 from contentmodel.gateway.front import Front, GatewayError, read_request
 from contentmodel.gateway.lanes import LEARNING
 from contentmodel.gateway.report import Report
 from contentmodel.gateway.translation import Answer, Outgoing, Request
 from contentmodel.gateway.upstream import Sender
+from contentmodel.lanes import lane as lanes
+from contentmodel.renames import Renames
 from providers import PROVIDERS
 from test_lanes import CHAT, CLAUDE, answer, request, turns
 

@@ -19,14 +19,13 @@ from hypothesis import strategies as st
 
 import contentmodel
 from conftest import slow
-from contentmodel import ChatOptions, ChatRequest, FunctionTool, HostedTool, ToolChoice
+from contentmodel import ChatOptions, ChatRequest, FunctionTool, HostedTool, ToolChoice, reasons
 from contentmodel.auditing import leaves, unaccounted
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import child_path
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss, pruned
-from contentmodel.engine.losses.reasons import KINDS, REASONS, Reason
+from contentmodel.json import child_path
+from contentmodel.losses import Loss, pruned
+from contentmodel.reasons import KINDS, REASONS, Reason
 from contentmodel_conformance.work import Work, superlinear
 from test_layout import tree_of
 
@@ -54,7 +53,7 @@ def reports() -> list[tuple[str, ast.Call, ast.expr]]:
 
 
 def test_loss_reports_name_an_entry_of_the_table_of_reasons() -> None:
-    """Programs distinguish losses by their codes: add an entry to engine/losses/reasons.py."""
+    """Programs distinguish losses by their codes: add an entry to reasons.py."""
     found = reports()
     assert len(found) > 50
     assert [position for position, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []

@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel import ChatRequest, DecodeError
 from contentmodel.authoring import strings_in
-from contentmodel.engine.json import child_path, object_or_text, parse, steps_of, value_at
+from contentmodel.json import child_path, object_or_text, parse, steps_of, value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.hints import without_extra

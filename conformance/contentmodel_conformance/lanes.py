@@ -8,14 +8,14 @@ from random import Random
 from typing import Any
 
 from contentmodel import ChatRequest, DecodeError
-from contentmodel.engine.json import write
-from contentmodel.engine.lanes.lane import Lane, Repeated
-from contentmodel.engine.lanes.passing import Leaf, leaves, replaced
-from contentmodel.engine.lanes.template import Passing
-from contentmodel.engine.lanes.turns import Found
-from contentmodel.engine.lanes.values import CONSTANT, ID, NAME
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel.engine.pipeline.sentinels import MARKS
+from contentmodel.json import write
+from contentmodel.lanes.lane import Lane, Repeated
+from contentmodel.lanes.passing import Leaf, leaves, replaced
+from contentmodel.lanes.template import Passing
+from contentmodel.lanes.turns import Found
+from contentmodel.lanes.values import CONSTANT, ID, NAME
 from contentmodel_conformance import laws
 
 ODD_IDS = (

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from contentmodel import DecodeError
-from contentmodel.engine.json import camel_name, child_path, path_keys, snake_name
-from contentmodel.engine.losses.loss import significant
+from contentmodel.json import camel_name, child_path, path_keys, snake_name
+from contentmodel.losses import significant
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import Label, difference
 from contentmodel_conformance.hints import without_extra

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 import contentmodel
 from contentmodel.content import CONTENT_TYPES
-from contentmodel.engine.losses.reasons import REASONS
-from contentmodel.engine.table.hints import Hint
+from contentmodel.hints import Hint
+from contentmodel.reasons import REASONS
 from contentmodel_conformance.auto_fixes import AUTO_FIXES
 from contentmodel_conformance.capability_page import capabilities_page
 from contentmodel_conformance.checks import CHECKS, LAWS

@@ -14,19 +14,19 @@ from contentmodel.batches import FORMATS, ConvertedLine, check_line, convert_lin
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.convert import check, convert
 from contentmodel.detecting import bytes_of, detect_stream, identify, is_stream
-from contentmodel.engine.json import JsonObject, kind_of, write
-from contentmodel.engine.losses.encoded import Encoded, EncodedStream, time_of
-from contentmodel.engine.losses.loss import Loss, LossError
-from contentmodel.engine.pipeline.names import Renames
-from contentmodel.engine.table.answers import date_of, seconds_of
+from contentmodel.encoded import Encoded, EncodedStream, time_of
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.extras import needs_extra
+from contentmodel.json import JsonObject, kind_of, write
 from contentmodel.literals import PayloadKind
+from contentmodel.losses import Loss, LossError
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.planning import plan
+from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.streams import fold_stream
+from contentmodel.times import date_of, seconds_of
 from contentmodel.usage import Usage
 
 LossColumn: TypeAlias = Literal["counts", "all"]

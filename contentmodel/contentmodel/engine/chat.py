@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from contentmodel import reasons
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.sentinels import (
     with_detached_media,

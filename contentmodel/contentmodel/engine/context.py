@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.capabilities import NO_HOST, UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
-from contentmodel.engine.losses.reasons import Reason, unlisted
 from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
-from contentmodel.engine.table.hints import GUEST, HasExtra, holds_fields
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.hints import GUEST, HasExtra, holds_fields
+from contentmodel.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.literals import LossKind
+from contentmodel.losses import RESIDUE
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.reasons import Reason, unlisted
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
-    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.renames import Renames
     from contentmodel.request import ChatRequest
 
 
@@ -315,7 +315,7 @@ class EncodeContext:
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
         self.host = NO_HOST
         """The host of the model, if the API has several."""
-        self.keeps_approvals = False
+        self.keeps_approvals: bool = False
         """True if the target stores approvals of the application's own calls."""
         self.lacks_approvals = False
         """True if the target has no approvals at all."""
@@ -402,7 +402,7 @@ class EncodeContext:
     ) -> None:
         """Report that `field` of `owner` (None: the whole object) does not reach the target unchanged.
 
-        `reason` is an entry of `contentmodel.engine.losses.reasons`, with the code and the kind of the loss. `values`
+        `reason` is an entry of `contentmodel.reasons`, with the code and the kind of the loss. `values`
         fill its template. Adapters without a table of reasons may pass a text: the loss then has the given `kind` and
         the code "unlisted". `api` is set if the field is in the residue of that API.
         """

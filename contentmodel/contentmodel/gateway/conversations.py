@@ -14,12 +14,12 @@ from typing import Any
 from starlette.routing import Route
 
 from contentmodel.content.outcomes import ReferenceContent
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.events import StreamEvent
 from contentmodel.gateway.front import Front, GatewayError
 from contentmodel.gateway.report import logger
 from contentmodel.gateway.translation import Decoded, Request
 from contentmodel.message import contents_of
+from contentmodel.renames import Renames
 from contentmodel.response import ChatResponse
 
 PREVIOUS_NOT_FOUND = "previous_response_not_found"

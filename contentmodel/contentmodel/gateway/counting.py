@@ -8,13 +8,13 @@ from functools import partial
 import httpx2
 
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.exchange import Exchange, route_of
 from contentmodel.gateway.front import JSON_TYPE, Reply
 from contentmodel.gateway.translation import Request
 from contentmodel.gateway.upstream import Sender, TooLargeError, UpstreamError, bounded
+from contentmodel.json import parse, write
 from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest
 

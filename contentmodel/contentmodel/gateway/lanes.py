@@ -1,4 +1,4 @@
-"""The lanes of a gateway: requests and answers like earlier ones are converted by templates (`engine.lanes`). No I/O.
+"""The lanes of a gateway: requests and answers like earlier ones are converted by templates (`lanes`). No I/O.
 
 A gateway changes requests and answers between decoding and encoding: its own lanes include these changes. They make
 templates in a thread, so that no other request waits.
@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import Json, JsonObject
-from contentmodel.engine.lanes.lane import Lane
-from contentmodel.engine.lanes.template import Outcome
-from contentmodel.engine.lanes.turns import Turns
-from contentmodel.engine.lanes.values import Kind
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel.gateway.report import logger
+from contentmodel.json import Json, JsonObject
+from contentmodel.lanes.lane import Lane
+from contentmodel.lanes.template import Outcome
+from contentmodel.lanes.turns import Turns
+from contentmodel.lanes.values import Kind
 from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import write
-from contentmodel.engine.losses.loss import Loss, significant
+from contentmodel.json import write
+from contentmodel.losses import Loss, significant
 from contentmodel.usage import Usage
 
 logger = logging.getLogger("contentmodel.gateway")

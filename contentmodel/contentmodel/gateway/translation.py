@@ -13,11 +13,7 @@ import msgspec
 
 from contentmodel.adapter import as_json, traced
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.json import JsonObject, parse, write
-from contentmodel.engine.lanes.lane import may_have_lane
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss, significant
-from contentmodel.engine.pipeline.names import Renames
+from contentmodel.encoded import Encoded
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import StreamEvent, TurnComplete, TurnError, TurnStart
 from contentmodel.gateway.config import Route
@@ -25,6 +21,10 @@ from contentmodel.gateway.front import JSON_TYPE, Front, GatewayError, Incoming,
 from contentmodel.gateway.lanes import NOW, AnswerLane, RequestLane, usage_of
 from contentmodel.gateway.report import Report
 from contentmodel.gateway.upstream import Sender, has_contents
+from contentmodel.json import JsonObject, parse, write
+from contentmodel.lanes.lane import may_have_lane
+from contentmodel.losses import Loss, significant
+from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation

@@ -11,15 +11,15 @@ import httpx2
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.json import parse
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
+from contentmodel.framing import stream_format_of
 from contentmodel.gateway.config import Cooldown, Upstream, host_policies
 from contentmodel.gateway.cooldown import Circuit
 from contentmodel.gateway.front import Front, GatewayError, secrets_of
 from contentmodel.http_api import HttpApi, HttpMethod
+from contentmodel.json import parse
 from contentmodel.limits import RateLimits, read_limits
 from contentmodel.response import ChatResponse
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.lanes import lane, turns, values
-from contentmodel.engine.lanes.template import Code
-from contentmodel.engine.lanes.turns import SplicedRequest, Turns
+from contentmodel.lanes import lane, turns, values
+from contentmodel.lanes.template import Code
+from contentmodel.lanes.turns import SplicedRequest, Turns
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import BEDROCK, change
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
+from contentmodel import framing
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.streams import (
     block_decoder,
     block_encoder,
     decoder,
-    framing,
     joined_texts,
     merging,
     outgoing,

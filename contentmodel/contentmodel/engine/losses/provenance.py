@@ -14,8 +14,11 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.tools import ToolResultContent
-from contentmodel.engine.json import (
+from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
+from contentmodel.hints import AROUND, INSIDE, wire_key
+from contentmodel.json import (
     Json,
     JsonObject,
     camel_name,
@@ -30,10 +33,7 @@ from contentmodel.engine.json import (
     wire_at,
     wire_path,
 )
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
-from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
-from contentmodel.engine.table.hints import AROUND, INSIDE, wire_key
+from contentmodel.losses import Loss, PendingLoss, what_of
 from contentmodel.message import ChatMessage
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
@@ -27,8 +28,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.context import EncodeContext, is_native, stays, with_contents
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.lowering import APPROVALS, is_only_of_models, lowered
 from contentmodel.engine.pipeline.names import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.sentinels import DENIED, LEFT_OUT, NO_TURN
@@ -50,12 +49,13 @@ from contentmodel.engine.pipeline.steps import (
 )
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
+from contentmodel.reasons import Reason
 from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
-    from contentmodel.engine.json import JsonObject
     from contentmodel.engine.pipeline.lowering import Source
     from contentmodel.engine.pipeline.steps import Facts, Turns
+    from contentmodel.json import JsonObject
 
 
 # -- instructions ------------------------------------------------------------------------------------------------------

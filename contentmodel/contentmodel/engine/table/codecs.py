@@ -11,16 +11,16 @@ from itertools import chain, islice
 from math import isfinite
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from contentmodel import reasons
 from contentmodel.content.base import Protected
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, object_or_text, write
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
-from contentmodel.engine.losses.reasons import Reason
-from contentmodel.engine.table.hints import MINTED
 from contentmodel.engine.table.introspect import options_of
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.hints import MINTED
+from contentmodel.json import Json, JsonArray, JsonObject, object_or_text, write
+from contentmodel.reasons import Reason
 
 T = TypeVar("T")
 

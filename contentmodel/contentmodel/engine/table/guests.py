@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
+from contentmodel import reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import (
+from contentmodel.engine.losses.inner import Other
+from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, respelled, same
+from contentmodel.engine.table.nested import Blocks
+from contentmodel.engine.table.respelling import KEYS
+from contentmodel.engine.table.unions import Union
+from contentmodel.errors import DecodeError, UnknownApiError
+from contentmodel.hints import GUEST, MINTED, REPEATED, Hint, escaped, wire_fields
+from contentmodel.json import (
     Json,
     JsonArray,
     JsonObject,
@@ -29,16 +38,7 @@ from contentmodel.engine.json import (
     wire_at,
     wire_path,
 )
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.inner import Other
-from contentmodel.engine.losses.loss import RESIDUE
-from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, respelled, same
-from contentmodel.engine.table.hints import GUEST, MINTED, REPEATED, Hint, escaped, wire_fields
-from contentmodel.engine.table.nested import Blocks
-from contentmodel.engine.table.respelling import KEYS
-from contentmodel.engine.table.unions import Union
-from contentmodel.errors import DecodeError, UnknownApiError
+from contentmodel.losses import RESIDUE
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 

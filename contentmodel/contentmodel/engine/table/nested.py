@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
-from contentmodel.engine.json import Json, JsonArray, JsonObject
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.pipeline.foreign import leave_empty
 from contentmodel.engine.table.codecs import Bind, Codec, Place, spread
-from contentmodel.engine.table.hints import FORM
+from contentmodel.hints import FORM
+from contentmodel.json import Json, JsonArray, JsonObject
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:

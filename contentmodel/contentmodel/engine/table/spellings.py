@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from contentmodel import reasons
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, without_nulls, write
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Bind, Codec
+from contentmodel.json import Json, JsonObject, without_nulls, write
 
 T = TypeVar("T")
 

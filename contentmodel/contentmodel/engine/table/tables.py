@@ -14,7 +14,6 @@ import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec, EnumString
 from contentmodel.engine.table.fields import Field
@@ -24,6 +23,7 @@ from contentmodel.engine.table.rows import PairRow, Row, Spec
 from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.unions import Union
 from contentmodel.errors import Fault
+from contentmodel.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 
 
 def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:

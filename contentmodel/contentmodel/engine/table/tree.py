@@ -11,10 +11,10 @@ from functools import partial
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonObject, path_keys
 from contentmodel.engine.table.codecs import AnyCodec, Codec
-from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import get_attribute
+from contentmodel.hints import COLUMN
+from contentmodel.json import JsonObject, path_keys
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent

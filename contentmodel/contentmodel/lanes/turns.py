@@ -20,22 +20,22 @@ import msgspec
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, write
-from contentmodel.engine.lanes.late import Late, is_due
-from contentmodel.engine.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
-from contentmodel.engine.lanes.template import Outcome, Passing, template_of
-from contentmodel.engine.lanes.values import ID, NAME, Kind
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.model_paths import ModelPaths
 from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.json import Json, JsonArray, JsonObject, value_at, write
+from contentmodel.lanes.late import Late, is_due
+from contentmodel.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
+from contentmodel.lanes.template import Outcome, Passing, template_of
+from contentmodel.lanes.values import ID, NAME, Kind
+from contentmodel.losses import Loss
 from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest, FunctionTool
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
-    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.renames import Renames
 
 
 class TurnTemplate(NamedTuple):

@@ -15,9 +15,9 @@ import msgspec
 
 from contentmodel.content.text import measure
 from contentmodel.derived import Derivation, derivations
-from contentmodel.engine.json import Json, write
-from contentmodel.engine.lanes.passing import Leaf, items_of, kind_at, leaves, replaced
-from contentmodel.engine.lanes.values import (
+from contentmodel.json import Json, write
+from contentmodel.lanes.passing import Leaf, items_of, kind_at, leaves, replaced
+from contentmodel.lanes.values import (
     ARGUMENTS,
     CONSTANT,
     DATE,
@@ -37,7 +37,7 @@ from contentmodel.engine.lanes.values import (
     Kind,
     read_arguments,
 )
-from contentmodel.engine.losses.loss import Loss
+from contentmodel.losses import Loss
 
 
 class Outcome(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import Json
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
+from contentmodel.json import Json
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter

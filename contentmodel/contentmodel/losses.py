@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject
-from contentmodel.engine.losses.reasons import UNLISTED, Reason
-from contentmodel.engine.table.hints import AROUND, INSIDE, wire_key
 from contentmodel.errors import ContentModelError
+from contentmodel.hints import AROUND, INSIDE, wire_key
+from contentmodel.json import Json, JsonObject
 from contentmodel.literals import LossFamily, LossKind
+from contentmodel.reasons import UNLISTED, Reason
 
 
 class Loss(msgspec.Struct, frozen=True, omit_defaults=True):

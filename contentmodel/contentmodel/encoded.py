@@ -12,11 +12,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import Json, JsonObject, child_path, is_empty, value_at, write
-from contentmodel.engine.lines import written_lines
-from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, may_hold_content, pruned
 from contentmodel.engine.losses.model_paths import ModelPaths, with_distinct_parts
-from contentmodel.engine.losses.reasons import (
+from contentmodel.errors import UnknownApiError
+from contentmodel.hints import (
+    AROUND,
+    FAILURE,
+    INSIDE,
+    REPEATED,
+    Hint,
+    hints_with_fields,
+    is_hint,
+    wire_key,
+)
+from contentmodel.json import Json, JsonObject, child_path, is_empty, value_at, write
+from contentmodel.lines import written_lines
+from contentmodel.losses import RESIDUE, Loss, PendingLoss, may_hold_content, pruned
+from contentmodel.reasons import (
     ARGUMENTS_SPELLING,
     FOREIGN_MODEL,
     IN_URL,
@@ -29,25 +40,14 @@ from contentmodel.engine.losses.reasons import (
     Reason,
     insignificant,
 )
-from contentmodel.engine.table.hints import (
-    AROUND,
-    FAILURE,
-    INSIDE,
-    REPEATED,
-    Hint,
-    hints_with_fields,
-    is_hint,
-    wire_key,
-)
-from contentmodel.errors import UnknownApiError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.pipeline.names import Renames
     from contentmodel.literals import DocumentForm
+    from contentmodel.renames import Renames
 
 
 # Not reported: the loss only has the path of a value that the caller named instead.
@@ -332,7 +332,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
     @property
     def maps(self) -> Renames:
         """Empty: ids and names of an answer are not replaced."""
-        from contentmodel.engine.pipeline.names import Renames
+        from contentmodel.renames import Renames
 
         return Renames()
 

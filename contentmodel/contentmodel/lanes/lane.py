@@ -13,19 +13,19 @@ from os import environ
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.adapter import Payload, as_json
-from contentmodel.engine.json import Json, JsonObject, value_at
-from contentmodel.engine.lanes.late import Late, is_due
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel.engine.losses.model_paths import ModelPaths
 from contentmodel.errors import ContentModelError
+from contentmodel.json import Json, JsonObject, value_at
+from contentmodel.lanes.late import Late, is_due
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
-    from contentmodel.engine.lanes.template import Outcome, Template
-    from contentmodel.engine.lanes.turns import Turns
-    from contentmodel.engine.lanes.values import Kind
-    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.lanes.template import Outcome, Template
+    from contentmodel.lanes.turns import Turns
+    from contentmodel.lanes.values import Kind
+    from contentmodel.renames import Renames
 
 _LANES: dict[object, Lane | None] = {}
 """The lanes, by their adapters and policies."""
@@ -99,7 +99,7 @@ class Lane:
 
     def new_turns(self, by_model: Callable[[JsonObject], Encoded]) -> Turns:
         """Return the templates of turns, of which there are none yet. `by_model` converts a request."""
-        from contentmodel.engine.lanes.turns import Turns
+        from contentmodel.lanes.turns import Turns
 
         return Turns(self.reader, self.writer, by_model)
 
@@ -153,14 +153,14 @@ class Lane:
 
     def kinds_of(self, encoded: Encoded) -> Mapping[str, Kind] | None:
         """Return the kinds of values of an answer that was converted through the model; None if it is unusual."""
-        from contentmodel.engine.lanes.passing import kinds_of_answer
+        from contentmodel.lanes.passing import kinds_of_answer
 
         response, source = encoded.value, encoded.source
         return kinds_of_answer(response, *source) if isinstance(response, ChatResponse) and source else None
 
     def template_of(self, wire: JsonObject, encoded: Encoded) -> Template | None:
         """Return the template of an answer that was converted through the model; None if it is unusual."""
-        from contentmodel.engine.lanes.template import template_of
+        from contentmodel.lanes.template import template_of
 
         kinds = self.kinds_of(encoded)
         try:
@@ -183,7 +183,7 @@ class Lane:
 
     def outcome(self, encoded: Encoded) -> Outcome:
         """Return what the template of an answer has to make."""
-        from contentmodel.engine.lanes.template import Outcome
+        from contentmodel.lanes.template import Outcome
 
         counts, facts = encoded.count_losses(), _facts_of(encoded)
         return Outcome(encoded.payload, encoded.losses, encoded.status, counts, facts)
@@ -191,7 +191,7 @@ class Lane:
 
 def _facts_of(encoded: Encoded) -> tuple[str | None, str] | None:
     """Return the model of an answer, and the path of its time, "" if it has none; None if the time has no path."""
-    from contentmodel.engine.lanes.passing import path_of
+    from contentmodel.lanes.passing import path_of
 
     if encoded.created is None or encoded.source is None:
         return encoded.model, ""
@@ -229,7 +229,7 @@ class Repeated(Late):
     @property
     def maps(self) -> Renames:
         """Empty: ids and names of an answer are not replaced."""
-        from contentmodel.engine.pipeline.names import Renames
+        from contentmodel.renames import Renames
 
         return Renames()
 
