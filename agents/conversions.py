@@ -16,7 +16,7 @@ from run import INSTALLED
 
 from contentmodel import ChatMessage, adapter, convert
 from contentmodel.content import TextContent, ToolCallContent, ToolResultContent
-from contentmodel.engine.lines import parse_lines
+from contentmodel.lines import parse_lines
 from contentmodel.message import contents_of
 from contentmodel_conformance.server.records import Recorded
 

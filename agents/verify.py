@@ -21,7 +21,7 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
-from contentmodel.engine.losses.loss import Loss, significant
+from contentmodel.losses import Loss, significant
 from contentmodel.message import contents_of
 from contentmodel_conformance.agreement import Excuses, compare
 from contentmodel_conformance.laws import LawBroken

@@ -7,6 +7,8 @@
 Upstream, proxy and clients are three processes on this machine. The upstream writes the time into each event; a client
 compares it with its own clock. Each event also has the number of its stream, so that a mix-up is found. Nothing here
 passes or fails, but a mix-up ends the run.
+
+The last table is of an agent: each of its requests has some turns more, and gets a whole answer.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,11 @@ MARK = re.compile(rb"(\d+):(\d{12,})\.")
 SECONDS = 6.0
 PAD = 8192
 """The characters that an event has in addition, where clients do not read."""
+
+THINKING = 0.05
+"""The seconds until a whole answer."""
+TURNS, REQUESTS, FIRST = 40, 120, 40
+"""The turns of an agent's first request, the number of its requests, and of those that are not measured."""
 
 PATHS = {
     CHAT: "/v1/chat/completions",
@@ -98,7 +105,13 @@ class Upstream:
             await writer.drain()
             return
         asked = re.search(rb"stream (\d+), pad (\d+)", body)
-        assert asked is not None
+        if asked is None:
+            await asyncio.sleep(THINKING)
+            whole = json.dumps(_whole(ANTHROPIC if "messages" in path else CHAT, len(body))).encode()
+            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+            writer.write(head % len(whole) + whole)
+            await writer.drain()
+            return
         self.active += 1
         try:
             await self._stream(path, int(asked[1]), "x" * int(asked[2]), writer)
@@ -116,6 +129,24 @@ class Upstream:
             await writer.drain()
         writer.write(b"0\r\n\r\n")
         await writer.drain()
+
+
+def _whole(api: str, number: int) -> dict[str, Any]:
+    """Return a whole answer with a text and a call."""
+    text, city, usage = f"I look at city {number}.", {"city": f"Oslo {number}"}, 1000 + number
+    if api == ANTHROPIC:
+        call = {"type": "tool_use", "id": f"toolu_01abcd{number:08d}", "name": "weather", "input": city}
+        answer = {"id": f"msg_01abcd{number:08d}", "type": "message", "role": "assistant", "model": "claude-opus-4-8"}
+        end = {"stop_reason": "tool_use", "stop_sequence": None}
+        tokens = {"input_tokens": usage, "output_tokens": 20}
+        return {**answer, "content": [{"type": "text", "text": text}, call], **end, "usage": tokens}
+    function = {"name": "weather", "arguments": json.dumps(city, separators=(",", ":"))}
+    call = {"id": f"call_abcdefghijklm{number:08d}", "type": "function", "function": function}
+    message = {"role": "assistant", "content": text, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    tokens = {"prompt_tokens": usage, "completion_tokens": 20, "total_tokens": usage + 20}
+    answer = {"id": f"chatcmpl-abcd{number:08d}", "object": "chat.completion", "created": 1_800_000_000 + number}
+    return {**answer, "model": "gpt-5.2", "choices": [choice], "usage": tokens}
 
 
 def _chat(events: int, pad: str) -> Iterator[str]:
@@ -227,9 +258,9 @@ class Client:
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port, limit=2**20)
         try:
             body = _request(self._api, f"stream {self._number}, pad {pad}")
-            head = f"POST {PATHS[self._api]} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n"
+            head = f"POST {PATHS[self._api]} HTTP/1.1\r\nhost: 127.0.0.1:{self._port}\r\n"
             began = time.monotonic()
-            writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            writer.write(f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
             await writer.drain()
             if not reads:
                 await asyncio.Event().wait()
@@ -277,7 +308,7 @@ def _request(api: str, text: str) -> bytes:
 class Processes:
     """The upstream and the proxy of one case."""
 
-    def __init__(self, case: Case, rate: float, events: int) -> None:
+    def __init__(self, case: Case, rate: float, events: int, lanes: str = "on") -> None:
         self.upstream_port, self.port = _free_port(), _free_port()
         here = [sys.executable, __file__]
         self._upstream = subprocess.Popen([*here, "--upstream", str(self.upstream_port), str(rate), str(events)])
@@ -286,7 +317,8 @@ class Processes:
         if case.proxy == "none":
             self.port = self.upstream_port
         else:
-            self._proxy = subprocess.Popen([*here, "--proxy", str(self.port), case.proxy, case.upstream, url])
+            command = [*here, "--proxy", str(self.port), case.proxy, case.upstream, url]
+            self._proxy = subprocess.Popen(command, env={**os.environ, "CONTENTMODEL_LANES": lanes})
         for port in (self.upstream_port, self.port):
             _wait_for(port)
 
@@ -420,6 +452,55 @@ def measure_leaving(case: Case, streams: int, rate: float) -> tuple[str, ...]:
         return case.name, milliseconds(asyncio.run(run()))
 
 
+def _conversation(api: str, turns: int) -> bytes:
+    """Return an agent's request: a call and its result for each turn."""
+    from contentmodel import convert
+
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Look at all cities."}]
+    for number in range(turns):
+        function = {"name": "weather", "arguments": json.dumps({"city": f"Oslo {number}"}, separators=(",", ":"))}
+        call_id = f"call_abcdefghijklm{number:08d}"
+        calls = [{"id": call_id, "type": "function", "function": function}]
+        messages.append({"role": "assistant", "content": f"I look at city {number}.", "tool_calls": calls})
+        messages.append({"role": "tool", "tool_call_id": call_id, "content": f"It rains in city {number}. " * 10})
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = {"name": "weather", "description": "The weather of a city.", "parameters": schema}
+    limit = {"max_completion_tokens": 1000}
+    request = {"model": "m", **limit, "messages": messages, "tools": [{"type": "function", "function": tool}]}
+    return convert(request, source=CHAT, target=api, kind="request").to_json()
+
+
+def measure_agent(case: Case, lanes: str = "on") -> tuple[str, ...]:
+    """Measure the whole answers to the requests of one agent, without the first ones. Return a row of the table."""
+    bodies = [_conversation(case.client, TURNS + number // 4) for number in range(REQUESTS)]
+    path = PATHS[case.client].replace("streamGenerateContent?alt=sse", "generateContent")
+    seconds: list[float] = []
+    with Processes(case, 1, 1, lanes) as processes:
+
+        async def run() -> float:
+            used = 0.0
+            reader, writer = await asyncio.open_connection("127.0.0.1", processes.port, limit=2**20)
+            for number, body in enumerate(bodies):
+                used = processes.seconds() if number == FIRST else used
+                head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{processes.port}\r\ncontent-type: application/json\r\n"
+                began = time.monotonic()
+                writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+                await writer.drain()
+                answered = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = re.search(rb"content-length: (\d+)", answered)
+                if b" 200 ok" not in answered:
+                    raise SystemExit(f"no whole answer: {answered!r}")
+                await (reader.readuntil(b"0\r\n\r\n") if length is None else reader.readexactly(int(length[1])))
+                seconds.append(time.monotonic() - began)
+            writer.close()
+            return processes.seconds() - used
+
+        used = asyncio.run(run())
+    measured = seconds[FIRST:]
+    times = milliseconds(min(measured)), milliseconds(statistics.median(measured)), milliseconds(_high(measured))
+    return (case.name, *times, "-" if case.proxy == "none" else milliseconds(used / len(measured)))
+
+
 def main() -> None:
     """Run all measurements, or one of the processes that they need."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -451,6 +532,14 @@ def main() -> None:
     table = Table(f"{streams // 2} of {streams} clients leave", ("", "until the upstream has ended their streams"))
     for case in proxies:
         table.row(*measure_leaving(case, streams, rate))
+    report.add(table)
+    columns = ("", "shortest", "median", "99%", "processor time of a request")
+    title = f"An agent's requests of {TURNS} turns and more, answered after 50 ms: the time of a whole answer"
+    table = Table(title, columns)
+    for case in CASES:
+        table.row(*measure_agent(case))
+        if case.client != case.upstream:
+            table.row(*measure_agent(replace(case, name=f"{case.name}, `CONTENTMODEL_LANES=off`"), "off"))
     report.add(table)
     if options.markdown:
         report.write(PAGE, "make bench-gateway BENCH_ARGS=--markdown")

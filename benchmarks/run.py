@@ -33,8 +33,8 @@ from stream_tables import StreamBench
 from transcripts import APIS, Census, census, long_answer, request, response, short_answer, transcript
 
 import contentmodel
-from contentmodel.engine.lanes.lane import Lane
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
+from contentmodel.lanes.lane import Lane
 
 ANTHROPIC, CHAT, RESPONSES, GOOGLE = APIS
 PAIRS = (

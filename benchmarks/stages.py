@@ -12,8 +12,8 @@ from measure import Timing, Work
 import contentmodel
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.lanes.lane import Lane
 from contentmodel.engine.pipeline.steps import fitted, prepared
+from contentmodel.lanes.lane import Lane
 
 STAGES = ("parse", "decode", "steps", "encode", "payload steps", "write", "losses")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from contentmodel.engine.json import write
+from contentmodel.json import write
 from contentmodel_conformance.captures.entries import Exchange, Message
 
 JSON_HEADERS = [("Content-Type", "application/json")]

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from conftest import records
 from contentmodel import adapter, convert
 from contentmodel.auditing import leaves
-from contentmodel.engine.json import value_at
+from contentmodel.json import value_at
 from contentmodel.literals import Policies
 from contentmodel_conformance.agreement import _unmarked
 from contentmodel_conformance.readers import READERS

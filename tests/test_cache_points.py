@@ -228,3 +228,12 @@ def test_encoding_leaves_the_request_unchanged() -> None:
     before = dumps(request)
     assert ANTHROPIC.encode_request(request).payload == ANTHROPIC.encode_request(request).payload
     assert dumps(request) == before
+
+
+def test_cache_point_of_an_empty_text_that_is_not_sent_is_reported() -> None:
+    empty = {"type": "input_text", "text": "", "prompt_cache_breakpoint": {"mode": "explicit"}}
+    payload = {"model": "m", "input": [{"role": "user", "content": [empty, {"type": "input_text", "text": "Hi."}]}]}
+    encoded = contentmodel.convert(payload, source="openai-responses", target="ollama-chat")
+    assert [(loss.code, loss.path) for loss in encoded.losses] == [
+        ("cache-point", "$.input[0].content[0].prompt_cache_breakpoint")
+    ]

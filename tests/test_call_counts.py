@@ -173,7 +173,7 @@ def counted(run: Callable[[], object]) -> tuple[int, int]:
         pytest.param(
             lambda: contentmodel.convert(BODY, source="anthropic-messages", target="openai-chat", kind="request"),
             279,
-            43,
+            44,
             id="convert",
         ),
     ],

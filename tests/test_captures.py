@@ -27,8 +27,8 @@ import contentmodel_conformance.cli_record  # noqa: F401  (its command comes wit
 from capture_writers import FORMATS, JSON_HEADERS, cassette, exchange, flows, har, netstring, vcr_yaml
 from conftest import FEW
 from contentmodel import adapter
-from contentmodel.engine.json import parse
-from contentmodel.engine.streams.framing import stream_format_of
+from contentmodel.framing import stream_format_of
+from contentmodel.json import parse
 from contentmodel_conformance import check_adapter
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Exchange, Message
 from contentmodel_conformance.captures.reading import read_capture

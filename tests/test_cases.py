@@ -25,8 +25,8 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel.engine.json import value_at
-from contentmodel.engine.losses.loss import significant
+from contentmodel.json import value_at
+from contentmodel.losses import significant
 from contentmodel_conformance import laws, streams
 
 FOLDER = Path(__file__).parent / "cases"

@@ -7,7 +7,7 @@ from typing import Any
 import contentmodel
 from contentmodel import ChatChoice, ChatMessage, ChatResponse, Citation, TextContent, events
 from contentmodel.content import Span
-from contentmodel.engine.pipeline.names import Renames
+from contentmodel.renames import Renames
 
 CHAT = contentmodel.adapter("openai-chat")
 CITED = {"type": "function_citation", "function_citation": {"tool_call_id": "c1", "start_index": 3, "end_index": 7}}

@@ -445,7 +445,7 @@ async def test_sdk_imports_and_resumes_sessions_from_files(sdk: Any, tmp_path: P
 
 def write(sdk: Any, folder: Path, lines: list[Any]) -> None:
     """Write the file of a session where the SDK finds it."""
-    from contentmodel.engine.lines import write_lines
+    from contentmodel.lines import write_lines
 
     path = folder / "config" / "projects" / sdk.project_key_for_directory(folder) / f"{SESSION}.jsonl"
     path.parent.mkdir(parents=True)

@@ -24,7 +24,7 @@ from contentmodel.cli.sessions.finding import find_session
 from contentmodel.cli.sessions.loading import load_session
 from contentmodel.cli.sessions.patches import patch_of, values_of
 from contentmodel.cli.sessions.writing import Plan, convert_session
-from contentmodel.engine.lines import parse_lines, write_lines
+from contentmodel.lines import parse_lines, write_lines
 from contentmodel.message import ChatMessage, contents_of
 from session_files import Claude, Line, call, claude_session, codex_line, codex_session, said, text
 

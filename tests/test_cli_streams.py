@@ -28,8 +28,8 @@ from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE
 from contentmodel.cli.follow import Following
 from contentmodel.cli.pieces import Page
-from contentmodel.engine.lines import PROBED
 from contentmodel.events import BlockCatchUp, BlockStart, BlockStop, Fold, TurnComplete
+from contentmodel.lines import PROBED
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TIDE = EXAMPLES / "tide_call.anthropic.sse"

@@ -245,6 +245,7 @@ SLOW = RECORDED - CHEAP | {
     "model-json/sdk",
     "model-names/crossing",
     "notes/wire",
+    "null-twin/other-fields",
     "null-twin/sdk-places",
     "opacity/crossing",
     "pairing/foreign",

@@ -6,6 +6,7 @@ import json
 import pickle
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,9 @@ import pytest
 import contentmodel
 from contentmodel import UnknownApiError
 from contentmodel.datasets import BatchFunction, auditor, checker, converter, planner, shower, statistics
+from contentmodel.lanes import lane as lanes
+from contentmodel.lanes.lane import Lane
+from test_lanes import answer, request, turns
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}}
 CHAT: dict[str, Any] = {
@@ -274,3 +278,32 @@ MAKERS: list[Callable[[], BatchFunction]] = [
 def test_functions_can_be_pickled(make: Callable[[], BatchFunction]) -> None:
     rows = batch(id=[1], request=texts(CHAT))
     assert pickle.loads(pickle.dumps(make()))(rows) == make()(rows)
+
+
+@pytest.mark.parametrize("source", ["anthropic-messages", None])
+def test_rows_of_answers_of_one_shape_take_a_template(source: str | None) -> None:
+    convert_batch = converter(target="openai-chat", source=source, kind="response", column="text")
+    rows = batch(text=texts(*(answer(number) for number in range(20))))
+    with mock.patch.object(lanes, "_LANES", {}), mock.patch.object(lanes, "IS_ON", True):
+        with mock.patch.object(Lane, "answer_by_model", autospec=True, side_effect=Lane.answer_by_model) as by_model:
+            made = convert_batch(rows)
+        assert made["error"].null_count == len(rows)
+        # Two answers, and the changed ones that the template is made of.
+        assert by_model.call_count == 4
+    with mock.patch.object(lanes, "_LANES", {}), mock.patch.object(lanes, "IS_ON", False):
+        assert made == convert_batch(rows)
+
+
+def test_rows_of_long_requests_take_templates_of_their_turns() -> None:
+    convert_batch = converter(target="openai-chat", source="anthropic-messages", kind="request", column="text")
+    rows = batch(text=texts(*(request(*turns(30 + number)) for number in range(4))))
+    reader: Any = contentmodel.adapter("anthropic-messages")
+    with mock.patch.object(lanes, "_LANES", {}), mock.patch.object(lanes, "IS_ON", True):
+        made = convert_batch(rows)
+        assert made["error"].null_count == len(rows)
+        with mock.patch.object(reader, "trace_request", wraps=reader.trace_request) as decoded:
+            convert_batch(rows[-1:])
+        (call,) = decoded.call_args_list
+        assert len(call.args[0]["messages"]) < 20
+    with mock.patch.object(lanes, "_LANES", {}), mock.patch.object(lanes, "IS_ON", False):
+        assert made == convert_batch(rows)

@@ -31,7 +31,7 @@ from contentmodel import (
 from contentmodel.authoring import is_free_text
 from contentmodel.content import CustomToolCallContent, WebSearchToolCallContent
 from contentmodel.content.outcomes import ToolChangeContent
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel_adapters.anthropic.kin import NO_PARAMETERS
 
 CHAT, RESPONSES = "openai-chat", "openai-responses"

@@ -27,6 +27,7 @@ from contentmodel_conformance.model_page import content_page, event_page, meanin
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+COMMITTED = [page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")) if page.name not in pages.SITE_ONLY]
 EXAMPLE = ROOT / "examples" / "agent_turns.anthropic.json"
 
 
@@ -130,13 +131,28 @@ def test_python_blocks_of_pages_pass_pyright_strict(tmp_path: Path) -> None:
 
 
 def outdated() -> list[str]:
-    """Return the generated pages that differ from the tables and rules."""
-    return [name for name, text in pages.pages().items() if (ROOT / "docs" / name).read_text() != text]
+    """Return the generated pages of the repository that differ from the tables and rules."""
+    made = {name: text for name, text in pages.pages().items() if name not in pages.SITE_ONLY}
+    return [name for name, text in made.items() if (ROOT / "docs" / name).read_text() != text]
 
 
-def test_generated_pages_except_matrix_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_pages_except_fidelity_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "matrix", Matrix)
-    assert outdated() == ["matrix.html", "matrix.md"]
+    assert outdated() == ["fidelity.md"]
+
+
+def test_git_ignores_the_pages_of_the_site() -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert sorted(line.removeprefix("/docs/") for line in ignored if line.startswith("/docs/")) == [*pages.SITE_ONLY]
+
+
+@pytest.mark.parametrize("page", COMMITTED, ids=lambda page: page.name)
+def test_links_of_page_lead_to_files_of_the_repository(page: Path) -> None:
+    """Pages that only the built documentation has are no such files. For pages of `docs`, mkdocs checks the anchors."""
+    links = re.findall(r"\]\(([\w./-]+)(?:#[^)]*)?\)", page.read_text())
+    found = {link: (page.parent / link).resolve() for link in links}
+    dead = [link for link, path in found.items() if not path.exists() or path.name in pages.SITE_ONLY]
+    assert not dead
 
 
 def public_types(base: type[Model] = Model) -> Iterator[type[Model]]:

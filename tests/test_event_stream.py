@@ -18,7 +18,7 @@ from contentmodel.engine.streams.event_stream import (
     write_event_stream,
     write_invoke_stream,
 )
-from contentmodel.engine.streams.framing import AnyFraming
+from contentmodel.framing import AnyFraming
 
 FRAMES = [(b'{"role":"assistant"}', "messageStart"), (b"{}", "contentBlockStop"), (b'{"message":"No."}', "aException")]
 STREAM = b"".join(write_event_stream(data, name) for data, name in FRAMES)

@@ -25,9 +25,9 @@ from contentmodel import (
     fold_stream,
 )
 from contentmodel.auditing import audit
-from contentmodel.engine.json import parse
 from contentmodel.events import ENDED, TurnError
 from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status
+from contentmodel.json import parse
 from contentmodel.limits import RateLimit, RateLimits, read_limits, write_limits
 from contentmodel_adapters.anthropic import aws_errors
 

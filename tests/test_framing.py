@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel.engine.streams.framing import (
+from contentmodel.framing import (
     LINES,
     SSE,
     AnyFraming,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import httpx2
 import pytest
 
 from conftest import APIS
-from contentmodel import fold_stream
+from contentmodel import Violation, adapter, fold_stream
 from contentmodel_conformance.server import LoopbackServer, say
-from gateways import config_for, gateway
+from gateways import Gateways, config_for, gateway
 from providers import PROVIDERS, base_url
 from test_official_clients import decoded, text_of
 
@@ -54,6 +55,18 @@ def test_report_lists_the_losses_of_a_request() -> None:
     assert "no-field=1" in answer.headers["contentmodel-losses"]
     assert [(loss["path"], loss["code"]) for loss in report["request"]] == [("$.store", "no-field")]
     assert report["upstream"] == "up"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_report_lists_the_rules_that_a_converted_request_breaks(*, stream: bool) -> None:
+    broken = Violation(path="$.x", rule="a-rule", severity="refused", message="", fix="")
+    upstream: Any = adapter("google-generate-content")
+    with LoopbackServer([say(TEXT)]) as server, mock.patch.object(upstream, "check_request", return_value=[broken]):
+        config = config_for("google-generate-content", server.base_url("google-generate-content"))
+        with gateway(config) as (url, app):
+            post(url, "/v1/chat/completions", {**CHAT, "stream": stream})
+            report = Gateways.of(url, app).report("")
+    assert report.violations == ["a-rule at $.x"]
 
 
 def test_gateway_passes_an_answer_that_contains_the_client_key() -> None:

@@ -12,11 +12,11 @@ import httpx2
 import pytest
 
 import contentmodel
-from contentmodel.engine.json import write
 from contentmodel.gateway import GatewayConfig, read_config
 from contentmodel.gateway.config import hosts_of, http_apis
 from contentmodel.gateway.front import GatewayError, Scrubbing, secrets_of, without
 from contentmodel.gateway.upstream import Sender
+from contentmodel.json import write
 from contentmodel_conformance.server.serving import serving
 from gateways import Gateways, config_for, gateway
 from providers import PROVIDERS

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from conftest import APIS
 from contentmodel import ChatResponse, adapter, convert
-from contentmodel.engine.json import parse, write
 from contentmodel.gateway import create_app
+from contentmodel.json import parse, write
 from contentmodel.streams import convert_stream, encode_stream
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.strategies.transcripts import answers

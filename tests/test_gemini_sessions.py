@@ -10,7 +10,7 @@ import pytest
 
 from contentmodel import ChatMessage, adapter, assistant, audit, convert, detect, user
 from contentmodel.content import TextContent, ToolCallContent, ToolResultContent
-from contentmodel.engine.lines import parse_lines, write_lines
+from contentmodel.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
 from session_files import CONTEXT, Gemini, compressed_session, gemini_session, response
 

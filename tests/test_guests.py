@@ -373,3 +373,8 @@ def test_audit_of_a_store_finds_a_missing_value_beside_one_that_parts_repeat() -
     assert missing_from(store.replace("harbours", "tides"), kept) == [("$[1].content[0].text", "harbours")]
     twice = [*kept, {"role": "user", "content": [{"type": "text", "text": "harbours"}]}]
     assert missing_from(store, twice) == [("$[2].content[0].text", "harbours")]
+
+
+def test_table_describes_the_values_of_items_that_it_keeps() -> None:
+    described = adapter("pydantic-ai-messages").describe()
+    assert described["of_items"] == {"openai-responses": {"types": ["ReasoningContent"], "paths": {"id": ["id"]}}}

@@ -21,10 +21,11 @@ from contentmodel import (
     FunctionResultContent,
     Origin,
     TextContent,
+    hints,
     loads,
 )
 from contentmodel.authoring import Hint
-from contentmodel.engine.table import hints, respelling
+from contentmodel.engine.table import respelling
 from contentmodel.tools.mcp import result_from_mcp, result_to_mcp
 from contentmodel_conformance.pages import hints_page
 from contentmodel_conformance.strategies.hints import every_hint
@@ -230,8 +231,8 @@ def test_response_with_damaged_hint_keeps_required_fields() -> None:
 # -- no hint without a declaration -------------------------------------------------------------------------------------
 
 EXCEPTIONS = {
-    ("contentmodel/engine/table/hints.py", ":around."),  # A key of losses, which is no hint.
-    ("contentmodel/engine/table/hints.py", ":inside."),
+    ("contentmodel/hints.py", ":around."),  # A key of losses, which is no hint.
+    ("contentmodel/hints.py", ":inside."),
     ("contentmodel/history/columns.py", ":json"),  # A key of database columns.
     ("contentmodel/history/rows.py", ":row"),
 }

@@ -10,13 +10,16 @@ from unittest import mock
 import pytest
 
 from contentmodel import ChatResponse, DecodeError, LossError, adapter, convert
-from contentmodel.engine.lanes import lane as lanes
-from contentmodel.engine.lanes.lane import Lane, Repeated, lane_of
-from contentmodel.engine.lanes.turns import SplicedRequest
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
+from contentmodel.lanes import lane as lanes
+from contentmodel.lanes.lane import Lane, Repeated, lane_of
+from contentmodel.lanes.turns import SplicedRequest
 
 CLAUDE, CHAT, RESPONSES = "anthropic-messages", "openai-chat", "openai-responses"
-PUBLIC = ("api", "form", "losses", "maps", "may_lose", "named_by_caller", "payload", "source_api", "status", "value")
+PUBLIC = (
+    *("api", "created", "form", "losses", "maps", "may_lose", "model", "named_by_caller", "payload", "source_api"),
+    *("status", "value"),
+)
 
 
 @pytest.fixture(autouse=True)

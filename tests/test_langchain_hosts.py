@@ -18,6 +18,7 @@ from contentmodel.content.hosted import (
     WebSearchToolResultContent,
 )
 from contentmodel.content.media import UriContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
@@ -308,10 +309,17 @@ def test_edited_documents_are_written_beside_the_content() -> None:
     assert body["additional_kwargs"]["documents"] == [{**DOCUMENTS[0], "id": "d9"}, DOCUMENTS[2]]
 
 
-@pytest.mark.parametrize("documents", [["a"], [{"text": "a"}], [{"data": 1}], [*DOCUMENTS, None], {}, []])
+@pytest.mark.parametrize("documents", [["a"], [{"text": "a"}], [{"data": 1}], {}, []])
 def test_documents_of_another_form_are_kept(documents: Any) -> None:
     messages = [message("human", "a", additional_kwargs={"documents": documents})]
     assert read(messages, 0).contents == [TextContent(text="a")]
+    assert ADAPTER.encode_request(ADAPTER.decode_request(messages)).payload == messages
+
+
+def test_entry_that_is_no_document_leaves_the_documents_beside_it() -> None:
+    messages = [message("human", "a", additional_kwargs={"documents": [*DOCUMENTS, None]})]
+    kinds = [content.__class__ for content in read(messages, 0).contents]
+    assert kinds == [*[DocumentContent] * 3, UnknownContent, TextContent]
     assert ADAPTER.encode_request(ADAPTER.decode_request(messages)).payload == messages
 
 

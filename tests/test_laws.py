@@ -27,6 +27,7 @@ from contentmodel.content import CustomToolCallContent, CustomToolResultContent,
 from contentmodel_conformance import by_itself, fairness, laws, voices
 from contentmodel_conformance.checks.streams import _has_halves
 from contentmodel_conformance.mutants.broken import Broken
+from contentmodel_conformance.readers.reading import Reading
 
 # -- opacity -----------------------------------------------------------------------------------------------------------
 
@@ -189,3 +190,11 @@ def test_list_that_is_sent_as_json_text_may_have_an_odd_value() -> None:
     by_itself.each_by_itself(adapter, "request", (document(detail), document({"x_unknown": 1}, detail)))
     with pytest.raises(laws.LawBroken, match="changes another value"):
         by_itself.each_by_itself(adapter, "request", (document(detail), document({**detail, "msg": "No"})))
+
+
+def test_weight_takes_a_name_among_finish_reasons_for_no_text() -> None:
+    """A request ignores the fields of the response: this is an insignificant loss, unless they have a text."""
+    span = {"gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "Hi."}]}]}
+    adapter, target = contentmodel.adapter("otel-gen-ai"), contentmodel.adapter("openai-chat")
+    odd = {**span, "gen_ai.response.finish_reasons": [by_itself.MARK]}
+    by_itself.weight((lambda kind, payload: Reading(), None), adapter, target, "request", odd)

@@ -189,6 +189,17 @@ def test_adapters_do_not_import_the_engine() -> None:
         assert not any(module.startswith("contentmodel.engine") for module in imports(path)), path
 
 
+def test_applications_do_not_import_the_engine() -> None:
+    """They use the model, its functions, and small public modules: `json`, `losses`, `framing`, `hints` and others."""
+    root = PACKAGES["contentmodel"]
+    for path in files(root.name):
+        if path.relative_to(root).parts[0] in APPLICATIONS:
+            assert not any(module.startswith("contentmodel.engine") for module in imported(tree_of(path))), path
+
+
+APPLICATIONS = ("cli", "datasets", "gateway", "history", "html", "interop", "runner", "server", "tools")
+
+
 def test_adapters_call_no_other_adapters() -> None:
     """Blocks of providers are guests (`Guest`, `Inner`)."""
     root = PACKAGES["contentmodel_adapters"]
@@ -258,7 +269,7 @@ def test_numbers_in_texts_are_read_in_one_place() -> None:
     """`int` fails for texts of more than 4,300 digits, and `isdecimal` accepts digits of any script."""
     reads = re.compile(r"\.is(decimal|digit|numeric)\(").search
     found = [path for package in PACKAGES for path in files(package) if reads(path.read_text())]
-    assert [str(path.relative_to(ROOT)) for path in found] == ["contentmodel/contentmodel/engine/json.py"]
+    assert [str(path.relative_to(ROOT)) for path in found] == ["contentmodel/contentmodel/json.py"]
 
 
 def test_no_source_file_is_longer_than_1000_lines() -> None:

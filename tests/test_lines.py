@@ -13,9 +13,9 @@ import contentmodel
 from contentmodel import adapter, audit, check, convert, detect
 from contentmodel.adapter import as_json, form_of
 from contentmodel.detecting import identify
-from contentmodel.engine.json import write
-from contentmodel.engine.lines import PROBED, line_numbers, parse_lines, probe_lines, write_lines
 from contentmodel.errors import DecodeError, DetectError, EncodeError
+from contentmodel.json import write
+from contentmodel.lines import PROBED, line_numbers, parse_lines, probe_lines, write_lines
 from contentmodel.planning import plan
 
 JSON_VALUES = st.recursive(

@@ -17,8 +17,8 @@ from rich.console import Console
 
 from conftest import slow
 from contentmodel.cli.app import app
-from contentmodel.engine.lines import parse_lines, write_lines
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
+from contentmodel.lines import parse_lines, write_lines
 from session_files import Claude, call
 
 

@@ -19,14 +19,13 @@ from hypothesis import strategies as st
 
 import contentmodel
 from conftest import slow
-from contentmodel import ChatOptions, ChatRequest, FunctionTool, HostedTool, ToolChoice
+from contentmodel import ChatOptions, ChatRequest, FunctionTool, HostedTool, ToolChoice, reasons
 from contentmodel.auditing import leaves, unaccounted
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import child_path
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss, pruned
-from contentmodel.engine.losses.reasons import KINDS, REASONS, Reason
+from contentmodel.json import child_path
+from contentmodel.losses import Loss, pruned
+from contentmodel.reasons import KINDS, REASONS, Reason
 from contentmodel_conformance.work import Work, superlinear
 from test_layout import tree_of
 
@@ -54,7 +53,7 @@ def reports() -> list[tuple[str, ast.Call, ast.expr]]:
 
 
 def test_loss_reports_name_an_entry_of_the_table_of_reasons() -> None:
-    """Programs distinguish losses by their codes: add an entry to engine/losses/reasons.py."""
+    """Programs distinguish losses by their codes: add an entry to reasons.py."""
     found = reports()
     assert len(found) > 50
     assert [position for position, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
@@ -70,7 +69,7 @@ def test_loss_reports_pass_all_values_that_reason_text_names() -> None:
 
 def test_losses_are_created_only_in_module_loss() -> None:
     for path in SOURCES:
-        if path.name != "loss.py":
+        if path.name != "losses.py":
             assert not re.search(r"(?<![\w.])Loss\(", path.read_text()), path
 
 

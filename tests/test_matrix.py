@@ -26,7 +26,7 @@ from contentmodel_conformance.cli import app
 from contentmodel_conformance.matrix import Cell, Matrix, installed, make_matrix, matrix
 from contentmodel_conformance.matrix.cases import FOREIGN, ORIGINS, Case, covers, round_trip
 from contentmodel_conformance.matrix.crossings import Crossing
-from contentmodel_conformance.matrix.markdown import as_markdown
+from contentmodel_conformance.matrix.markdown import as_markdown, as_summary
 from contentmodel_conformance.matrix.page import as_html
 from contentmodel_conformance.matrix.places import INSTRUCTIONS, RESULT, places
 from contentmodel_conformance.matrix.samples import fields_of, forms, with_field
@@ -472,6 +472,14 @@ def test_matrix_page_and_markdown_escape_text_of_adapters() -> None:
     assert "&lt;b&gt;nothing&lt;/b&gt; | at all now" in page
     assert r"&lt;b>nothing&lt;/b> \| at all now" in text
     assert "<b>" not in text
+
+
+def test_summary_counts_families_of_each_pair() -> None:
+    made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
+    counts = Counter(crossing.verdict for crossing in made.crossings if crossing.source == "openai-chat")
+    page = as_summary(made)
+    assert "families that are exact/degraded/dropped:" in page
+    assert f"| 2 `openai-chat` | {counts['exact']}/{counts['degraded']}/{counts['dropped']} | - |" in page
 
 
 @whole

@@ -14,8 +14,8 @@ import pytest
 import contentmodel
 from conftest import records
 from contentmodel import ChatResponse, FunctionCallContent, ToolCallContent, UnknownContent, fold_stream
-from contentmodel.engine.table.hints import COLUMN
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.hints import COLUMN
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.streams import frames_of
 from providers import PROVIDERS

@@ -23,9 +23,9 @@ import contentmodel
 import contentmodel.authoring
 import contentmodel_adapters
 from contentmodel import DecodeError, Encoded, adapter, adapters, audit, convert
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.table.hints import declared
 from contentmodel.errors import ContentModelError, Fault, MissingExtraError
+from contentmodel.hints import declared
+from contentmodel.losses import Loss
 from contentmodel.tools.config.faults import ToolFileFault
 from contentmodel.tools.faults import InputFault
 

@@ -61,7 +61,7 @@ ORDER = {
         with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
         hoist_instructions with_signed_thoughts with_citations_on_texts with_call_ids with_denials_as_results
         with_known_role lowered not_empty results_apart readable with_readable_outputs with_a_turn
-        with_fitting_steps with_signed_turn instructions_as_text with_fitting_schemas *with_mode_of_strict_tools
+        with_fitting_calls with_signed_turn instructions_as_text with_fitting_schemas *with_mode_of_strict_tools
         with_names_of_results; with_model""",
     "openai-chat": """
         with_settings_of_platform with_fields_of_mistral *with_fitting_settings *with_tools_of_host
@@ -75,7 +75,7 @@ ORDER = {
         with_kept_approvals with_whole_guests with_programs with_definitions
         with_state_of_items with_stored_reasoning with_citations_on_texts with_call_ids with_denials_as_results
         with_known_role lowered not_empty results_apart *without_unread_state *without_text with_state_at_end
-        with_kept_texts readable with_readable_outputs with_a_turn with_fitting_items with_fitting_schemas;""",
+        with_kept_texts readable with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas;""",
 }
 """The steps over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {

@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel import ChatMessage, ChatRequest, FunctionResultContent, TextContent
+from contentmodel import ChatMessage, ChatRequest, FunctionResultContent, TextContent, reasons
 from contentmodel.authoring import DecodeContext, Row, Table
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, PendingLoss
 from contentmodel.engine.losses.model_paths import ModelPaths, Owners, parts_of, stepped, with_distinct_parts
 from contentmodel.engine.losses.provenance import Positions, containers_of
+from contentmodel.losses import Loss, PendingLoss
 from contentmodel.message import Origin
 from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.transcripts import transcripts

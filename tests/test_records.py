@@ -22,7 +22,7 @@ from contentmodel import (
     user,
 )
 from contentmodel.content import WebSearchToolCallContent, WebSearchToolResultContent
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel.message import Branch
 from contentmodel.unfolding import unfold
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from capture_writers import FORMATS, exchange
 from conftest import FEW
 from contentmodel import adapter
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import Fold
+from contentmodel.framing import stream_format_of
 from contentmodel_conformance.captures.entries import Exchange, OwnRecord
 from contentmodel_conformance.captures.reading import read_capture
 from contentmodel_conformance.captures.recorder import Recorder, write_records

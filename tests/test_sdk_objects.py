@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import contentmodel
 from conftest import records
-from contentmodel.engine.json import _plain, plain
+from contentmodel.json import _plain, plain
 
 
 def parse(api: str, body: dict[str, Any]) -> Any:

@@ -36,8 +36,8 @@ from contentmodel import (
 from contentmodel import adapter as adapter_of
 from contentmodel.client import RateLimitError
 from contentmodel.content import ToolApprovalRequestContent, ToolApprovalResponseContent
-from contentmodel.engine.streams.framing import SseParser
 from contentmodel.events import BlockCatchUp, BlockStop, Fold, TurnComplete, TurnError, TurnStart
+from contentmodel.framing import SseParser
 from contentmodel.history import AsyncTurnStore, TurnStore, arecord
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server import EventReader, Hub, Limits, RunContext, create_app

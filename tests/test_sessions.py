@@ -19,7 +19,7 @@ from contentmodel.content import (
     UnknownContent,
     UriContent,
 )
-from contentmodel.engine.lines import parse_lines, write_lines
+from contentmodel.lines import parse_lines, write_lines
 from contentmodel.message import contents_of
 from session_files import (
     Claude,

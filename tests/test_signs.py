@@ -10,8 +10,8 @@ import pytest
 from contentmodel import AIContent, Citation, ErrorContent, FunctionResultContent, Origin, TextContent
 from contentmodel.content import CachePoint, Protected
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.table.hints import FAILURE
 from contentmodel.engine.table.signs import Failure, Sign, has_explicit_error
+from contentmodel.hints import FAILURE
 
 API = "tales"
 STATUS = Failure(Sign("state", ("failed",), "failed"))

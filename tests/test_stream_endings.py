@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, detect, fold_stream
-from contentmodel.engine.json import parse
+from contentmodel.json import parse
 from contentmodel.streams import convert_stream, encode_stream
 from contentmodel.unfolding import unfold
 from providers import PROVIDERS

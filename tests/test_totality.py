@@ -28,7 +28,7 @@ from contentmodel import (
 )
 from contentmodel import events as ev
 from contentmodel.content import WebSearchToolCallContent
-from contentmodel.engine.streams.framing import write_sse
+from contentmodel.framing import write_sse
 from contentmodel.html import page
 from contentmodel.streams import encode_stream
 from contentmodel_conformance import streams

@@ -35,7 +35,7 @@ from contentmodel import (
 )
 from contentmodel.auditing import unaccounted
 from contentmodel.content import CONTENT_TYPES
-from contentmodel.engine.json import steps_of
+from contentmodel.json import steps_of
 from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import difference

@@ -7,14 +7,12 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import contentmodel
-from contentmodel import literals
+from contentmodel import literals, losses, reasons
 from contentmodel.content.text import UNITS
 from contentmodel.convert import KINDS, ConvertOptions
-from contentmodel.engine.losses import loss as losses
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.lowering import TEXT_POLICIES
 from contentmodel.failures import STATUSES
 from contentmodel.planning import COSTS
+from contentmodel.policies import TEXT_POLICIES
 from contentmodel.runner import report
 from contentmodel_adapters.anthropic.messages.table import HOSTED_KINDS as ANTHROPIC
 from contentmodel_adapters.google.generate_content.tools import HOSTED_KINDS as GOOGLE

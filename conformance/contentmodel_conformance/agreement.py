@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from contentmodel.auditing import leaves
-from contentmodel.engine.json import value_at
+from contentmodel.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT, Label
 from contentmodel_conformance.laws import LawBroken

@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel import ChatRequest, DecodeError
 from contentmodel.authoring import strings_in
-from contentmodel.engine.json import child_path, parse, value_at
+from contentmodel.json import child_path, object_or_text, parse, steps_of, value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.hints import without_extra
@@ -106,7 +106,9 @@ def _contents(role: str, contents: Sequence[Any]) -> Iterator[tuple[str, str, st
             if isinstance(plain.get(field), str) and plain[field]:
                 yield role, name, plain[field]
         if "arguments" in plain:
-            yield role, name, f"{plain.get('name')} {plain['arguments']}"
+            # A framework has two blocks that follow each other as one item of the provider, whose arguments are a text.
+            given = plain["arguments"]
+            yield role, name, f"{plain.get('name')} {object_or_text(given) if isinstance(given, str) else given}"
         if isinstance(plain.get("outputs"), list):
             yield from _contents("result", content.outputs)
 
@@ -115,8 +117,9 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
     """No insignificant loss covers a text, a call, a result or a medium.
 
     The reader of the source's API finds them, unless the reader of the target finds the same in the output: a format
-    may repeat a value. A setting that repeats one of the request is no content. Without a reader, these are the long
-    texts in fields that usually have content, unless the decoded value has the same text.
+    may repeat a value. A setting that repeats one of the request is no content, and neither are empty arguments or a
+    name: an id, or a value of a field that the adapter declares as structure, such as a finish reason. Without a
+    reader, these are the long texts in fields that usually have content, unless the decoded value has the same text.
     """
     reader, reader_of_target = readers
     try:
@@ -129,12 +132,21 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
         sent = [] if reader_of_target is None else reader_of_target(kind, encoded.payload).facts
         repeated = [(fact.kind, fact.value) for fact in sent]
         found = [fact for fact in reader(kind, payload).facts if fact.kind in _FACTS]
-        facts = [(fact.paths[0], fact.value) for fact in found if (fact.kind, fact.value) not in repeated]
+        facts = [
+            (fact.paths[0], fact.value)
+            for fact in found
+            if (fact.kind, fact.value) not in repeated
+            and not (fact.kind == CALL and value_at(payload, fact.paths[0]) in (None, ""))
+        ]
         settings = [above for above, code in minor.items() if code == "repeated-setting"]
+        names = laws.vocabulary_for(source).structure | {"id"}
+        marked = [*_marked(payload, "$")]
+        # A format may have the list of the odd value twice.
+        is_repeated = any(not any(_is_within(path, above) for above in minor) for path in marked)
         facts += [
             (path, MARK)
-            for path in (_marked(payload, "$") if minor else ())
-            if not any(_is_within(path, above) for above in settings)
+            for path in (() if is_repeated else marked)
+            if not any(_is_within(path, above) for above in settings) and names.isdisjoint(steps_of(path))
         ]
     else:
         decoded = without_extra(msgspec.to_builtins(laws.decode(source, kind, payload)))

@@ -11,8 +11,8 @@ from typing import Any
 
 from contentmodel import ChatRequest
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.json import steps_of, write
 from contentmodel.engine.pipeline.sentinels import NO_RESULT
+from contentmodel.json import steps_of, write
 from contentmodel.pairs import TranscriptIndex
 from contentmodel_conformance.differences import ABSENT, Label
 from contentmodel_conformance.laws import LawBroken, Refused, crossed, decode, loss_source

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import fold
+from contentmodel.framing import stream_format_of
 from contentmodel_conformance import streams
 
 __all__ = ["last_choice_first", "stream_choices"]

@@ -15,7 +15,7 @@ from contentmodel.cli.console import err, out, safe_text
 from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.output import print_json
 from contentmodel.display import count_of
-from contentmodel.engine.json import write
+from contentmodel.json import write
 from contentmodel_conformance.cli_run import run
 from contentmodel_conformance.server import LoopbackServer, Recorded, read_script
 from contentmodel_conformance.server.app import DELTA_SIZE

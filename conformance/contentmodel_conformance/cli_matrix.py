@@ -17,8 +17,8 @@ from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.output import layout, open_output
-from contentmodel.engine.json import write
 from contentmodel.extras import needs_extra
+from contentmodel.json import write
 from contentmodel_conformance.cli import command
 from contentmodel_conformance.coverage import Coverage
 from contentmodel_conformance.coverage import coverage as coverage_of

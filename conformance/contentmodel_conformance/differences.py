@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from contentmodel.display import count_of
-from contentmodel.engine.json import child_path
+from contentmodel.json import child_path
 
 
 class Label(str):

@@ -24,10 +24,10 @@ from contentmodel import (
 )
 from contentmodel.auditing import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.json import canonical, parse, write
-from contentmodel.engine.lines import write_lines
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import fold
+from contentmodel.framing import stream_format_of
+from contentmodel.json import canonical, parse, write
+from contentmodel.lines import write_lines
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.laws import LawBroken, Refused, decode, encode

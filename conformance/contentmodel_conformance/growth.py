@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from contentmodel import ChatRequest
-from contentmodel.engine.json import write
+from contentmodel.json import write
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 import contentmodel
 from contentmodel import ChatMessage, ChatRequest, Origin, TextContent
 from contentmodel.engine.table.guests import guest_api
-from contentmodel.engine.table.hints import GUEST
+from contentmodel.hints import GUEST
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import difference
 from contentmodel_conformance.laws import LawBroken, Refused

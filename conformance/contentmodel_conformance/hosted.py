@@ -14,7 +14,7 @@ from contentmodel import (
     HostedToolResultContent,
     TextContent,
 )
-from contentmodel.engine.json import value_at
+from contentmodel.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.laws import LawBroken

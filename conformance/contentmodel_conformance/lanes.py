@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 from typing import Any
 
 from contentmodel import ChatRequest, DecodeError
-from contentmodel.engine.json import write
-from contentmodel.engine.lanes.lane import Lane
-from contentmodel.engine.lanes.passing import Leaf, leaves, replaced
-from contentmodel.engine.lanes.template import Passing
-from contentmodel.engine.lanes.turns import Found
-from contentmodel.engine.lanes.values import CONSTANT, ID, NAME
+from contentmodel.encoded import Encoded
 from contentmodel.engine.pipeline.sentinels import MARKS
+from contentmodel.json import write
+from contentmodel.lanes.lane import Lane, Repeated
+from contentmodel.lanes.passing import Leaf, leaves, replaced
+from contentmodel.lanes.template import Passing
+from contentmodel.lanes.turns import Found
+from contentmodel.lanes.values import CONSTANT, ID, NAME
 from contentmodel_conformance import laws
 
 ODD_IDS = (
@@ -53,7 +55,7 @@ TURNS = 16
 def lanes(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Compare what templates make of answers, and of the turns of requests, with what the model makes of them.
 
-    The payload, the losses and the status are equal. A template need not take an answer or a turn.
+    The payload, the losses, the status and the maps are equal. A template need not take an answer or a turn.
     """
     if not (getattr(source, "has_lane", False) and getattr(target, "has_lane", False) and payload.__class__ is dict):
         return
@@ -69,9 +71,7 @@ def lanes(source: Any, target: Any, kind: str, payload: Any) -> None:
         made = template.fill(changed)
         if made is not None:
             other = _by_model(lane.answer_by_model, changed, made)
-            _compare(other, made, template.losses)
-            if template.status != other.status:
-                raise laws.LawBroken("lanes", "$", "the lane has another status", other.status, template.status)
+            _compare(other, Repeated(changed, made, template, lane, partial(lane.answer_by_model, changed)))
 
 
 def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
@@ -105,7 +105,7 @@ def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
             odd = _with_odd_head(odd, conversation, random)
         made = turns.without_turns(odd, turns.fits(odd[conversation]))
         if made is not None:
-            _compare(_by_model(lane.request_by_model, odd, made.payload), made.payload, made.losses)
+            _compare(_by_model(lane.request_by_model, odd, made.payload), made)
 
 
 def _with_odd_head(request: Any, conversation: str, random: Random) -> Any:
@@ -128,12 +128,19 @@ def _by_model(convert: Any, payload: Any, made: Any) -> Any:
         raise laws.LawBroken("lanes", "$", "the lane takes an invalid payload", str(error), made) from error
 
 
-def _compare(other: Any, made: Any, losses: Any) -> None:
-    if write(made) != other.to_json():
-        raise laws.LawBroken("lanes", "$", "the lane makes another payload", other.payload, made)
-    expected, found = sorted(map(str, other.losses)), sorted(map(str, losses))
+def _compare(other: Encoded, made: Encoded) -> None:
+    if made.to_json() != other.to_json():
+        raise laws.LawBroken("lanes", "$", "the lane makes another payload", other.payload, made.payload)
+    expected, found = sorted(map(str, other.losses)), sorted(map(str, made.losses))
     if expected != found:
         raise laws.LawBroken("lanes", "$", "the lane reports other losses", expected, found)
+    expected, found = _facts(other), _facts(made)
+    if expected != found:
+        raise laws.LawBroken("lanes", "$", "the lane has other facts", expected, found)
+
+
+def _facts(encoded: Encoded) -> Any:
+    return encoded.status, encoded.maps, encoded.model, encoded.created, encoded.count_losses()
 
 
 def _changed(payload: Any, found: list[Leaf]) -> Iterator[Any]:

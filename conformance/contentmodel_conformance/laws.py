@@ -44,8 +44,8 @@ from contentmodel.auditing import (
     vocabulary_of_api,
 )
 from contentmodel.content.media_types import kind_of_media
-from contentmodel.engine.json import value_at
-from contentmodel.engine.lines import parse_lines
+from contentmodel.json import value_at
+from contentmodel.lines import parse_lines
 from contentmodel.meanings import finishes
 from contentmodel.pairs import TranscriptIndex
 from contentmodel.serialize import to_builtins

@@ -7,8 +7,8 @@ from typing import Any
 
 from contentmodel import events as ev
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
-from contentmodel.engine.json import object_or_text, write
 from contentmodel.engine.table.codecs import unparsed_arguments
+from contentmodel.json import object_or_text, write
 from contentmodel_conformance import streams
 from contentmodel_conformance.laws import LawBroken
 

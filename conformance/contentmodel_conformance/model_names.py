@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.losses.loss import significant
-from contentmodel.engine.losses.reasons import FOREIGN_MODEL
+from contentmodel.losses import significant
+from contentmodel.reasons import FOREIGN_MODEL
 from contentmodel.rules import MODEL_RULE
 from contentmodel_conformance.laws import LawBroken, crossed
 from contentmodel_conformance.strategies.transcripts import LIMITS

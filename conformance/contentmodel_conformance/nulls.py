@@ -6,6 +6,7 @@ Clients in Go and C#, and `model_dump()` of pydantic, send every unset field as 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +14,15 @@ from typing import Any
 import msgspec
 
 from contentmodel import DecodeError
-from contentmodel.engine.json import child_path
-from contentmodel.engine.losses.loss import significant
+from contentmodel.json import camel_name, child_path, path_keys, snake_name
+from contentmodel.losses import significant
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import Label, difference
 from contentmodel_conformance.hints import without_extra
 from contentmodel_conformance.laws import LawBroken, Refused
 
 _MARK = "null-twin-mark"
+_NAME = re.compile(r"[\w.]+")
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,41 @@ def _fields(value: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[str | in
             yield from _fields(item, (*steps, index))
 
 
+def objects_of(payload: Any) -> list[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Return the steps to every object in a payload, with the object."""
+    return list(_objects(payload, ()))
+
+
+def _objects(value: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    if isinstance(value, dict):
+        yield steps, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in items:
+        yield from _objects(item, (*steps, step))
+
+
+def names_of(description: Any) -> frozenset[str]:
+    """Return the names of the fields in the description of an adapter, in camel and in snake case."""
+    names = {key for path in _paths(description) for key in path_keys(path) if _NAME.fullmatch(key)}
+    return frozenset(spell(name) for name in names for spell in (str, camel_name, snake_name))
+
+
+def _paths(value: Any) -> Iterator[str]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if key in ("fields", "constants", "part", "columns") and isinstance(item, dict):
+            yield from item
+        yield from _paths(item)
+
+
 def twins_at(payload: Any, steps: tuple[str | int, ...]) -> Twins:
-    """Return the twins of a payload for the field at these steps."""
+    """Return the twins of a payload for the field at these steps, which the payload itself may not have."""
     path = "$"
     for step in steps:
         path = child_path(path, step) if isinstance(step, str) else f"{path}[{step}]"
     null, missing = copy.deepcopy(payload), copy.deepcopy(payload)
     _owner(null, steps)[steps[-1]] = None
-    del _owner(missing, steps)[steps[-1]]
+    _owner(missing, steps).pop(steps[-1], None)
     return Twins(path, null, missing)
 
 

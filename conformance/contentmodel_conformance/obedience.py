@@ -8,7 +8,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, TypeAlias
 
 from contentmodel.adapter import traced
-from contentmodel.engine.json import value_at
+from contentmodel.json import value_at
 from contentmodel.pairs import TranscriptIndex
 from contentmodel_conformance.differences import ABSENT, Label
 from contentmodel_conformance.laws import LawBroken

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import child_path, steps_of
+from contentmodel.json import child_path, steps_of
 
 OPAQUE = frozenset(
     {

@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from contentmodel import ChatRequest
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel.engine.pipeline import steps
 from contentmodel.engine.pipeline.steps import EVERY, Fact, Facts, Plan, Step
 from contentmodel_conformance import laws

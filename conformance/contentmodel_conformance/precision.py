@@ -13,7 +13,7 @@ from typing import Any
 from contentmodel import Encoded, Loss
 from contentmodel.auditing import COVERING, Leaf, counted, unaccounted
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path
+from contentmodel.json import child_path
 from contentmodel.vocabularies import Vocabulary
 from contentmodel_conformance.differences import ABSENT
 from contentmodel_conformance.laws import LawBroken

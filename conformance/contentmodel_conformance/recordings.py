@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from contentmodel.adapter import adapters
-from contentmodel.engine.streams.framing import StreamFormat, stream_format_of
 from contentmodel.errors import ContentModelError
+from contentmodel.framing import StreamFormat, stream_format_of
 from contentmodel_conformance.streams import frames_of
 
 HOSTS = {"anthropic-messages": {"bedrock-anthropic-invoke": "bedrock"}}

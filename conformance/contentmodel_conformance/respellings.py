@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contentmodel.engine.streams.framing import LINES, SSE, StreamFormat
+from contentmodel.framing import LINES, SSE, StreamFormat
 
 BOM = b"\xef\xbb\xbf"
 

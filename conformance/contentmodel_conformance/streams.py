@@ -17,10 +17,10 @@ from contentmodel.content import Span, convert_span
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.display import count_of
-from contentmodel.engine.json import parse, steps_of, write
-from contentmodel.engine.streams.framing import DONE, SSE, StreamFormat, stream_format_of
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
+from contentmodel.framing import DONE, SSE, StreamFormat, stream_format_of
+from contentmodel.json import parse, steps_of, write
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.differences import ABSENT, Label, difference
 from contentmodel_conformance.laws import LawBroken

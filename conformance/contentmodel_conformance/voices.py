@@ -14,7 +14,7 @@ from typing import Any
 from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent, TextContent
 from contentmodel.content import MediaContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
-from contentmodel.engine.json import write
+from contentmodel.json import write
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel_conformance import laws
 from contentmodel_conformance.differences import ABSENT, Label

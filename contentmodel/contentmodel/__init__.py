@@ -53,14 +53,14 @@ if TYPE_CHECKING:
     )
     from contentmodel.convert import check, convert
     from contentmodel.detecting import detect
-    from contentmodel.engine.losses.encoded import Encoded, EncodedStream
-    from contentmodel.engine.losses.loss import Loss, LossError
-    from contentmodel.engine.pipeline.lowering import POLICIES
-    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.encoded import Encoded, EncodedStream
     from contentmodel.errors import ContentModelError, DecodeError, EncodeError, StreamError, UnknownApiError
     from contentmodel.events import StreamEvent, fold
+    from contentmodel.losses import Loss, LossError
     from contentmodel.message import ChatMessage, FinishReason, Origin, assistant, system, tool_result, user
     from contentmodel.planning import plan
+    from contentmodel.policies import POLICIES
+    from contentmodel.renames import Renames
     from contentmodel.request import (
         ChatOptions,
         ChatRequest,
@@ -116,10 +116,10 @@ _NAMES = {
     ),
     "contentmodel.convert": ("check", "convert"),
     "contentmodel.detecting": ("detect",),
-    "contentmodel.engine.losses.encoded": ("Encoded", "EncodedStream"),
-    "contentmodel.engine.losses.loss": ("Loss", "LossError"),
-    "contentmodel.engine.pipeline.lowering": ("POLICIES",),
-    "contentmodel.engine.pipeline.names": ("Renames",),
+    "contentmodel.encoded": ("Encoded", "EncodedStream"),
+    "contentmodel.losses": ("Loss", "LossError"),
+    "contentmodel.policies": ("POLICIES",),
+    "contentmodel.renames": ("Renames",),
     "contentmodel.errors": ("ContentModelError", "DecodeError", "EncodeError", "StreamError", "UnknownApiError"),
     "contentmodel.events": ("StreamEvent", "fold"),
     "contentmodel.message": ("ChatMessage", "FinishReason", "Origin", "assistant", "system", "tool_result", "user"),

@@ -7,21 +7,21 @@ from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
-from contentmodel.engine.json import JsonArray, kind_of, parse, plain
-from contentmodel.engine.lines import ParsedLines, parse_lines
 from contentmodel.errors import DecodeError, EncodeError, Fault, UnknownApiError
+from contentmodel.json import JsonArray, kind_of, parse, plain
+from contentmodel.lines import ParsedLines, parse_lines
 from contentmodel.literals import DocumentForm, PayloadKind
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from contentmodel.capabilities import Known
+    from contentmodel.encoded import Encoded
     from contentmodel.engine.context import DecodeContext
-    from contentmodel.engine.losses.encoded import Encoded
-    from contentmodel.engine.pipeline.names import SchemaMap
     from contentmodel.engine.streams.decoder import StreamDecoder
     from contentmodel.engine.streams.encoder import StreamEncoder
-    from contentmodel.engine.streams.framing import StreamFormat
+    from contentmodel.framing import StreamFormat
+    from contentmodel.renames import SchemaMap
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.rules import Violation
@@ -143,7 +143,7 @@ class HasForm(Protocol):
     """An adapter that states the form of its documents. Without this attribute, a document is one JSON value.
 
     If the form is "lines", a document is JSON Lines: its payload is the list of the values of its lines, in which a
-    `str` is the text of a line that is not JSON (`contentmodel.engine.lines`). `recognises_list` detects it.
+    `str` is the text of a line that is not JSON (`contentmodel.lines`). `recognises_list` detects it.
     """
 
     form: DocumentForm

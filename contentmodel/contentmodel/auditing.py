@@ -21,14 +21,14 @@ from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import escaped, occurrences, pieces, spellings
 from contentmodel.content.media import DataContent, standard_base64
 from contentmodel.content.media_types import OTHER_NAMES
-from contentmodel.engine.json import child_path, object_or_text, value_at
-from contentmodel.engine.losses.encoded import Encoded, EncodedStream
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.losses.reasons import AS_TEXT, FOREIGN_MODEL, MAPPED_NAME
+from contentmodel.encoded import Encoded, EncodedStream
 from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
-from contentmodel.engine.table.hints import REPEATED
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
+from contentmodel.hints import REPEATED
+from contentmodel.json import child_path, object_or_text, value_at
+from contentmodel.losses import Loss
+from contentmodel.reasons import AS_TEXT, FOREIGN_MODEL, MAPPED_NAME
 from contentmodel.vocabularies import Vocabulary, vocabulary_of
 
 COVERING = ("dropped", "degraded", "insignificant")

@@ -7,56 +7,18 @@ describes the migration. Names that are not listed may change at any time.
 
 from __future__ import annotations
 
-from contentmodel import makers
+from contentmodel import hints, makers, reasons
 from contentmodel.adapter import RequestsOnly
 from contentmodel.capabilities import Capabilities, CapabilityTable, Host, ListedModel, Range, listing
 from contentmodel.derived import derives
+from contentmodel.encoded import Encoded
 from contentmodel.engine import chat
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.chat import AnswerMessage, ChatMessages, ResultMessage, free_text_row, is_free_text
 from contentmodel.engine.chat_adapter import ChatAdapter, chat_answer, chat_steps
-from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents
-from contentmodel.engine.json import (
-    DUMPERS,
-    camel_name,
-    canonical,
-    child_path,
-    dotted_key,
-    kind_of,
-    list_of,
-    object_at,
-    object_of,
-    object_or_text,
-    objects_of,
-    parse,
-    place_at,
-    runs,
-    set_fields,
-    snake_name,
-    steps_of,
-    text_of,
-    whole_number,
-    write,
-)
-from contentmodel.engine.lines import parse_lines, write_lines
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.context import DecodeContext, EncodeContext, is_native, stays, with_contents, with_messages
 from contentmodel.engine.losses.inner import TOKEN, Inner, InnerPayload, InnerTrace, translated
-from contentmodel.engine.losses.loss import (
-    Loss,
-    LossError,
-    PendingLoss,
-    family_of,
-    loss_of,
-    may_hold_content,
-    significant,
-    strings_in,
-    texts_in,
-    weighed,
-    what_of,
-)
-from contentmodel.engine.losses.reasons import Reason
-from contentmodel.engine.losses.records import OF_MESSAGES
+from contentmodel.engine.losses.records import OF_MESSAGES, report_result_records
 from contentmodel.engine.pipeline import foreign, media, settings
 from contentmodel.engine.pipeline.answers import counted, counted_usage
 from contentmodel.engine.pipeline.calls import (
@@ -74,8 +36,8 @@ from contentmodel.engine.pipeline.foreign import (
     without_blank_instructions,
     without_user_messages,
 )
-from contentmodel.engine.pipeline.lowering import as_text_content, check_choices, normalized_request, readable_reasoning
-from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_minted_ids
+from contentmodel.engine.pipeline.lowering import as_text_content, normalized_request, readable_reasoning, reported_text
+from contentmodel.engine.pipeline.names import with_minted_ids
 from contentmodel.engine.pipeline.sentinels import (
     BEGUN,
     BEHIND,
@@ -131,7 +93,6 @@ from contentmodel.engine.streams.decoder import (
 )
 from contentmodel.engine.streams.encoder import Place as BlockPlace
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.framing import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.engine.streams.joined_texts import JoinedTexts, JoiningEncoder, with_normalized_texts
 from contentmodel.engine.streams.merging import (
     ChoiceOrder,
@@ -149,15 +110,13 @@ from contentmodel.engine.streams.outgoing import (
     growing_event,
     is_incomplete_call,
 )
-from contentmodel.engine.table import forms, guests, hints, tool_choices
+from contentmodel.engine.table import forms, guests, tool_choices
 from contentmodel.engine.table.answers import (
     ErrorBody,
     ErrorFields,
     ErrorTypes,
     FinishReasons,
-    date_of,
     finished_by_calls,
-    seconds_of,
     whole_seconds,
     with_date,
 )
@@ -195,7 +154,6 @@ from contentmodel.engine.table.fields import (
 )
 from contentmodel.engine.table.forms import Form
 from contentmodel.engine.table.guests import Guest, GuestBlocks
-from contentmodel.engine.table.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.nested import (
     Blocks,
@@ -243,9 +201,50 @@ from contentmodel.events import (
     UnknownDelta,
     WireEvent,
 )
+from contentmodel.framing import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
+from contentmodel.hints import Hint, escaped, minted_id, wire_fields
 from contentmodel.http_api import HttpApi, HttpMethod, TokenCounting
+from contentmodel.json import (
+    DUMPERS,
+    camel_name,
+    canonical,
+    child_path,
+    dotted_key,
+    kind_of,
+    list_of,
+    object_at,
+    object_of,
+    object_or_text,
+    objects_of,
+    parse,
+    place_at,
+    runs,
+    set_fields,
+    snake_name,
+    steps_of,
+    text_of,
+    whole_number,
+    write,
+)
 from contentmodel.limits import LimitHeaders
+from contentmodel.lines import parse_lines, write_lines
+from contentmodel.losses import (
+    Loss,
+    LossError,
+    PendingLoss,
+    family_of,
+    loss_of,
+    may_hold_content,
+    significant,
+    strings_in,
+    texts_in,
+    weighed,
+    what_of,
+)
 from contentmodel.message import contents_of
+from contentmodel.policies import check_choices
+from contentmodel.reasons import Reason
+from contentmodel.renames import Renames, SchemaMap
 from contentmodel.rules import (
     MODEL_RULE,
     Broken,
@@ -259,6 +258,7 @@ from contentmodel.rules import (
     objects_along,
     one_object,
 )
+from contentmodel.times import date_of, seconds_of
 
 __all__ = [
     "AddedTools",
@@ -492,6 +492,8 @@ __all__ = [
     "place_instructions",
     "readable_reasoning",
     "reasons",
+    "report_result_records",
+    "reported_text",
     "request_step",
     "response_step",
     "row",
@@ -531,6 +533,7 @@ __all__ = [
     "with_json_schemas",
     "with_known_tools",
     "with_media_back",
+    "with_messages",
     "with_minted_ids",
     "with_named_types",
     "with_normalized_texts",

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from contentmodel.engine.json import Json, JsonObject, parse, write
 from contentmodel.errors import DecodeError
+from contentmodel.json import Json, JsonObject, parse, write
 
 # The HTTP statuses, and their numbers of google.rpc.Code. The first number is written.
 _NUMBERS = {

@@ -16,8 +16,8 @@ import msgspec
 
 from contentmodel.adapter import adapter
 from contentmodel.batch_errors import error_of_text, with_http_code
-from contentmodel.engine.json import Json, JsonObject, kind_of, write
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.json import Json, JsonObject, kind_of, write
 
 Outcome: TypeAlias = Literal["succeeded", "errored", "canceled", "expired"]
 """The outcome of a request. A canceled or expired request has no payload: the model did not receive it."""

@@ -37,14 +37,14 @@ from contentmodel.batch_items import (
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.convert import check, convert
-from contentmodel.engine.json import Json, JsonObject, child_path, kind_of, parse, write
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss, LossError, loss_of
-from contentmodel.engine.losses.reasons import PROVIDER_FIELD
-from contentmodel.engine.pipeline.names import Renames
+from contentmodel.encoded import Encoded
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.failures import STATUSES, kind_of_status
+from contentmodel.json import Json, JsonObject, child_path, kind_of, parse, write
 from contentmodel.literals import OnLoss, Policies
+from contentmodel.losses import Loss, LossError, loss_of
+from contentmodel.reasons import PROVIDER_FIELD
+from contentmodel.renames import Renames
 from contentmodel.response import ChatResponse
 from contentmodel.rules import MODEL_RULE, Violation
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import msgspec
 
 if TYPE_CHECKING:
-    from contentmodel.engine.streams.framing import StreamFormat
+    from contentmodel.framing import StreamFormat
     from contentmodel.request import ReasoningOptions
 
 Range: TypeAlias = tuple[float, float]

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from contentmodel.content.outcomes import ErrorContent
-    from contentmodel.engine.losses.loss import Loss
-    from contentmodel.engine.pipeline.names import Renames
     from contentmodel.events import StreamEvent
     from contentmodel.limits import RateLimits
+    from contentmodel.losses import Loss
+    from contentmodel.renames import Renames
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
 

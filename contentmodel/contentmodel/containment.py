@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from contentmodel.engine.json import write
+from contentmodel.json import write
 
 _SHORT = 16
 """A word shorter than this only counts as a whole word, not inside another word. Padded base64 is a word."""

@@ -7,12 +7,12 @@ from typing import Literal, TypedDict, Unpack, get_args, overload
 
 from contentmodel.adapter import Adapter, FoldsStreams, Payload, PayloadObject, adapter, traced
 from contentmodel.detecting import bytes_of, detect, detect_stream, identify, is_stream
-from contentmodel.engine.lanes.lane import lane_of
-from contentmodel.engine.losses.encoded import Encoded, EncodedStream
-from contentmodel.engine.losses.loss import LossError, significant
-from contentmodel.engine.pipeline.lowering import check_choices, check_policies
-from contentmodel.engine.pipeline.names import Renames
+from contentmodel.encoded import Encoded, EncodedStream
+from contentmodel.lanes.lane import lane_of
 from contentmodel.literals import OnLoss, PayloadKind, Policies
+from contentmodel.losses import LossError, significant
+from contentmodel.policies import check_choices, check_policies
+from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest
 from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter

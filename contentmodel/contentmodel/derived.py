@@ -1,6 +1,6 @@
 """Functions that make a value of others: an id of the id of the answer, a date of seconds, an offset of a text.
 
-While a template is made (`engine/lanes`), their calls are recorded, so that it can call them with other values.
+While a template is made (`lanes`), their calls are recorded, so that it can call them with other values.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ from contentmodel.adapter import (
     as_json,
     form_of,
 )
-from contentmodel.engine.json import Json, JsonArray, JsonObject, child_path, is_error_in_list, kind_of, parse
-from contentmodel.engine.lines import PROBED, probe_lines
-from contentmodel.engine.streams.framing import LINES, AnyFraming, begins_like_sse, stream_format_of
 from contentmodel.errors import DecodeError, DetectError, Fault
+from contentmodel.framing import LINES, AnyFraming, begins_like_sse, stream_format_of
+from contentmodel.json import Json, JsonArray, JsonObject, child_path, is_error_in_list, kind_of, parse
+from contentmodel.lines import PROBED, probe_lines
 from contentmodel.literals import PayloadKind
 from contentmodel.reading import first_faulty, reads
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.json import Json, JsonObject
 
 
 class HttpMethod(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from contentmodel.compression import TooLargeError, UndecodedError, deflate, gzip, zstandard
-from contentmodel.engine.json import whole_number
 from contentmodel.errors import MissingExtraError
+from contentmodel.json import whole_number
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]

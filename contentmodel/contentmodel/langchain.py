@@ -26,8 +26,8 @@ with needs_extra("langchain"):
         from langchain_core.chat_history import BaseChatMessageHistory
 
 if TYPE_CHECKING:
-    from contentmodel.engine.losses.loss import Loss
     from contentmodel.history import AsyncTurnStore, TurnStore
+    from contentmodel.losses import Loss
 
 __all__ = ["AsyncTurnStoreHistory", "TurnStoreHistory", "from_langchain", "to_langchain"]
 

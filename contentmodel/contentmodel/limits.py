@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import adapter
-from contentmodel.engine.json import is_error_in_list, whole_number
+from contentmodel.json import is_error_in_list, whole_number
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from contentmodel.capabilities import Host, canonical
-from contentmodel.engine.json import child_path
+from contentmodel.json import child_path
 from contentmodel.rules import Broken, Rules, Severity
 
 NAMES = {

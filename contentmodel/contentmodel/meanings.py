@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Any, NamedTuple
 
-from contentmodel.engine.json import child_path
 from contentmodel.engine.table.answers import SHOWN_BY_CONTENT, FinishReasons
+from contentmodel.json import child_path
 from contentmodel.vocabularies import Vocabulary
 
 

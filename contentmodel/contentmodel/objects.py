@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from contentmodel.engine.json import child_path, parse
 from contentmodel.errors import DecodeError
+from contentmodel.json import child_path, parse
 
 
 def of_text(text: str) -> Any:

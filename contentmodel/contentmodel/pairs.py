@@ -40,7 +40,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.derived import derives
-from contentmodel.engine.table.hints import minted, with_call_id
+from contentmodel.hints import minted, with_call_id
 from contentmodel.message import ChatMessage, contents_of
 
 Place = tuple[int, int]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from contentmodel.engine.json import parse
 from contentmodel.errors import DecodeError
+from contentmodel.json import parse
 
 MAX_DEPTH = 500
 """The maximum depth of nested values. Deeper values are parsed and omitted."""

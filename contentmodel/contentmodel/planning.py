@@ -10,11 +10,11 @@ import msgspec
 
 from contentmodel.adapter import Adapter, Payload, RequestsOnly, adapter, adapters, traced
 from contentmodel.detecting import identify
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.pipeline.lowering import check_policies
+from contentmodel.encoded import Encoded
 from contentmodel.literals import PayloadKind, Policies
+from contentmodel.losses import Loss
 from contentmodel.message import Origin
+from contentmodel.policies import check_policies
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation

@@ -9,9 +9,9 @@ from contentmodel.adapter import Adapter
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolResultContent
-from contentmodel.engine.json import JsonArray, JsonObject, steps_of
-from contentmodel.engine.table.hints import is_hint
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.hints import is_hint
+from contentmodel.json import JsonArray, JsonObject, steps_of
 from contentmodel.literals import PayloadKind
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest

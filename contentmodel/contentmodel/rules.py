@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from contentmodel.capabilities import NO_HOST, UNLIMITED, Capabilities, CapabilityTable, Host, Known
-from contentmodel.engine.json import child_path
+from contentmodel.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
 """`refused`: the API returns an error. `ignored`: the API accepts the part, but the model does not receive it.

@@ -24,10 +24,10 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.registering import REGISTERED, registered_type
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
-from contentmodel.engine.json import child_path, parse, write
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import EVENT_TYPES, StreamEvent
 from contentmodel.interop import options_of
+from contentmodel.json import child_path, parse, write
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

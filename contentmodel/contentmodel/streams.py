@@ -9,11 +9,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.adapter import adapter
-from contentmodel.engine.losses.loss import Loss, LossError, significant
-from contentmodel.engine.pipeline.lowering import check_choices, check_policies
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.events import Fold, StreamEvent, TurnComplete, TurnError
 from contentmodel.literals import OnLoss, Policies
+from contentmodel.losses import Loss, LossError, significant
+from contentmodel.policies import check_choices, check_policies
+from contentmodel.renames import Renames
 
 if TYPE_CHECKING:
     from contentmodel.response import ChatResponse

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import path_keys, snake_name
 from contentmodel.engine.table.answers import FinishReasons
+from contentmodel.json import path_keys, snake_name
 
 
 class Vocabulary(msgspec.Struct, frozen=True):

@@ -253,8 +253,7 @@ def with_cache_writes_of_kin(response: ChatResponse, context: EncodeContext) -> 
         return response
     left = {name: value for name, value in extra[origin.api].items() if name != field}
     own = {**extra.get(context.api, {}), _CACHE_FIELDS[context.api]: _written(counts, context.api)}
-    changed = context.replace(usage, extra={**extra, origin.api: left, context.api: own})
-    return replace(response, usage=changed)
+    return replace(response, usage=replace(usage, extra={**extra, origin.api: left, context.api: own}))
 
 
 def counts_of(value: Any) -> dict[str, int]:

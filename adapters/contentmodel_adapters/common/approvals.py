@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from contentmodel.authoring import EncodeContext, Hint, content_step, is_native, object_or_text, reasons
+from contentmodel.authoring import EncodeContext, Hint, content_step, is_native, object_or_text, reasons, with_contents
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
@@ -102,7 +102,7 @@ def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> lis
                 if not is_asked:
                     context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
             contents.append(content)
-        made.append(context.with_contents(message, contents))
+        made.append(with_contents(message, contents))
     return made
 
 

@@ -30,7 +30,7 @@ from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
-from contentmodel.request import ChatRequest, HostedTool, ToolChoice, ToolGroup
+from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 
 _PLACE = frozenset({"type", "city", "country", "region", "timezone"})
 
@@ -165,9 +165,7 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
             tools.append(tool)
         elif _is_sendable(tool, context, current):
             tools.append(_of_the_model(tool, context, current))
-    fitting = _with_fitting_choice(request, tools, context)
-    changed: ChatRequest = context.replace(fitting, tools=tools)
-    return changed
+    return msgspec.structs.replace(request, tools=tools, options=_with_fitting_choice(request, tools, context))
 
 
 def _as_kindred(tool: Any, context: EncodeContext, current: Current) -> Any:
@@ -179,21 +177,20 @@ def _as_kindred(tool: Any, context: EncodeContext, current: Current) -> Any:
     return context.replace(tool, kind=kindred)
 
 
-def _with_fitting_choice(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatRequest:
-    """Return a request whose tool choice forces no tool that is left out of the `sent` ones."""
-    if len(sent) == len(request.tools):
-        return request
+def _with_fitting_choice(request: ChatRequest, sent: list[Any], context: EncodeContext) -> ChatOptions:
+    """Return the options of a request with a tool choice that forces no tool that is left out of the `sent` ones."""
     options = request.options
+    if len(sent) == len(request.tools):
+        return options
     choice = None if options.tool_choice is None else _fitting_choice(options.tool_choice, request, sent)
     if choice is not options.tool_choice:
         reason = reasons.NO_TOOL_CHOICE if choice is not None else reasons.CHOICE_WITHOUT_TOOLS
         context.report_loss(request, "options.tool_choice", reason)
-        options = context.replace(options, tool_choice=choice)
+        options = msgspec.structs.replace(options, tool_choice=choice)
     if not sent and options.parallel_tool_calls is not None:
         context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_TOOLS)
-        options = context.replace(options, parallel_tool_calls=None)
-    changed: ChatRequest = context.replace(request, options=options)
-    return changed
+        options = msgspec.structs.replace(options, parallel_tool_calls=None)
+    return options
 
 
 def _fitting_choice(choice: ToolChoice, request: ChatRequest, sent: list[Any]) -> ToolChoice | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import is_
 from typing import Any
 
 import msgspec
@@ -74,14 +75,11 @@ def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects:
         return request
     fitter = _Fitter(context, dialects)
     tools = [fitter.tool(tool) for tool in request.tools]
-    if any(new is not old for new, old in zip(tools, request.tools, strict=True)):
-        request = context.replace(request, tools=tools)
     options = fitter.options(request.options)
-    if options is not request.options:
-        request = context.replace(request, options=options)
     if fitter.maps:
         context.maps = msgspec.structs.replace(context.maps or Renames(), schemas=fitter.maps)
-    return request
+    is_same = options is request.options and all(map(is_, tools, request.tools))
+    return request if is_same else msgspec.structs.replace(request, tools=tools, options=options)
 
 
 def restored_arguments(arguments: Any, adapted: SchemaMap) -> Any:
@@ -116,7 +114,7 @@ class _Fitter:
         if isinstance(tool, ToolGroup):
             inner = [self.tool(one) for one in tool.tools]
             changed = any(new is not old for new, old in zip(inner, tool.tools, strict=True))
-            return self._changed(tool, tools=inner) if changed else tool
+            return msgspec.structs.replace(tool, tools=inner) if changed else tool
         if not isinstance(tool, FunctionTool):
             return tool
         tool = self._returning(tool)
@@ -128,7 +126,7 @@ class _Fitter:
             if adapted.possible:
                 return self._fitted(tool, adapted, strict)
             self._context.report_loss(tool, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
-            tool = self._changed(tool, strict=False)
+            tool = msgspec.structs.replace(tool, strict=False)
         return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
 
     def _returning(self, tool: FunctionTool) -> FunctionTool:
@@ -139,7 +137,7 @@ class _Fitter:
         self._report(tool, "returns", adapted)
         if adapted.schema is tool.returns:
             return tool
-        changed: FunctionTool = self._changed(tool, returns=adapted.schema)
+        changed: FunctionTool = msgspec.structs.replace(tool, returns=adapted.schema)
         return changed
 
     def _fitted(self, tool: FunctionTool, adapted: Adapted, dialect: Dialect) -> FunctionTool:
@@ -148,7 +146,7 @@ class _Fitter:
             self.maps[tool.name] = SchemaMap(schema=tool.parameters or {}, dialect=dialect.name)
         if adapted.schema is tool.parameters or not adapted.possible:
             return tool
-        changed: FunctionTool = self._changed(tool, parameters=adapted.schema)
+        changed: FunctionTool = msgspec.structs.replace(tool, parameters=adapted.schema)
         return changed
 
     def options(self, options: Any) -> Any:
@@ -160,22 +158,20 @@ class _Fitter:
             adapted = _adapted(response_format.schema, schemas.for_answers(dialects.strict))
             if not adapted.possible and not dialects.always_strict:
                 self._context.report_loss(response_format, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
-                response_format, adapted = self._changed(response_format, strict=False), None
+                response_format, adapted = msgspec.structs.replace(response_format, strict=False), None
         adapted = adapted or _adapted(response_format.schema, dialects.answers)
         if not adapted.possible:
             self._context.report_loss(response_format, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
-            return self._changed(options, response_format=None)
+            return msgspec.structs.replace(options, response_format=None)
         self._report(response_format, "schema", adapted)
         if adapted.schema is response_format.schema and response_format is options.response_format:
             return options
-        return self._changed(options, response_format=self._changed(response_format, schema=adapted.schema))
+        changed = msgspec.structs.replace(response_format, schema=adapted.schema)
+        return msgspec.structs.replace(options, response_format=changed)
 
     def _report(self, owner: Any, field: str, adapted: Adapted) -> None:
         for path, keyword, why in adapted.lost:
             self._context.report_loss(owner, f"{field}{path}", _reason_for(keyword, why), keyword=keyword, why=why)
-
-    def _changed(self, value: Any, **fields: Any) -> Any:
-        return self._context.replace(value, **fields)
 
 
 _ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title"})

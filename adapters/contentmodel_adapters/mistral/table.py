@@ -80,7 +80,7 @@ class Thinking(TextParts):
     """The field `thinking` if it is a list with one text. Other lists have the row `thinking.parts`."""
 
     def holds(self, value: Any) -> bool:
-        return super().holds(value) and len(value) == 1 and value[0]["text"] != ""
+        return super().holds(value) and len(value) == 1 and value[0]["text"] != "" and len(value[0]) == 2
 
 
 THINKING_TEXT = Thinking({"type": "text"})

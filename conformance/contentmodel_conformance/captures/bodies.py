@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from contentmodel.compression import CutOffError, TooLargeError, UndecodedError, deflate, gzip, zstandard
-from contentmodel.engine.json import parse
-from contentmodel.engine.streams.framing import EVENT_STREAM, LINES, SSE, AnyFraming, StreamFormat
 from contentmodel.errors import DecodeError
 from contentmodel.extras import needs_extra
+from contentmodel.framing import EVENT_STREAM, LINES, SSE, AnyFraming, StreamFormat
+from contentmodel.json import parse
 from contentmodel_conformance.captures.entries import Message
 
 GZIP = b"\x1f\x8b"

@@ -6,11 +6,11 @@ import msgspec
 
 from contentmodel.adapter import adapter
 from contentmodel.compression import CutOffError, TooLargeError, UndecodedError
-from contentmodel.engine.json import Json, JsonObject, parse
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import TurnError
+from contentmodel.framing import stream_format_of
 from contentmodel.http_api import HttpApi
+from contentmodel.json import Json, JsonObject, parse
 from contentmodel_conformance.captures.bodies import decoded, events_in, is_stream
 from contentmodel_conformance.captures.entries import Exchange, Message
 from contentmodel_conformance.captures.recognition import (

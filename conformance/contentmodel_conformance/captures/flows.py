@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.json import whole_number
+from contentmodel.json import whole_number
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Entry, Exchange, Message
 
 _LONGEST_LENGTH = 12

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from contentmodel.engine.json import Json
+from contentmodel.json import Json
 
 
 class Piece:

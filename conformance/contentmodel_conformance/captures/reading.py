@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from contentmodel.compression import UndecodedError
-from contentmodel.engine.json import parse
-from contentmodel.engine.streams.framing import BOM
 from contentmodel.errors import DecodeError
+from contentmodel.framing import BOM
+from contentmodel.json import parse
 from contentmodel_conformance.captures.bodies import GZIP, decompressed
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Entry, NotACapture, OwnRecord
 from contentmodel_conformance.captures.flows import read_flows

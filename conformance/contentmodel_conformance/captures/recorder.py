@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.cli.output import open_output
-from contentmodel.engine.json import JsonObject, canonical, write
+from contentmodel.json import JsonObject, canonical, write
 from contentmodel_conformance.captures.drafts import drafts_of
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Entry, Exchange, OwnRecord
 from contentmodel_conformance.captures.reading import read_records

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.json import Json, JsonObject
 from contentmodel_conformance.captures.pieces import split_texts
 from contentmodel_conformance.captures.secret_names import is_random, words_of
 

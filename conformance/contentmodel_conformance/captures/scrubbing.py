@@ -14,7 +14,7 @@ from copy import deepcopy
 from typing import NamedTuple
 from urllib.parse import quote
 
-from contentmodel.engine.json import Json, write
+from contentmodel.json import Json, write
 from contentmodel_conformance.captures.credentials import credentials_of
 from contentmodel_conformance.captures.entries import Exchange
 from contentmodel_conformance.captures.pieces import put, split_texts

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import plain, write
 from contentmodel.errors import ContentModelError
 from contentmodel.extras import needs_extra
+from contentmodel.json import plain, write
 from contentmodel_conformance.captures.entries import CaptureError, Damaged, Entry, Exchange, Message
 from contentmodel_conformance.captures.har import from_base64
 

@@ -15,6 +15,8 @@ from contentmodel_conformance.strategies.sdk import sdk_fields
 from contentmodel_conformance.subject import Subject, is_source
 from contentmodel_conformance.trying import Trial
 
+_EXACT = ("turn-blocks", "langchain-messages")
+"""The formats that refuse or keep an object with a further field: the model's JSON, and parts of providers."""
 _LEAST = 10
 """More fields than payloads are tried, by this factor: each payload has many fields."""
 
@@ -36,6 +38,20 @@ def payloads(subject: Subject, trial: Trial) -> None:
         )
         for name, strategy in found if targets else ():
             trial.each(strategy.flatmap(_with_field), partial(_law, subject.adapter, targets, kind), f"{kind} {name}")
+
+
+@check(nulls.null_twin, "other-fields", "payloads with a null in a field of another object of the format", "others")
+def other_fields(subject: Subject, trial: Trial) -> None:
+    """Try nulls in the fields of the format that an object does not have: of its other forms, in other spellings."""
+    if hasattr(subject.adapter, "inner") or subject.api in _EXACT:
+        trial.note("the fields of the document are those of another API, or of the model")
+        return
+    names = nulls.names_of(subject.adapter.describe())
+    for kind in subject.supported:
+        targets = [one for one in subject.others_by_kind[kind] if one.issuer and not hasattr(one, "inner")]
+        for label, strategy in sources(subject, kind) if targets else ():
+            with_null = strategy.flatmap(partial(_with_other_field, names))
+            trial.each(with_null, partial(_law, subject.adapter, targets, kind), f"{kind} {label}", share=2.0)
 
 
 @check(nulls.null_twin, "sdk-places", "each optional field of the SDK's types, null or missing", "types", "others")
@@ -71,6 +87,15 @@ def _written(adapter: Any, kind: str, value: Any) -> Any:
 def _with_field(payload: Any) -> st.SearchStrategy[Any]:
     places = nulls.twins_of(payload)
     return st.tuples(st.just(payload), st.sampled_from(places) if places else st.none(), st.integers(0, 99))
+
+
+def _with_other_field(names: frozenset[str], payload: Any) -> st.SearchStrategy[Any]:
+    places = [(steps, sorted(names - value.keys())) for steps, value in nulls.objects_of(payload)]
+    places = [(steps, others) for steps, others in places if others]
+    found = st.sampled_from(places).flatmap(
+        lambda place: st.sampled_from(place[1]).map(lambda name: (*place[0], name)),
+    )
+    return st.tuples(st.just(payload), found if places else st.none(), st.integers(0, 99))
 
 
 def _law(adapter: Any, targets: list[Any], kind: str, value: Any) -> None:

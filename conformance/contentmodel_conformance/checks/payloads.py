@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from contentmodel import DecodeError
-from contentmodel.engine.lines import write_lines
+from contentmodel.lines import write_lines
 from contentmodel_conformance import conduct, laws
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.examples import example

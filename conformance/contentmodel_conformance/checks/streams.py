@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from contentmodel import ChatMessage
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import write
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.events import fold
+from contentmodel.framing import stream_format_of
+from contentmodel.json import write
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check

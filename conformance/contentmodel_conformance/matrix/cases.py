@@ -19,8 +19,8 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import defaults_of
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.table.hints import COLUMN, ROW
+from contentmodel.hints import COLUMN, ROW
+from contentmodel.losses import Loss
 from contentmodel.message import Origin
 from contentmodel_conformance.matrix.places import Staged, places, remains, staged
 from contentmodel_conformance.matrix.samples import Form, fields_of, forms, with_field

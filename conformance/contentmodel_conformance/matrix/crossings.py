@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.auditing import unaccounted
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
 from contentmodel.message import Origin
 from contentmodel.vocabularies import vocabulary_of
 from contentmodel_conformance.matrix.cases import covers, short

@@ -13,7 +13,7 @@ import msgspec
 import contentmodel
 from contentmodel import ChatMessage, ChatRequest, Loss
 from contentmodel import events as ev
-from contentmodel.engine.json import write
+from contentmodel.json import write
 from contentmodel_conformance.report import Report
 from contentmodel_conformance.suite import check_adapter
 

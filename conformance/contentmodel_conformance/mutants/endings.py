@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel import reasons
 from contentmodel.engine import context
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import answers as answer_steps
 from contentmodel.engine.streams import outgoing
 from contentmodel.engine.table import answers

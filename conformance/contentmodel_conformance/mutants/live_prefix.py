@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.json import write
 from contentmodel.engine.streams import block_encoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock
 from contentmodel.engine.table.codecs import ArgumentsObject
+from contentmodel.json import write
 from contentmodel_conformance.mutants.broken import ANTHROPIC
 from contentmodel_conformance.mutants.engine.changes import OLLAMA, RESPONSES, change
 

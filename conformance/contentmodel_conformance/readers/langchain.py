@@ -54,8 +54,13 @@ def _message(reading: Reading, body: dict[str, Any], path: str, kind: Any) -> No
                 reading.add(sort, text, at, role)
         else:
             _medium(reading, block, block_path)
+    # A custom tool of OpenAI is called with a text. The list repeats its call as that of a function.
+    blocks = [block.get("value", block) for _, block in _blocks(content, "")]
+    custom = [block.get("call_id") for block in blocks if block.get("type") == "custom_tool_call"]
     for name in ("tool_calls", "invalid_tool_calls"):
         for call_path, call in objects(body.get(name), f"{path}.{name}"):
+            if call.get("id") in custom:
+                continue
             reading.call(call.get("name"), call.get("args"), f"{call_path}.args", f"{call_path}.name")
 
 

@@ -14,10 +14,10 @@ from contentmodel.adapter import adapter
 from contentmodel.content.base import Protected
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
-from contentmodel.engine.json import write
-from contentmodel.engine.losses.loss import Loss, significant
-from contentmodel.engine.streams.framing import StreamFormat, stream_format_of
 from contentmodel.events import TurnComplete, TurnError
+from contentmodel.framing import StreamFormat, stream_format_of
+from contentmodel.json import write
+from contentmodel.losses import Loss, significant
 from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.unfolding import unfold

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from contentmodel.engine.json import kind_of, parse
 from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.json import kind_of, parse
 from contentmodel_conformance.server.script import ScriptError, Turn, as_turn, within
 
 LINES = (".jsonl", ".ndjson")

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import adapter
-from contentmodel.engine.json import parse
-from contentmodel.engine.losses.loss import Loss
 from contentmodel.errors import DecodeError
 from contentmodel.errors import Fault as Flaw
+from contentmodel.json import parse
+from contentmodel.losses import Loss
 from contentmodel.request import ChatRequest
 from contentmodel.rules import Violation
 from contentmodel_conformance.server.script import Fault

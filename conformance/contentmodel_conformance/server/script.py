@@ -15,9 +15,9 @@ from contentmodel.adapter import adapter
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.detecting import detect
-from contentmodel.engine.json import kind_of, write
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
 from contentmodel.errors import Fault as Flaw
+from contentmodel.json import kind_of, write
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse

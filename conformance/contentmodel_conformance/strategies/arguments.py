@@ -10,7 +10,7 @@ from hypothesis.strategies import DrawFn
 
 from contentmodel import ChatChoice, ChatMessage, ChatResponse, FinishReason, FunctionCallContent, Origin, TextContent
 from contentmodel import events as ev
-from contentmodel.engine.json import object_or_text
+from contentmodel.json import object_or_text
 
 NO_OBJECTS = ("[1]", "[]", "null", "3", "1e5", "true", '"x"', "  ", "", "{", '{"a":1}}', "ls -la", '{"a" 1}', "NaN")
 """Texts that are JSON of another kind, or no JSON."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from contentmodel import events as ev
-from contentmodel.engine.streams.framing import StreamFormat
+from contentmodel.framing import StreamFormat
 from contentmodel_conformance.strategies.sdk import json_values
 
 __all__ = [

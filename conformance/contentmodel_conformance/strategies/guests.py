@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from contentmodel.engine.json import dotted_key, path_keys
+from contentmodel.json import dotted_key, path_keys
 from contentmodel_conformance.strategies.damage import ODD
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.tables import Unions, block_of, is_of, put, value_of

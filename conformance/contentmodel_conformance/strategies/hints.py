@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn
 
 import contentmodel
 from contentmodel.content.citations import Span
-from contentmodel.engine.table.hints import Hint, declared
+from contentmodel.hints import Hint, declared
 from contentmodel.serialize import NEWER
 from contentmodel_conformance.strategies.damage import ODD
 from contentmodel_conformance.strategies.sdk import json_values

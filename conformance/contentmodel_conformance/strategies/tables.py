@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from contentmodel.engine.json import path_keys
+from contentmodel.json import path_keys
 from contentmodel_conformance.strategies.sdk import json_values
 
 __all__ = ["table_payloads"]

@@ -14,7 +14,7 @@ from hypothesis.strategies import DrawFn
 
 from contentmodel import CustomTool, FunctionCallContent, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.content.tools import CustomToolCallContent
-from contentmodel.engine.table.hints import ROW
+from contentmodel.hints import ROW
 
 __all__ = ["NAMES", "Toolset"]
 

@@ -22,9 +22,9 @@ from contentmodel.cli.output import Write, layout, open_optional, open_output
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Source, decode, for_each, identify, only_document, open_input
 from contentmodel.convert import convert as convert_payload
-from contentmodel.engine.losses.loss import Loss, LossError, significant
-from contentmodel.engine.pipeline.lowering import POLICIES
-from contentmodel.engine.pipeline.names import Renames
+from contentmodel.losses import Loss, LossError, significant
+from contentmodel.policies import POLICIES
+from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps

@@ -16,8 +16,8 @@ from contentmodel.cli.order import Order, Outputs
 from contentmodel.cli.output import Write, is_replaced, layout, open_optional, open_output
 from contentmodel.cli.read import Document
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.losses.loss import Loss, LossError, significant
 from contentmodel.events import Fold, StreamEvent, TurnError
+from contentmodel.losses import Loss, LossError, significant
 from contentmodel.serialize import dumps
 
 

@@ -27,7 +27,7 @@ from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import Kind, Model, OnLoss, parse_policies
 from contentmodel.cli.output import print_json
 from contentmodel.display import count_of
-from contentmodel.engine.losses.reasons import REASONS
+from contentmodel.reasons import REASONS
 
 if TYPE_CHECKING:
     from contentmodel.datasets import Progress as JobProgress

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from contentmodel.cli.console import err, visible
 from contentmodel.display import count_of
-from contentmodel.engine.losses.loss import LossError
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
+from contentmodel.losses import LossError
 
 BAD_INPUT = 2
 LOSSES_REFUSED = 1

@@ -31,9 +31,9 @@ from contentmodel.cli.stores import (
     read,
     the_only,
 )
-from contentmodel.engine.json import write as write_json
-from contentmodel.engine.losses.loss import Loss
 from contentmodel.events import Fold
+from contentmodel.json import write as write_json
+from contentmodel.losses import Loss
 from contentmodel.serialize import dumps
 
 if TYPE_CHECKING:

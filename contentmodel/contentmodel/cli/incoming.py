@@ -15,16 +15,16 @@ from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.cli.opening import open_binary
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.detecting import begins_stream, detect
-from contentmodel.engine.json import parse, write
-from contentmodel.engine.streams.framing import AnyFraming, Frame
 from contentmodel.errors import DecodeError, DetectError
 from contentmodel.events import ENDED, MALFORMED, StreamEvent
+from contentmodel.framing import AnyFraming, Frame
+from contentmodel.json import parse, write
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import loads
 from contentmodel.unfolding import unfold
 
 if TYPE_CHECKING:
-    from contentmodel.engine.streams.decoder import StreamDecoder
+    from contentmodel.authoring import StreamDecoder
 
 STREAM: Final = "stream"
 NAMED_BY_API = "--from API"

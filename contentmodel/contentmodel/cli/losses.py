@@ -15,9 +15,9 @@ from contentmodel.cli.console import safe_text
 from contentmodel.cli.output import Write, layout
 from contentmodel.cli.read import Document
 from contentmodel.display import count_of
-from contentmodel.engine.json import write
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.losses.reasons import UNLISTED
+from contentmodel.json import write
+from contentmodel.losses import Loss
+from contentmodel.reasons import UNLISTED
 
 _GROUPS_SHOWN = 12
 _NAMED = 3

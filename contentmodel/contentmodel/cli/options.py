@@ -11,8 +11,8 @@ from contentmodel.adapter import adapters
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
-from contentmodel.engine.pipeline.lowering import POLICIES, TEXT_POLICIES, output_limit_of
 from contentmodel.literals import Policies
+from contentmodel.policies import POLICIES, TEXT_POLICIES, output_limit_of
 
 
 class PayloadKind(StrEnum):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.output import check_output
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.literals import OnLoss, PayloadKind, Policies
+from contentmodel.renames import Renames
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import msgspec
 
 from contentmodel.cli.console import safe_json
 from contentmodel.cli.errors import Problem, naming
-from contentmodel.engine.json import write
+from contentmodel.json import write
 
 Write = Callable[[bytes], object]
 

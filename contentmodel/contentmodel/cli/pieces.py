@@ -41,8 +41,8 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.display import count_of
-from contentmodel.engine.json import write
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.json import write
 from contentmodel.usage import Usage
 
 Parts = Iterator[RenderableType]

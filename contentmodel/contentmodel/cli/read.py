@@ -23,10 +23,10 @@ from contentmodel.cli.installed import STORED, has_lines, load, load_all
 from contentmodel.cli.opening import open_binary, plain_name
 from contentmodel.convert import KINDS
 from contentmodel.detecting import LONGEST_LINE, api_of_lines, begins_stream, identify_value, kind_of_all
-from contentmodel.engine.json import kind_of, parse, write
-from contentmodel.engine.lines import PROBED, Lines, ParsedLines, line_numbers, parse_lines
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.interop.inspect_ai import samples
+from contentmodel.json import kind_of, parse, write
+from contentmodel.lines import PROBED, Lines, ParsedLines, line_numbers, parse_lines
 from contentmodel.literals import PayloadKind
 from contentmodel.serialize import loads
 

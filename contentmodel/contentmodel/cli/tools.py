@@ -24,8 +24,8 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.display import count_of
-from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
+from contentmodel.json import parse, write
 from contentmodel.request import ChatRequest, FunctionTool
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, j
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.display import flowing, tool_name
-from contentmodel.engine.json import write
+from contentmodel.json import write
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.pairs import TranscriptIndex
 from contentmodel.request import ChatOptions, ChatRequest

@@ -12,7 +12,7 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation, Span
 from contentmodel.derived import derived
-from contentmodel.engine.json import write
+from contentmodel.json import write
 
 
 class TextContent(AIContent, frozen=True, kw_only=True):

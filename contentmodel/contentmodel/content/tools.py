@@ -9,9 +9,9 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import JsonContent, TextContent, are_contents, as_contents
-from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
+from contentmodel.json import kind_of, parse, write
 from contentmodel.literals import Executor, Open, Outcome
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from contentmodel.datasets.rows import (
     show_row,
     statistics_row,
 )
-from contentmodel.engine.pipeline.lowering import check_choices
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.literals import OnLoss, PayloadKind, Policies
+from contentmodel.policies import check_choices
+from contentmodel.renames import Renames
 
 
 def _structs(*fields: str, **others: Any) -> Any:

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from contentmodel.datasets.errors import JobError
-from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
+from contentmodel.json import parse, write
 
 LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")

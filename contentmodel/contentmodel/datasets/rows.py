@@ -14,19 +14,19 @@ from contentmodel.batches import FORMATS, ConvertedLine, check_line, convert_lin
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.convert import check, convert
 from contentmodel.detecting import bytes_of, detect_stream, identify, is_stream
-from contentmodel.engine.json import JsonObject, kind_of, write
-from contentmodel.engine.losses.encoded import Encoded, EncodedStream
-from contentmodel.engine.losses.loss import Loss, LossError
-from contentmodel.engine.pipeline.names import Renames
-from contentmodel.engine.table.answers import date_of, seconds_of
+from contentmodel.encoded import Encoded, EncodedStream, time_of
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.extras import needs_extra
+from contentmodel.json import JsonObject, kind_of, write
 from contentmodel.literals import PayloadKind
+from contentmodel.losses import Loss, LossError
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.planning import plan
+from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.streams import fold_stream
+from contentmodel.times import date_of, seconds_of
 from contentmodel.usage import Usage
 
 LossColumn: TypeAlias = Literal["counts", "all"]
@@ -130,7 +130,7 @@ def convert_row(
     if key is not None and inner.maps != Renames():
         row.maps = key, inner.maps
     row.api = inner.source_api or row.api
-    return _with_facts(row, inner.value)
+    return _with_facts(row, inner.model, inner.created)
 
 
 def _converted(
@@ -172,7 +172,7 @@ def audit_row(payload: Payload, **options: Any) -> Row:
         raise ContentModelError("a stream cannot be audited: audit its response")
     found = [{"path": missing.path, "value": write(missing.value).decode()} for missing in audit(payload, encoded)]
     row = Row({"unaccounted": found}, {"unaccounted": len(found)} if found else {}, api=options["source"])
-    return _with_facts(row, encoded.value)
+    return _with_facts(row, encoded.model, encoded.created)
 
 
 def plan_row(
@@ -197,7 +197,7 @@ def plan_row(
         for one in made
     ]
     counts = {made[0].target: 1} if made else {}
-    return _with_facts(Row({"plans": plans}, counts, api=source), value)
+    return _with_facts(Row({"plans": plans}, counts, api=source), value.model, time_of(value))
 
 
 def show_row(
@@ -220,7 +220,7 @@ def statistics_row(payload: Payload, *, source: str | None = None, kind: Payload
     found = list(contents_of(messages))
     contents = Counter(str(type(content).__struct_config__.tag) for content in found)
     usage = _usage_of(value, messages)
-    row = _with_facts(Row(api=source), value)
+    row = _with_facts(Row(api=source), value.model, time_of(value))
     numbers = {
         "messages": len(messages),
         "turns": _turns_in(messages),
@@ -270,14 +270,9 @@ def _usage_of(value: ChatRequest | ChatResponse, messages: Iterable[ChatMessage]
     return total
 
 
-def _with_facts(row: Row, value: object) -> Row:
-    """Set the model and the day of a row: of the answer, or of the last message that has a time."""
-    if not isinstance(value, ChatRequest | ChatResponse):
-        return row
-    row.model = value.model
-    created = value.created if isinstance(value, ChatResponse) else None
-    if created is None:
-        created = next((message.created for message in reversed(value.messages) if message.created is not None), None)
+def _with_facts(row: Row, model: str | None, created: float | int | str | None) -> Row:
+    """Set the model and the day of a row."""
+    row.model = model
     if created is not None:
         date = date_of(seconds_of(created))
         row.day = None if date is None else date[:10]

@@ -26,8 +26,8 @@ from contentmodel.datasets.errors import JobError
 from contentmodel.datasets.inputs import PARQUET, PAYLOAD, Place, Shard, batches_of
 from contentmodel.datasets.reports import Report
 from contentmodel.datasets.rows import MAX_BYTES, Row
-from contentmodel.engine.json import write
 from contentmodel.errors import ContentModelError
+from contentmodel.json import write
 
 Command: TypeAlias = Literal["convert", "check", "stats"]
 Format: TypeAlias = Literal["parquet", "jsonl"]

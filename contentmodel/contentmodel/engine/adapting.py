@@ -11,25 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 from msgspec.structs import replace
 
+from contentmodel import reasons
 from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import NO_HOST, UNLIMITED, Host, Known
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import (
-    Json,
-    JsonArray,
-    JsonObject,
-    child_path,
-    is_error_in_list,
-    kind_of,
-    name_of,
-    put_at,
-    steps_of,
-    without_path,
-)
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.records import report_records, report_request_records, report_result_records
 from contentmodel.engine.pipeline.answers import as_error_body, counted, with_end, with_failure, with_fitting_finish
 from contentmodel.engine.pipeline.lowering import (
@@ -39,7 +27,6 @@ from contentmodel.engine.pipeline.lowering import (
     normalized_request,
     normalized_response,
 )
-from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.sentinels import refuses_continuation, with_continuation, without_continuation
 from contentmodel.engine.pipeline.steps import (
     NOT_NORMAL,
@@ -54,19 +41,32 @@ from contentmodel.engine.pipeline.steps import (
     request_step,
 )
 from contentmodel.engine.pipeline.tools import with_custom_calls
-from contentmodel.engine.streams.framing import SSE, StreamFormat
 from contentmodel.engine.table.answers import ErrorTypes
 from contentmodel.engine.table.codecs import AnyCodec
-from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.rows import Row
 from contentmodel.engine.table.tables import Table, misfits
 from contentmodel.engine.table.tree import Nested
 from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.framing import SSE, StreamFormat
+from contentmodel.hints import Hint
 from contentmodel.http_api import HttpApi
+from contentmodel.json import (
+    Json,
+    JsonArray,
+    JsonObject,
+    child_path,
+    is_error_in_list,
+    kind_of,
+    name_of,
+    put_at,
+    steps_of,
+    without_path,
+)
 from contentmodel.limits import LimitHeaders
 from contentmodel.literals import DocumentForm
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.renames import SchemaMap
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import MODEL_RULE, Rules, Violation
@@ -111,7 +111,7 @@ class TableAdapter:
     requires: Mapping[str, type] = {}
     """The required fields of a request, with their JSON classes."""
     has_lane = False
-    """True if conversions depend only on what `engine/lanes/values.py` says. The law `lanes` checks it."""
+    """True if conversions depend only on what `lanes/values.py` says. The law `lanes` checks it."""
     model_field = "model"
     """The field of a payload that names the model."""
     takes_only = False
@@ -156,7 +156,7 @@ class TableAdapter:
     """The unmapped field of a choice that explains why the answer failed."""
     has_errors_in_lists = False
     """True if the body of an error may be the only item of a list."""
-    keeps_approvals = False
+    keeps_approvals: bool = False
     """True if the format stores approvals of the application's own calls."""
     keeps_state = False
     """True if the format stores the opaque state and the hosted tools of any provider, with the provider's name."""
@@ -171,7 +171,8 @@ class TableAdapter:
     """Unmapped fields that have no meaning outside of this API.
 
     Each name is mapped to the meaningless value, to a tuple of such values, to a function that returns whether a value
-    is meaningless, or to None for any value that holds no text, call, result or medium.
+    is meaningless, or to None for any value that holds no text, call, result or medium. A list of one function is for
+    a list: each entry that is not meaningless is a loss by itself.
     """
     structure: frozenset[str] = frozenset()
     """Fields with API-specific values, for audits, that the table does not show: each API has its own such values."""

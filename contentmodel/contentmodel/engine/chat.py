@@ -7,12 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from contentmodel import reasons
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import wire_at
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.sentinels import (
     with_detached_media,
@@ -30,6 +29,7 @@ from contentmodel.engine.table.spellings import Roles
 from contentmodel.engine.table.tables import Table, row
 from contentmodel.engine.table.tree import Column
 from contentmodel.engine.table.unions import Union
+from contentmodel.json import wire_at
 from contentmodel.message import ChatMessage
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat
 from contentmodel.response import ChatChoice

@@ -7,7 +7,6 @@ from typing import Any
 
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline import foreign, media
 from contentmodel.engine.pipeline.calls import with_fitting_calls
 from contentmodel.engine.pipeline.foreign import place_instructions, without_user_messages
@@ -16,6 +15,7 @@ from contentmodel.engine.pipeline.tools import Kinds, with_json_schemas, with_kn
 from contentmodel.engine.streams.chunks import ChunkDecoder, ChunkEncoder
 from contentmodel.engine.streams.joined_texts import with_normalized_texts
 from contentmodel.engine.table.answers import whole_seconds
+from contentmodel.json import JsonObject
 from contentmodel.response import ChatResponse
 from contentmodel.rules import IdentifierRule
 

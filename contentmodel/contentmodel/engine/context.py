@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.capabilities import NO_HOST, UNLIMITED
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Layout, Move, Table, Trace, WirePaths
-from contentmodel.engine.losses.reasons import Reason, unlisted
 from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
-from contentmodel.engine.table.hints import GUEST, HasExtra, holds_fields
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.hints import GUEST, HasExtra, holds_fields
+from contentmodel.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.literals import LossKind
+from contentmodel.losses import RESIDUE
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.reasons import Reason, unlisted
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
-    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.renames import Renames
     from contentmodel.request import ChatRequest
 
 
@@ -124,7 +124,8 @@ class DecodeContext:
         """Trace `copy`, which is decoded in place of `original`.
 
         `moved` is a field of the copy, and the place of its value in the payload: the dotted path in the original, or a
-        container and the key in it. An original may have several copies if their fields come from containers.
+        container and the key in it. A number in a dotted path is an index. An original may have several copies if their
+        fields come from containers.
         """
         if copy is not original:
             # Else, the search for the path of the original would not end.
@@ -314,7 +315,7 @@ class EncodeContext:
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
         self.host = NO_HOST
         """The host of the model, if the API has several."""
-        self.keeps_approvals = False
+        self.keeps_approvals: bool = False
         """True if the target stores approvals of the application's own calls."""
         self.lacks_approvals = False
         """True if the target has no approvals at all."""
@@ -389,11 +390,6 @@ class EncodeContext:
         changed = with_contents(message, contents)
         return message if changed is message else self.replaced(message, changed)
 
-    def with_messages(self, request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
-        """Return the request with other messages, recorded as its replacement; the same request if unchanged."""
-        is_same = len(messages) == len(request.messages) and all(map(is_, messages, request.messages))
-        return request if is_same else self.replace(request, messages=messages)
-
     def report_loss(
         self,
         owner: object,
@@ -406,7 +402,7 @@ class EncodeContext:
     ) -> None:
         """Report that `field` of `owner` (None: the whole object) does not reach the target unchanged.
 
-        `reason` is an entry of `contentmodel.engine.losses.reasons`, with the code and the kind of the loss. `values`
+        `reason` is an entry of `contentmodel.reasons`, with the code and the kind of the loss. `values`
         fill its template. Adapters without a table of reasons may pass a text: the loss then has the given `kind` and
         the code "unlisted". `api` is set if the field is in the residue of that API.
         """
@@ -535,6 +531,13 @@ def with_contents(message: ChatMessage, contents: Sequence[Any]) -> ChatMessage:
     if len(contents) == len(message.contents) and all(map(is_, contents, message.contents)):
         return message
     return msgspec.structs.replace(message, contents=contents)
+
+
+def with_messages(request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
+    """Return the request with other messages; the same request if they are the same."""
+    if len(messages) == len(request.messages) and all(map(is_, messages, request.messages)):
+        return request
+    return msgspec.structs.replace(request, messages=messages)
 
 
 def is_native(message: ChatMessage, context: EncodeContext) -> bool:

@@ -17,10 +17,10 @@ import msgspec
 from msgspec import Meta
 
 from contentmodel.adapter import adapters
-from contentmodel.engine.pipeline.lowering import check_policies
 from contentmodel.errors import ContentModelError, Fault
 from contentmodel.http_api import HttpApi
 from contentmodel.literals import LossFamily, Policies
+from contentmodel.policies import check_policies
 
 OnLoss: TypeAlias = Literal["report", "refuse"]
 HostedTools: TypeAlias = Literal["encode", "drop", "function", "refuse"]

@@ -14,12 +14,12 @@ from typing import Any
 from starlette.routing import Route
 
 from contentmodel.content.outcomes import ReferenceContent
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.events import StreamEvent
 from contentmodel.gateway.front import Front, GatewayError
 from contentmodel.gateway.report import logger
 from contentmodel.gateway.translation import Decoded, Request
 from contentmodel.message import contents_of
+from contentmodel.renames import Renames
 from contentmodel.response import ChatResponse
 
 PREVIOUS_NOT_FOUND = "previous_response_not_found"
@@ -52,10 +52,13 @@ class References:
 class Thread:
     """One request of a kept conversation. This class is for a request that is not kept, and continues nothing.
 
-    `decoded` is the request with the messages that it refers to.
+    `decoded` is the request with the messages that it refers to; None if it refers to none. `is_kept` is true if the
+    answer is kept.
     """
 
-    def __init__(self, decoded: Decoded) -> None:
+    is_kept = False
+
+    def __init__(self, decoded: Decoded | None = None) -> None:
         self.decoded = decoded
 
     async def begin(self) -> None:
@@ -105,7 +108,7 @@ class Conversations:
             raise refused(f"Conversation with id {asked.conversation!r:.200} not found", "conversation")
         if asked.items:
             raise refused("the input has an item_reference", "input")
-        return Thread(request.decoded)
+        return Thread()
 
 
 PREVIOUS = "previous_response_id"
@@ -179,8 +182,21 @@ def references(request: Request) -> References:
             raise _invalid(name, f"`{name}` is not an id")
     if previous is not None and conversation is not None:
         raise _invalid(PREVIOUS, f"`{PREVIOUS}` and `conversation` exclude each other: send one of them")
-    items = any(isinstance(content, ReferenceContent) for content in contents_of(request.value.messages))
+    items = _may_refer(payload) and any(
+        isinstance(content, ReferenceContent) for content in contents_of(request.value.messages)
+    )
     return References(previous, conversation, items, payload.get("store") is not False)
+
+
+def _may_refer(payload: Mapping[str, Any]) -> bool:
+    """Return whether an item of the input may be a reference: by its type, or because it has neither type nor role."""
+    items = payload.get("input")
+    return isinstance(items, list) and any(
+        not isinstance(item, dict)
+        or item.get("type") == "item_reference"
+        or (item.get("type") is None and item.get("role") is None)
+        for item in items
+    )
 
 
 def _invalid(parameter: str, message: str) -> GatewayError:

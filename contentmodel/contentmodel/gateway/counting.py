@@ -8,13 +8,13 @@ from functools import partial
 import httpx2
 
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.exchange import Exchange, route_of
 from contentmodel.gateway.front import JSON_TYPE, Reply
 from contentmodel.gateway.translation import Request
 from contentmodel.gateway.upstream import Sender, TooLargeError, UpstreamError, bounded
+from contentmodel.json import parse, write
 from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest
 
@@ -50,7 +50,8 @@ async def _counted(exchange: Exchange) -> Reply:
             return exchange.failed(sender, error)
         tokens, how = None, "estimated"
     if tokens is None:
-        tokens, how = estimated(request.value if thread is None else thread.decoded[0]), "estimated"
+        decoded = request.decoded if thread is None or thread.decoded is None else thread.decoded
+        tokens, how = estimated(decoded[0]), "estimated"
     headers = {"content-type": JSON_TYPE, COUNTED_HEADER: how}
     return exchange.finished(Reply(200, write(own.write(tokens)), headers))
 

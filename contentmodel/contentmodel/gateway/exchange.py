@@ -48,6 +48,8 @@ from contentmodel.streams import StreamConverter
 
 BINARY = "application/vnd.amazon.eventstream"
 """The type of streams whose frames have lengths and checksums: their bytes cannot be changed."""
+CHECK_AFTER = 0.02
+"""The seconds after which the rules of a converted request are checked: it was sent, and its answer takes longer."""
 LARGE = 256 * 1024
 """The size in bytes from which a body is converted in a thread, so that other requests are not delayed."""
 
@@ -70,6 +72,7 @@ class Exchange:
     ) -> None:
         self._conversations = conversations or Conversations()
         self._thread: Thread | None = None
+        self._outgoing: Outgoing | None = None
         self.config, self.senders, self.client = config, senders, client
         self.incoming, self.report, self.key = incoming, report, key
         self._front: Front = incoming.front
@@ -108,7 +111,7 @@ class Exchange:
             for target in self._available(route):
                 sender = self.senders[target.upstream]
                 request.route = route.at(target, self.config.upstreams)
-                outgoing = await self._run(request.outgoing, sender, await self.thread(request, sender))
+                outgoing = await self._run(self._prepared, request, sender, await self.thread(request, sender))
                 self.describe(sender, outgoing)
                 if outgoing.thread is not None:
                     await outgoing.thread.begin()
@@ -141,12 +144,31 @@ class Exchange:
             self._thread = await self._conversations.thread(request, self.report.notes)
         return self._thread
 
+    def _prepared(self, request: Request, sender: Sender, thread: Thread | None) -> Outgoing:
+        """Return the request for an upstream. A large one is checked at once, because this is done in a thread."""
+        outgoing = request.outgoing(sender, thread)
+        if len(self.incoming.body) >= LARGE:
+            _ = outgoing.violations
+        return outgoing
+
     def describe(self, sender: Sender, outgoing: Outgoing) -> None:
-        """Record where the request goes, and what it lost."""
+        """Record where the request goes, and what it lost. The rules that it breaks are found while it is answered."""
         report = self.report
         report.upstream, report.upstream_api, report.upstream_model = sender.name, sender.api, short(outgoing.model)
         report.passed_through = outgoing.passes
-        report.describe_request(outgoing.losses, outgoing.violations)
+        report.describe_request(outgoing.losses)
+        self._outgoing = outgoing
+        asyncio.get_running_loop().call_later(CHECK_AFTER, self._check, outgoing)
+
+    def _check(self, outgoing: Outgoing) -> None:
+        """Record the rules that a request breaks, if it is the latest one and the report is not complete."""
+        if outgoing is not self._outgoing:
+            return
+        self._outgoing = None
+        try:
+            self.report.describe_violations(outgoing.violations)
+        except Exception:
+            logger.exception("the rules of request %s cannot be checked", self.report.id)
 
     async def _run(self, function: Callable[..., T], *arguments: Any, size: int = 0) -> T:
         """Call a function, in a thread if the request, or an answer of `size` bytes, is large."""
@@ -230,20 +252,26 @@ class Exchange:
     ) -> Reply:
         body = await self.body_of(sender, response, chunks)
         try:
-            value, trace = await self._run(answer.read, body, size=len(body))
-            if value.error is not None and not has_contents(value):
-                raise refusal(sender, response, value.error)
-            if self.incoming.streams:
-                data = await self._run(answer.as_stream, value, self.report, size=len(body))
-                framing = Framing(self.incoming)
-                reply = Reply(200, framing.feed(data) + framing.close(), {"content-type": framing.media_type})
-            else:
-                reply = await self._run(answer.whole, value, trace, self.report, size=len(body))
+            repeated = (
+                None if self.incoming.streams else await self._run(answer.repeated, body, self.report, size=len(body))
+            )
+            reply = repeated or await self._by_model(sender, response, body, answer)
         except DecodeError as error:
             raise bad_answer(sender, str(error)) from None
         if answer.thread is not None:
             await answer.thread.end()
         return self.finished(Reply(reply.status, reply.body, {**self._passed_on(sender, response), **reply.headers}))
+
+    async def _by_model(self, sender: Sender, response: httpx2.Response, body: bytes, answer: Answer) -> Reply:
+        """Convert a whole answer through the model. Raise UpstreamError if it is an error."""
+        value, trace = await self._run(answer.read, body, size=len(body))
+        if value.error is not None and not has_contents(value):
+            raise refusal(sender, response, value.error)
+        if not self.incoming.streams:
+            return await self._run(answer.whole, value, trace, self.report, size=len(body))
+        data = await self._run(answer.as_stream, value, self.report, size=len(body))
+        framing = Framing(self.incoming)
+        return Reply(200, framing.feed(data) + framing.close(), {"content-type": framing.media_type})
 
     async def body_of(self, sender: Sender, response: httpx2.Response, chunks: AsyncIterator[bytes]) -> bytes:
         """Read the body of an answer, and close the response."""
@@ -413,6 +441,8 @@ class Exchange:
         return {ID_HEADER: self.report.id, LOSSES_HEADER: self.report.counts(), **upstream}
 
     def _complete(self) -> None:
+        if self._outgoing is not None:
+            self._check(self._outgoing)
         self.report.seconds = round(time.monotonic() - self._began, 4)
         self._on_complete(self.report)
 

@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from contentmodel.adapter import Adapter, adapter, as_json
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.json import JsonObject, parse, write
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
+from contentmodel.framing import stream_format_of
 from contentmodel.gateway.config import host_policies
 from contentmodel.http_api import HttpApi
+from contentmodel.json import JsonObject, parse, write
 from contentmodel.limits import RateLimits, with_wait_in_body, write_limits
 from contentmodel.message import Origin
 from contentmodel.response import ChatResponse

@@ -17,7 +17,6 @@ from starlette.routing import Route
 
 from contentmodel.adapter import adapter
 from contentmodel.content.outcomes import ErrorContent, ReferenceContent
-from contentmodel.engine.pipeline.names import Renames
 from contentmodel.errors import Fault
 from contentmodel.events import CANCELLED, StreamEvent, TurnComplete, TurnError, TurnStart
 from contentmodel.gateway.config import ConfigError
@@ -51,6 +50,7 @@ from contentmodel.history import (
 from contentmodel.history.engines import url_of
 from contentmodel.history.recording import Taking
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.renames import Renames
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 from contentmodel.unfolding import unfold
@@ -250,6 +250,7 @@ class StoredThread(Thread):
     ) -> None:
         """`before` is the number of messages before the input."""
         super().__init__(decoded)
+        self.is_kept = True
         self._store, self._place, self._notes = store, place, notes
         self._input = decoded[0].messages[before:]
         self._api = request.front.api

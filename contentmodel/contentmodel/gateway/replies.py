@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from contentmodel.engine.json import write
 from contentmodel.gateway.front import JSON_TYPE, Front
+from contentmodel.json import write
 
 
 class ApiRoute(Route):

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import write
-from contentmodel.engine.losses.loss import Loss, significant
+from contentmodel.json import write
+from contentmodel.losses import Loss, significant
 from contentmodel.usage import Usage
 
 logger = logging.getLogger("contentmodel.gateway")
@@ -93,9 +93,12 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     first_byte: float | None = None
     seconds: float | None = None
 
-    def describe_request(self, losses: Sequence[Loss], violations: Sequence[str]) -> None:
-        """Record the losses of the request, and the rules that the converted one breaks."""
+    def describe_request(self, losses: Sequence[Loss]) -> None:
+        """Record the losses of the request."""
         self.request, self.counted = _listed(losses), (_counts(losses), self.counted[1])
+
+    def describe_violations(self, violations: Sequence[str]) -> None:
+        """Record the rules that the converted request breaks."""
         self.violations = [short(text) for text in violations[:MAX_LOSSES]]
 
     def describe_answer(self, losses: Sequence[Loss], usage: Usage | None) -> None:

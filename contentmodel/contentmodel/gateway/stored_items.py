@@ -13,8 +13,8 @@ import msgspec
 
 from contentmodel.adapter import Adapter
 from contentmodel.content.base import AIContent
-from contentmodel.engine.json import JsonObject
 from contentmodel.history import AsyncTurnStore, Turn
+from contentmodel.json import JsonObject
 from contentmodel.message import ChatMessage, FinishReason, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse

@@ -15,7 +15,6 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from contentmodel.engine.json import JsonObject, parse, whole_number
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.conversations import check_kept, not_found, unreadable
 from contentmodel.gateway.front import Front, GatewayError
@@ -30,6 +29,7 @@ from contentmodel.history import (
     NotFoundError,
     Turn,
 )
+from contentmodel.json import JsonObject, parse, whole_number
 
 if TYPE_CHECKING:
     from contentmodel.gateway.keeping import StoredConversations

@@ -9,8 +9,8 @@ from contextlib import aclosing, suppress
 import httpx2
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.streams.framing import StreamFormat
 from contentmodel.events import TurnError
+from contentmodel.framing import StreamFormat
 from contentmodel.gateway.conversations import Thread
 from contentmodel.gateway.front import Front
 from contentmodel.gateway.report import logger

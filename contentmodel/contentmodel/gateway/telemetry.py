@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.conventions import PROVIDERS, SCOPE, present, usage_attributes
-from contentmodel.engine.losses.loss import significant
 from contentmodel.gateway.report import Attempt, Report
+from contentmodel.losses import significant
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
 from contentmodel.adapter import as_json, traced
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.json import JsonObject, parse, write
-from contentmodel.engine.losses.loss import Loss, significant
-from contentmodel.engine.pipeline.names import Renames
+from contentmodel.encoded import Encoded
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import StreamEvent, TurnComplete, TurnError, TurnStart
 from contentmodel.gateway.config import Route
 from contentmodel.gateway.front import JSON_TYPE, Front, GatewayError, Incoming, Reply, without_secrets
+from contentmodel.gateway.lanes import NOW, AnswerLane, RequestLane, usage_of
 from contentmodel.gateway.report import Report
 from contentmodel.gateway.upstream import Sender, has_contents
+from contentmodel.json import JsonObject, parse, write
+from contentmodel.lanes.lane import may_have_lane
+from contentmodel.losses import Loss, significant
+from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel.response import ChatResponse
+from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter, fold_stream
 from contentmodel.unfolding import unfold
 
@@ -56,7 +60,7 @@ class Outgoing:
     """A request as an upstream gets it, and what is needed to convert its answer.
 
     If `passes` is true, the APIs of both sides are the same, and bytes are passed through. `thread` takes the answer if
-    it is kept.
+    it is kept. `check` returns the violations of the request.
     """
 
     body: bytes
@@ -65,8 +69,14 @@ class Outgoing:
     passes: bool = False
     maps: Renames = field(default_factory=Renames)
     losses: tuple[Loss, ...] = ()
-    violations: list[str] = field(default_factory=list)
     thread: Thread | None = None
+    check: Callable[[], list[Violation]] | None = None
+
+    @cached_property
+    def violations(self) -> list[str]:
+        """The rules of the upstream's API that the request breaks. To find them takes longer than to convert it."""
+        check, self.check = self.check, None
+        return [] if check is None else [f"{found.rule} at {found.path}" for found in check()]
 
 
 class Request:
@@ -84,11 +94,7 @@ class Request:
         except DecodeError as error:
             raise GatewayError("invalid_request", str(error)) from None
         assert isinstance(value, ChatRequest)
-        stream = True if self.incoming.streams else None
-        if (value.options.stream or None) is not stream:
-            options = _changed(trace, value.options, stream=stream)
-            value = _changed(trace, value, options=options)
-        return value, trace
+        return _with_stream(value, trace, streams=self.incoming.streams), trace
 
     @property
     def value(self) -> ChatRequest:
@@ -104,22 +110,46 @@ class Request:
         model = self.route.model or incoming.model
         if sender.speaks(self.front):
             return Outgoing(self.passed(model), model, incoming.streams, passes=True)
-        value, trace = self.decoded if thread is None else thread.decoded
-        request = self._with_hosted_tools(value, trace, sender, model)
         try:
-            encoded = sender.adapter.encode_request(request, self._policies(sender), model)
-        except EncodeError as error:
+            encoded = self._encoded(sender, model, thread)
+        except (DecodeError, EncodeError) as error:
             raise GatewayError("invalid_request", str(error)) from None
-        if trace is not None:
-            encoded.trace_to(*trace)
         losses = encoded.losses
         self._refuse(losses, sender)
         payload = sender.http.body_of({**sender.http.foreign, **encoded.payload})
         if incoming.streams and sender.http.usage_fields:
             payload = sender.http.with_usage(payload)
         host = (sender.policies,) if sender.policies else ()
-        violations = [f"{v.rule} at {v.path}" for v in sender.adapter.check_request(payload, model, *host)]
-        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, violations, thread)
+        check = partial(sender.adapter.check_request, payload, model, *host)
+        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, thread, check)
+
+    def _encoded(self, sender: Sender, model: str, thread: Thread | None) -> Encoded:
+        """Convert the request for an upstream: by the lane if it is long and refers to no other messages."""
+        policies, payload = self._policies(sender), self.incoming.payload
+        refers = thread is not None and thread.decoded is not None
+        lane = None if refers else self._lane(sender, policies)
+        if lane is not None and lane.is_long(payload):
+            return lane.turns(payload, model).converted(payload)
+        value, trace = thread.decoded if thread is not None and thread.decoded is not None else self.decoded
+        request = _with_hosted_tools(value, trace, sender, model, self.route.hosted_tools)
+        encoded: Encoded = sender.adapter.encode_request(request, policies, model)
+        return encoded if trace is None else encoded.trace_to(*trace)
+
+    def _lane(self, sender: Sender, policies: Mapping[str, str]) -> RequestLane | None:
+        """Return the lane of requests like this one; None if one of the APIs has none."""
+        reader, streams, choice = self.front.adapter, self.incoming.streams, self.route.hosted_tools
+        if not may_have_lane(reader, sender.adapter):
+            return None
+
+        def change(request: ChatRequest, trace: Any, model: str | None) -> ChatRequest:
+            request = _with_stream(request, trace, streams=streams)
+            return _with_hosted_tools(request, trace, sender, model or "", choice)
+
+        key = "request", reader, streams, choice, *sorted(policies.items())
+        lane: RequestLane | None = sender.lanes.get(key)
+        if lane is None:
+            lane = sender.lanes[key] = RequestLane(reader, sender.adapter, policies, change)
+        return lane
 
     def passed(self, model: str) -> bytes:
         """Return the bytes of the client. If the payload names another model, only its value is replaced."""
@@ -143,22 +173,28 @@ class Request:
                 f"{sender.shown} cannot carry the whole request, and its route refuses losses: {listed}{more}",
             )
 
-    # -- hosted tools --------------------------------------------------------------------------------------------------
 
-    def _with_hosted_tools(self, request: ChatRequest, trace: Any, sender: Sender, model: str) -> ChatRequest:
-        """Apply the route's choice for hosted tools that the upstream lacks."""
-        choice = self.route.hosted_tools
-        if choice not in ("function", "refuse"):
-            return request
-        lacking = [tool for tool in request.tools if isinstance(tool, HostedTool) and _lacks(sender, tool, model)]
-        if not lacking:
-            return request
-        if choice == "refuse":
-            names = ", ".join(tool.name or tool.kind for tool in lacking)
-            raise GatewayError("invalid_request", f"{sender.shown} has no such hosted tools: {names}")
-        taken = {getattr(tool, "name", None) for tool in request.tools if tool not in lacking}
-        tools = [_as_function(tool, taken) if tool in lacking else tool for tool in request.tools]
-        return _changed(trace, request, tools=tools)
+def _with_stream(request: ChatRequest, trace: Any, *, streams: bool) -> ChatRequest:
+    """Set whether the answer is streamed, which the path of some APIs names."""
+    stream = True if streams else None
+    if (request.options.stream or None) is stream:
+        return request
+    return _changed(trace, request, options=_changed(trace, request.options, stream=stream))
+
+
+def _with_hosted_tools(request: ChatRequest, trace: Any, sender: Sender, model: str, choice: str) -> ChatRequest:
+    """Apply the route's choice for hosted tools that the upstream lacks."""
+    if choice not in ("function", "refuse"):
+        return request
+    lacking = [tool for tool in request.tools if isinstance(tool, HostedTool) and _lacks(sender, tool, model)]
+    if not lacking:
+        return request
+    if choice == "refuse":
+        names = ", ".join(tool.name or tool.kind for tool in lacking)
+        raise GatewayError("invalid_request", f"{sender.shown} has no such hosted tools: {names}")
+    taken = {getattr(tool, "name", None) for tool in request.tools if tool not in lacking}
+    tools = [_as_function(tool, taken) if tool in lacking else tool for tool in request.tools]
+    return _changed(trace, request, tools=tools)
 
 
 def _changed(trace: Any, value: _M, **fields: Any) -> _M:
@@ -228,6 +264,39 @@ class Answer:
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
         self._policies = {**policies, **chunk, **self._front.policies}
 
+    @cached_property
+    def _lane(self) -> AnswerLane | None:
+        """The lane of answers like this one; None if one of the APIs has none, or if the answer is kept."""
+        reader, writer = self._sender.adapter, self._front.adapter
+        is_kept = self.thread is not None and self.thread.is_kept
+        if is_kept or not may_have_lane(reader, writer):
+            return None
+        key = "answer", writer, *sorted(self._policies.items())
+        lane: AnswerLane | None = self._sender.lanes.get(key)
+        if lane is None:
+            change = partial(_dated, dates=self._front.http.dates_answers)
+            lane = self._sender.lanes[key] = AnswerLane(reader, writer, self._policies, change)
+        return lane
+
+    def _payload(self, body: bytes) -> JsonObject:
+        payload = as_json(body, self._sender.api)
+        return self._sender.http.with_path_model(payload, self._outgoing.model)
+
+    def repeated(self, body: bytes, report: Report) -> Reply | None:
+        """Convert a whole answer by a template; return None if it fits none. Raise DecodeError if it is not JSON."""
+        lane = self._lane
+        if lane is None or self._sender.stream_format.begins(body):
+            return None
+        payload = self._payload(body)
+        filled = lane.filled({**payload, NOW: self._now}) if payload.__class__ is dict else None
+        if filled is None:
+            return None
+        (made, usage, calls), template = filled
+        if not self._outgoing.maps.leave(calls):
+            return None
+        report.describe_answer(template.losses, usage_of(usage))
+        return Reply(template.status or 200, write(made), {"content-type": JSON_TYPE})
+
     def read(self, body: bytes) -> tuple[ChatResponse, Any]:
         """Return a whole answer, and its trace. Raise DecodeError if it is not an answer of the upstream's API.
 
@@ -236,7 +305,7 @@ class Answer:
         reader = self._sender.adapter
         if self._sender.stream_format.begins(body):
             return self._folded(body), None
-        payload = self._sender.http.with_path_model(as_json(body, reader.api), self._outgoing.model)
+        payload = self._payload(body)
         value, trace = traced(reader, "response", payload)
         assert isinstance(value, ChatResponse)
         is_empty = value.error is None and value.finish_reason is None and not has_contents(value)
@@ -263,6 +332,8 @@ class Answer:
         if trace is not None:
             encoded.trace_to(*trace)
         report.describe_answer(encoded.losses, value.usage)
+        if self._lane is not None and trace is not None and restored is value:
+            self._lane.learn({**trace[0], NOW: self._now}, encoded)
         return Reply(encoded.status or 200, write(encoded.payload), {"content-type": JSON_TYPE})
 
     def as_stream(self, value: ChatResponse, report: Report) -> bytes:
@@ -302,9 +373,11 @@ class Answer:
 
     def _dated(self, response: ChatResponse) -> ChatResponse:
         """Return an answer with the present time, if the client's API has one and the upstream's has none."""
-        if response.created is not None or not self._front.http.dates_answers:
-            return response
-        return msgspec.structs.replace(response, created=self._now)
+        return _dated(response, None, self._now, dates=self._front.http.dates_answers)
+
+
+def _dated(response: ChatResponse, trace: Any, now: int, *, dates: bool) -> ChatResponse:
+    return response if response.created is not None or not dates else _changed(trace, response, created=now)
 
 
 def _with_error(response: ChatResponse, error: ErrorContent) -> ChatResponse:

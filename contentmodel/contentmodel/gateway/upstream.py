@@ -11,15 +11,15 @@ import httpx2
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.engine.json import parse
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
+from contentmodel.framing import stream_format_of
 from contentmodel.gateway.config import Cooldown, Upstream, host_policies
 from contentmodel.gateway.cooldown import Circuit
 from contentmodel.gateway.front import Front, GatewayError, secrets_of
 from contentmodel.http_api import HttpApi, HttpMethod
+from contentmodel.json import parse
 from contentmodel.limits import RateLimits, read_limits
 from contentmodel.response import ChatResponse
 
@@ -106,6 +106,8 @@ class Sender:
         configured = [value for name, value in upstream.headers.items() if name.lower() not in known]
         self.secrets = secrets_of(key, configured)
         self.takes_client_key = upstream.key == "client"
+        self.lanes: dict[object, Any] = {}
+        """The lanes of requests and answers, by the client's API and the settings of the conversion."""
         self._base = (upstream.base_url or http.base_url).rstrip("/")
         self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
 

@@ -17,11 +17,11 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from contentmodel.engine.json import parse, write
 from contentmodel.extras import needs_extra
 from contentmodel.history.errors import HistoryError
 from contentmodel.history.leases import FileLeases, Leases, OwnLeases, SessionLeases
 from contentmodel.history.steps import IMMEDIATE
+from contentmodel.json import parse, write
 
 BUSY = 30.0
 """The default time in seconds that a SQLite transaction waits for another one."""

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import msgspec
 from sqlalchemy import Connection, Table, func, select, text
 
-from contentmodel.engine.json import parse, plain, write
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.events import Notice
 from contentmodel.history.columns import is_kept_as_text
@@ -22,6 +21,7 @@ from contentmodel.history.errors import DamagedError, HistoryError, NotFoundErro
 from contentmodel.history.stored import checked, reading_row
 from contentmodel.history.tables import conversations, log_entries, turns
 from contentmodel.history.turns import Turn
+from contentmodel.json import parse, plain, write
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

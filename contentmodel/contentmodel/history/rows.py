@@ -16,10 +16,10 @@ import msgspec
 from contentmodel.adapter import adapter
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import as_content
-from contentmodel.engine.json import plain
 from contentmodel.errors import DecodeError
 from contentmodel.history.errors import InvalidTurnError
 from contentmodel.history.turns import Block, StoredTurn, Turn
+from contentmodel.json import plain
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse

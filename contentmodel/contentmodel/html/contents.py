@@ -33,9 +33,8 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.display import count_of
-from contentmodel.engine.json import write
-from contentmodel.engine.table.hints import wire_fields
 from contentmodel.errors import EncodeError, ToolArgumentsError
+from contentmodel.hints import wire_fields
 from contentmodel.html.citations import Notes
 from contentmodel.html.images import image_source, link_to, size_of
 from contentmodel.html.markup import MOST, markup
@@ -57,6 +56,7 @@ from contentmodel.html.nodes import (
     text_node,
     visible,
 )
+from contentmodel.json import write
 from contentmodel.usage import Usage
 
 DEEPEST = 12

@@ -10,13 +10,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.base import AIContent
-from contentmodel.engine.losses.loss import Loss
 from contentmodel.errors import EncodeError
 from contentmodel.events import StreamEvent, fold
 from contentmodel.extras import needs_extra
 from contentmodel.html.contents import Page, usage_line
 from contentmodel.html.nodes import Article, Node, line, pieces, visible
 from contentmodel.html.transcript import Conversation, Group, Log, lost, messages, request, response
+from contentmodel.losses import Loss
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

@@ -14,10 +14,10 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.display import count_of, flowing, tool_name
-from contentmodel.engine.json import write
-from contentmodel.engine.losses.loss import Loss
 from contentmodel.html.contents import DEEPEST, Page, json_node, more_fields, outcome, status, usage_line
 from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, text_node
+from contentmodel.json import write
+from contentmodel.losses import Loss
 from contentmodel.message import ChatMessage, FinishReason
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import ChatRequest

@@ -24,7 +24,6 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import Json, JsonObject
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import (
     CANCELLED,
@@ -40,6 +39,7 @@ from contentmodel.events import (
     TurnError,
     TurnStart,
 )
+from contentmodel.json import Json, JsonObject
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

@@ -18,9 +18,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any
 
-from contentmodel.engine.json import kind_of, parse
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.extras import needs_extra
+from contentmodel.json import kind_of, parse
 
 _API = "inspect-eval-log"
 _ZSTANDARD = 93

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.json import Json, canonical, parse, whole_number, write
+from contentmodel.json import Json, canonical, parse, whole_number, write
 
 MOST_COPIED = 16 * 2**20
 """The maximum number of bytes that the `copy` operations of a patch may add: each one can double the document."""

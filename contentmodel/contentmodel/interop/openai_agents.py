@@ -15,8 +15,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from contentmodel.engine.json import kind_of, parse
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.json import kind_of, parse
 
 _API = "openai-responses"
 _OF_SESSION = "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id"

@@ -17,7 +17,7 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent
-from contentmodel.engine.json import write
+from contentmodel.json import write
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.outcome import ToolOutcome, contents_of
 from contentmodel.tools.signature import ToolContext

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from contentmodel.engine.losses.loss import Loss
+from contentmodel.losses import Loss
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.runner.report import RunInterrupted, RunResult

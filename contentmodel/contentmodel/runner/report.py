@@ -15,7 +15,7 @@ from contentmodel.content.tools import (
     ToolApprovalResponseContent,
     ToolCallContent,
 )
-from contentmodel.engine.losses.loss import Loss
+from contentmodel.losses import Loss
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse

@@ -18,7 +18,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.table.hints import with_call_id
+from contentmodel.hints import with_call_id
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients, missing_ids
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup

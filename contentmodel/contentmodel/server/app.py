@@ -19,11 +19,11 @@ from starlette.types import Receive, Scope, Send
 
 from contentmodel.content import Content
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import write
 from contentmodel.errors import ContentModelError
 from contentmodel.history import AsyncTurnStore, ConflictError, Turn
 from contentmodel.history.log_async import AsyncConversationLog
 from contentmodel.http_guard import Guard, GuardRules, host_names
+from contentmodel.json import write
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.serialize import to_builtins

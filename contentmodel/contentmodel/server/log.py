@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import write
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     BlockCatchUp,
@@ -26,6 +25,7 @@ from contentmodel.events import (
     TurnStart,
     UsageDelta,
 )
+from contentmodel.json import write
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 

@@ -12,9 +12,9 @@ from cryptography.fernet import Fernet, InvalidToken
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from contentmodel.engine.json import whole_number
 from contentmodel.history import Conversation
 from contentmodel.history.log_entries import LONGEST_KIND
+from contentmodel.json import whole_number
 
 PAGE, LARGEST_PAGE = 50, 500
 LONGEST_CURSOR = 5_000

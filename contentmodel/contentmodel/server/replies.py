@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from contentmodel.engine.json import write
 from contentmodel.errors import DecodeError
 from contentmodel.history import ConflictError, HistoryError, InvalidTurnError, NotFoundError, Turn
 from contentmodel.history.log_entries import ERROR, QUESTION, LogEntry
 from contentmodel.http_guard import Refusal
+from contentmodel.json import write
 from contentmodel.serialize import to_builtins
 from contentmodel.server.sent import HERE
 

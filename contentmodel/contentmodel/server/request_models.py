@@ -16,9 +16,9 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.media import HostedFileContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolApprovalResponseContent
-from contentmodel.engine.json import child_path
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.history import START
+from contentmodel.json import child_path
 from contentmodel.server.sent import ANSWERS, HERE, Rules, check_answer, content_of, fault_of, is_id
 
 T = TypeVar("T")

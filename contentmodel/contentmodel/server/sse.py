@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from contentmodel.engine.streams.framing import SseParser, write_sse
 from contentmodel.events import (
     BlockCatchUp,
     BlockDelta,
@@ -18,6 +17,7 @@ from contentmodel.events import (
     UsageDelta,
     WireEvent,
 )
+from contentmodel.framing import SseParser, write_sse
 from contentmodel.serialize import VERSION, loads
 from contentmodel.server.log import EncodedEvent
 

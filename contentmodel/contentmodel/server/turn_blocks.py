@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import JsonObject, write
-from contentmodel.engine.streams.framing import write_sse
 from contentmodel.events import (
     ArgumentsDelta,
     BlockCatchUp,
@@ -28,7 +26,9 @@ from contentmodel.events import (
     UsageDelta,
     without_contents,
 )
+from contentmodel.framing import write_sse
 from contentmodel.history.rows import COLUMNS, rows
+from contentmodel.json import JsonObject, write
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 from contentmodel.server.log import EncodedEvent

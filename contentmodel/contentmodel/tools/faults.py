@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import kind_of
 from contentmodel.errors import ContentModelError
+from contentmodel.json import kind_of
 
 MAX_FAULTS = 20
 """The maximum number of faults that are listed; the others are only counted."""

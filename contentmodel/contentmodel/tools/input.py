@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
-from contentmodel.engine.json import parse, write
 from contentmodel.errors import ContentModelError, DecodeError, EncodeError
+from contentmodel.json import parse, write
 from contentmodel.tools.arguments import SchemaArguments
 from contentmodel.tools.faults import InputFault, InvalidArguments, ToolInputError, shown
 from contentmodel.tools.validation import InputLimits, limited

@@ -27,7 +27,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.table.hints import minted
+from contentmodel.hints import minted
 from contentmodel.tools.faults import ToolInputError
 
 MAX_DEPTH = 200

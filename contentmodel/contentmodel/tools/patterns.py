@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from contentmodel.engine.json import whole_number
+from contentmodel.json import whole_number
 
 MAX_PATTERN = 5_000
 """The maximum number of characters of a pattern. A longer one is not enforced."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import whole_number
 from contentmodel.errors import ContentModelError, Fault
+from contentmodel.json import whole_number
 from contentmodel.tools.faults import shown
 from contentmodel.tools.keywords import OverBudget
 from contentmodel.tools.validation import SchemaValidator, counted

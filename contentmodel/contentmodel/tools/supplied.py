@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
-from contentmodel.engine.json import write
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.json import write
 from contentmodel.request import FunctionTool
 from contentmodel.tools.definition import Tool
 

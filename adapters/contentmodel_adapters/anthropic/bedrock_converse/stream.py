@@ -25,7 +25,6 @@ from contentmodel.authoring import (
     merge_into,
     object_at,
     object_of,
-    objects_of,
     place_at,
     reasons,
     write,
@@ -35,7 +34,7 @@ from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel_adapters.anthropic.aws_errors import exception_of, is_exception, wire_of_exception
 from contentmodel_adapters.anthropic.bedrock_converse.response import USAGE
-from contentmodel_adapters.anthropic.bedrock_converse.table import API, CITATIONS, CONTENT
+from contentmodel_adapters.anthropic.bedrock_converse.table import API, CITATIONS, CITED_TEXT, CONTENT
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
@@ -315,8 +314,9 @@ def _growing_parts(wire: dict[str, Any]) -> BlockParts | None:
     if wire.get("text").__class__ is str:
         return BlockParts(None, {"text": TEXT_HERE}, wire["text"], needs_text=True)
     cited = object_of(wire, "citationsContent")
-    if cited and cited.keys() <= {"content", "citations"}:
-        text = "".join(part.get("text", "") for part in objects_of(cited, "content"))
+    parts = list_of(cited, "content")
+    if cited and cited.keys() <= {"content", "citations"} and all(map(CITED_TEXT.is_part, parts)):
+        text = CITED_TEXT.text_of(parts)
         citations = tuple({"citation": citation} for citation in list_of(cited, "citations"))
         return BlockParts(None, {"text": TEXT_HERE}, text, citations, needs_text=True)
     thought = object_of(object_of(wire, "reasoningContent"), "reasoningText")

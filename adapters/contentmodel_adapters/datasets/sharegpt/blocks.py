@@ -241,7 +241,7 @@ def first_uneven(names: list[Any]) -> int | None:
 def _decoded(wire: dict[str, Any], context: DecodeContext, *, has_call: bool) -> ChatMessage:
     """Return the message of an object. A result without a call before it answers a text, and is a text of the user."""
     name = wire["from"]
-    if name in RESULTS and (has_call or "tool_call_id" in wire):
+    if name in RESULTS and (has_call or wire.get("tool_call_id") is not None):
         answer = _RESULT_MESSAGE.decode(wire, context, left_out=["from"])
         result = with_error_read(answer.contents[0])
         answer.contents[0] = result if name == RESULT else FROM.on(result, API, name)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from operator import is_
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, is_native, reasons
+from contentmodel.authoring import EncodeContext, is_native, reasons, with_contents
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import (
@@ -36,7 +36,7 @@ def with_server_approvals(messages: list[ChatMessage], context: EncodeContext, o
     contents = [content for message in messages for content in message.contents]
     called = {content.call_id for content in contents if isinstance(content, ToolCallContent)}
     return [
-        context.with_contents(
+        with_contents(
             message, [one for content in message.contents for one in _made(content, called, context, options)]
         )
         if message.origin is not None and message.origin.api == OPENAI and not is_native(message, context)
@@ -78,7 +78,7 @@ def with_functions(messages: list[ChatMessage], context: EncodeContext, decode: 
                 clients.add(call_id)
             contents.append(context.replaced(content, decode(block)) if call_id in clients else content)
         is_same = not contents or all(map(is_, contents, message.contents))
-        changed.append(message if is_same else context.with_contents(message, contents))
+        changed.append(message if is_same else with_contents(message, contents))
     return changed
 
 

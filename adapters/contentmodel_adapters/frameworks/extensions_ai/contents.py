@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     Blocks,
     Codec,
     DecodeContext,
+    EachBlock,
     EncodeContext,
     Field,
     Filled,
@@ -130,16 +131,28 @@ class Region(Codec[Span]):
 
 
 class Annotations(Blocks[Citation]):
-    """A list of citations. If it has any other annotation, the whole list stays in the residue."""
+    """A list of citations. Any other annotation stays in the residue, at its place."""
 
     holds_by_elements = True
 
     def holds(self, value: Any) -> bool:
-        is_list = value.__class__ is list and bool(value)
-        return is_list and all(item.__class__ is dict and self.union.knows(item) for item in value)
+        return value.__class__ is list and any(map(self._is_known, value))
+
+    def _is_known(self, item: Any) -> bool:
+        return item.__class__ is dict and self.union.knows(item)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Citation]:
+        return self.union.decode_list([*filter(self._is_known, value)], context)
+
+    def left(self, wire: Any) -> list[Any] | None:
+        return None if all(map(self._is_known, wire)) else [{} if self._is_known(item) else item for item in wire]
+
+    def places(self, value: list[Citation], wire: Any, path: str) -> Any:
+        places = [(f"{path}[{index}]", item) for index, item in enumerate(wire) if self._is_known(item)]
+        return [(one, place, item, self.union) for one, (place, item) in zip(value, places, strict=False)]
 
 
-class Value(Blocks[AIContent]):
+class Value(EachBlock):
     """The value of a result: a text, contents, or any other JSON value.
 
     If `is_list`, a single text of another API is written as a list of contents.
@@ -157,7 +170,8 @@ class Value(Blocks[AIContent]):
     def _form(self, value: Any) -> str:
         """Return the form of a wire value: `list`, `one`, `string` or `json`."""
         if value.__class__ is list:
-            return "list" if all(item.__class__ is dict and self.union.knows(item) for item in value) else "json"
+            # Contents of a newer version may be among them.
+            return "list" if any(item.__class__ is dict and self.union.knows(item) for item in value) else "json"
         if value.__class__ is dict:
             return "one" if self.union.knows(value) else "json"
         return "string" if value.__class__ is str else "json"
@@ -165,7 +179,7 @@ class Value(Blocks[AIContent]):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
         form = self._form(value)
         if form == "list" and len(value) > 1:
-            return self.union.decode_list(value, context)
+            return super().decode(value, context, container, key)
         if form == "json":
             return [JsonContent(value=value)]
         if form == "string":

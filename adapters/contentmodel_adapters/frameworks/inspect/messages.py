@@ -32,6 +32,7 @@ from contentmodel.authoring import (
     is_native,
     reasons,
     row,
+    with_contents,
 )
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import AIContent
@@ -342,9 +343,9 @@ def with_names_of_calls(messages: list[ChatMessage], context: EncodeContext) -> 
                 names[content.call_id] = content.name
             elif isinstance(content, ToolResultContent) and content.name is None and not is_native(message, context):
                 name = names.get(content.call_id)
-                content = content if name is None else context.replace(content, name=name)
+                content = content if name is None else replace(content, name=name)
             contents.append(content)
-        named.append(context.with_contents(message, contents))
+        named.append(with_contents(message, contents))
     return named
 
 

@@ -34,7 +34,14 @@ from contentmodel_adapters.frameworks.langchain.messages import (
     with_json_as_text,
     word_of,
 )
-from contentmodel_adapters.frameworks.langchain.repeated import AGAIN, ENDINGS, REPEATING
+from contentmodel_adapters.frameworks.langchain.repeated import (
+    AGAIN,
+    ENDINGS,
+    REPEATING,
+    is_chunk,
+    is_executed_tool,
+    is_raw_call,
+)
 from contentmodel_adapters.frameworks.langchain.rows import WORDS
 from contentmodel_adapters.frameworks.langchain.rules import RULES
 from contentmodel_adapters.frameworks.provider_state import with_standard_base64, with_state_first
@@ -96,9 +103,10 @@ class LangChainMessages(documents.ListAdapter):
     reasoning_fields = ()
     records = frozenset({"message_id", "usage", "finish_reason", "response_id", "artifact"})
     meaningless = {
-        **dict.fromkeys(
-            (*AGAIN.values(), "raw_calls", "raw_call", "call_signatures", "tool_call_chunks", *REPEATING), _is_repeated
-        ),
+        **dict.fromkeys((*AGAIN.values(), "raw_call", "call_signatures", *REPEATING), _is_repeated),
+        "raw_calls": [is_raw_call],
+        "tools_again": [is_executed_tool],
+        "tool_call_chunks": [is_chunk],
         **dict.fromkeys(
             (
                 "lc",

@@ -27,18 +27,20 @@ from contentmodel.authoring import (
     list_of,
     object_of,
     objects_of,
+    runs,
     text_of,
 )
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel_adapters.common.citations import SourceLists, source_union
 from contentmodel_adapters.common.objects import at, put, without
 from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE
-from contentmodel_adapters.frameworks.langchain.guests import COHERE, GOOGLE
+from contentmodel_adapters.frameworks.langchain.guests import COHERE, GOOGLE, unknown
 from contentmodel_adapters.frameworks.langchain.repeated import PLAN, links_of
 
 # -- lists of sources -------------------------------------------------------------------------------------------------
@@ -273,22 +275,25 @@ def _marked(citation: Citation) -> Citation:
 def with_documents(message: ChatMessage, body: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Return a message of the user with its documents for Cohere before its contents.
 
-    If some have another form than that of the API, it is unchanged.
+    Entries of another form than that of the API are unknown contents.
     """
     extra = message.extra or {}
     listed = at(extra.get(API, {}), _DOCUMENTS)
-    if listed.__class__ is not list or not listed or not all(map(_is_document, listed)):
+    places = [place for place, one in enumerate(list_of({"": listed}, "")) if _is_document(one)]
+    if not places:
         return message
-    messages, trace = _read_documents(listed)
+    messages, trace = _read_documents([listed[place] for place in places])
     made = messages[0].contents
-    if trace.has_faults or len(made) != len(listed) or any(one.__class__ is not DocumentContent for one in made):
+    if trace.has_faults or len(made) != len(places) or any(one.__class__ is not DocumentContent for one in made):
         return message
-    documents = [context.replaced(one, BESIDE.on(one, API, True)) for one in made]
-    union = PROVIDER.adapter.table.unions["document"]
-    context.trace(union, made, object_of(body, "additional_kwargs"), "documents", spread=True)
+    union, wires = PROVIDER.adapter.table.unions["document"], object_of(body, "additional_kwargs")["documents"]
+    documents = dict(zip(places, made, strict=True))
+    for place, document in documents.items():
+        context.trace(union, [document], wires, place, spread=False)
+    listed_now = [documents.get(place) or unknown(wires, place, context) for place in range(len(listed))]
     changed: ChatMessage = context.replace(
         message,
-        contents=[*documents, *message.contents],
+        contents=[*(context.replaced(one, BESIDE.on(one, API, True)) for one in listed_now), *message.contents],
         extra={**extra, API: without(extra[API], _DOCUMENTS)},
     )
     return changed
@@ -339,18 +344,22 @@ def without_documents(message: ChatMessage, context: EncodeContext) -> ChatMessa
 
 
 def _is_beside(content: AIContent) -> bool:
-    return content.__class__ is DocumentContent and BESIDE.of(content, API) is True
+    return content.__class__ in (DocumentContent, UnknownContent) and BESIDE.of(content, API) is True
 
 
 def add_documents(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
     """Write the documents beside the content of a message to its body, in place."""
-    documents = [content for content in message.contents if _is_beside(content)]
+    documents: list[Any] = [content for content in message.contents if _is_beside(content)]
     if not documents:
         return
     # The message in which Cohere's adapter keeps the documents of a request.
     (message, *others), _ = _read_documents([{"data": ""}])
-    plain = [
-        context.replaced(one, replace(one, extra={COHERE: (one.extra or {}).get(COHERE, {})})) for one in documents
-    ]
-    payload = PROVIDER.write([replace(message, contents=plain), *others], context)
-    body.update(put(body, _DOCUMENTS, list_of(payload, "documents")))
+    listed: list[Any] = []
+    for run, is_unknown in runs(documents, lambda one: one.__class__ is UnknownContent):
+        if is_unknown:
+            listed.append(run[0].block)
+            continue
+        plain = [context.replaced(one, replace(one, extra={COHERE: (one.extra or {}).get(COHERE, {})})) for one in run]
+        payload = PROVIDER.write([replace(message, contents=plain), *others], context)
+        listed += list_of(payload, "documents")
+    body.update(put(body, _DOCUMENTS, listed))

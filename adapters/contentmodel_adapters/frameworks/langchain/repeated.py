@@ -129,16 +129,16 @@ def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tupl
 
 def _move_calls(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, str]]:
     """Move the calls that the content has already to fields of their own, in place. Return the moved fields."""
-    moved = []
+    moved: list[tuple[str, str]] = []
     for name, calls in zip(LISTS, repeated_calls(body), strict=True):
         ids = [call["id"] for call in calls]
-        again = [call for call in objects_of(body, name) if call.get("id") in ids]
+        again = [one for one in objects_of(body, name) if (one in calls if one.get("id") is None else one["id"] in ids)]
         if again:
-            rest = [call for call in list_of(body, name) if not any(call is one for one in again)]
-            copy |= {AGAIN[name]: again, name: rest}
+            rest = {at: call for at, call in enumerate(body[name]) if not any(call is one for one in again)}
+            copy |= {AGAIN[name]: again, name: [*rest.values()]}
             if not rest:
                 del copy[name]
-            moved.append((AGAIN[name], name))
+            moved += [(AGAIN[name], name), *((f"{name}.{index}", f"{name}.{at}") for index, at in enumerate(rest))]
     return moved
 
 
@@ -196,7 +196,7 @@ def _repeats_links(kwargs: dict[str, Any]) -> bool:
 
 def links_of(kwargs: dict[str, Any]) -> list[Any]:
     """Return the links of Perplexity's search results."""
-    return [source.get("url") for source in objects_of(kwargs, "search_results")]
+    return [source["url"] for source in objects_of(kwargs, "search_results") if "url" in source]
 
 
 def _repeats_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
@@ -205,10 +205,26 @@ def _repeats_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
 
 def _texts_of_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> list[str]:
     """Return the texts of the details of OpenRouter's reasoning, and of blocks of reasoning in the content."""
-    details = [text_of(one, "text") or text_of(one, "summary") for one in objects_of(kwargs, "reasoning_details")]
+    listed = [one for one in objects_of(kwargs, DETAILS) if text_of(one, "type").startswith("reasoning.")]
+    details = [text_of(one, "text") or text_of(one, "summary") for one in listed]
     blocks = [text_of(one, "reasoning") for one in objects_of(body, "content") if one.get("type") == "reasoning"]
-    texts = [between.join(filter(None, listed)) for listed in (details, blocks) for between in ("", "\n\n")]
+    texts = [between.join(filter(None, found)) for found in (details, blocks) for between in ("", "\n\n")]
     return [text for text in texts if text]
+
+
+def is_raw_call(value: Any) -> bool:
+    """Return whether a value is a call as the API of a provider has it."""
+    return value.__class__ is dict and any(value.get(name).__class__ is dict for name in ("function", "custom"))
+
+
+def is_executed_tool(value: Any) -> bool:
+    """Return whether a value is a tool that Groq ran."""
+    return value.__class__ is dict and value.get("type").__class__ is str and "arguments" in value
+
+
+def is_chunk(value: Any) -> bool:
+    """Return whether a value is a piece of a call. The calls of the message have all pieces, joined."""
+    return value.__class__ is dict and value.keys() >= {"name", "args"}
 
 
 def _is_repeated(name: str, kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
@@ -221,7 +237,7 @@ def _repeats_tools(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
 
     Source: langchain-core 1.8.3 (messages/block_translators/groq.py, seen 2026-11-27).
     """
-    tools, blocks = objects_of(kwargs, "executed_tools"), objects_of(body, "content")
+    tools, blocks = [*filter(is_executed_tool, list_of(kwargs, "executed_tools"))], objects_of(body, "content")
     calls = [block for block in blocks if block.get("type") == "server_tool_call"]
     results = [block for block in blocks if block.get("type") == "server_tool_result"]
     outputs = [tool["output"] for tool in tools if tool.get("output")]

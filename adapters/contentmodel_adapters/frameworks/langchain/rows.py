@@ -25,6 +25,7 @@ from contentmodel.authoring import (
     Spec,
     hints,
     object_of,
+    runs,
 )
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import AIContent
@@ -56,6 +57,7 @@ from contentmodel_adapters.frameworks.langchain.guests import (
     RESPONSES,
     SPOKEN,
     Dialect,
+    unknown,
 )
 from contentmodel_adapters.frameworks.langchain.repeated import PLAN
 
@@ -126,7 +128,7 @@ _CONTENT_COLUMN.spreads = False
 class _Beside(Blocks[AIContent]):
     """Blocks of a provider beside the content, in an entry of `additional_kwargs`: one, or a list.
 
-    `tag` is a text that each block has.
+    `tag` is a text that each block has. Entries of another form are unknown contents.
     """
 
     classes = (dict, list)
@@ -138,14 +140,19 @@ class _Beside(Blocks[AIContent]):
         self._encode = BLOCKS.encode_list if dialect is None else dialect.encode
 
     def holds(self, value: Any) -> bool:
-        if value.__class__ is not self._class or not value:
-            return False
         blocks: Any = value if self._class is list else [value]
-        return self._tag is None or all(one.__class__ is dict and one.get(self._tag).__class__ is str for one in blocks)
+        return value.__class__ is self._class and any(map(self._is_block, blocks))
+
+    def _is_block(self, value: Any) -> bool:
+        is_tagged = self._tag is None or (value.__class__ is dict and value.get(self._tag).__class__ is str)
+        return bool(value) and is_tagged
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[AIContent]:
-        wires, keys = (value, [*range(len(value))]) if self._class is list else (container, [key])
-        contents = self._decode(wires, keys, context)
+        wires: Any = value if self._class is list else container
+        keys: list[Any] = [*range(len(value))] if self._class is list else [key]
+        contents: list[AIContent] = []
+        for run, is_odd in runs(keys, lambda at: not self._is_block(wires[at])):
+            contents += [unknown(wires, run[0], context)] if is_odd else self._decode(wires, run, context)
         return [context.replaced(content, hints.COLUMN.on(content, API, key)) for content in contents]
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from contentmodel.authoring import (
     DUMPERS,
+    AsSent,
     Blocks,
     DecodeContext,
     EncodeContext,
@@ -65,6 +66,7 @@ REQUEST = TABLE.record(
         "tools": ("tools", Blocks(TOOLS)),
         "toolChoice": ("options.tool_choice", CHOICE),
     },
+    as_sent=AsSent("modelPreferences.hints"),
 )
 TABLE.keep("request", "_meta", "includeContext", "task")
 

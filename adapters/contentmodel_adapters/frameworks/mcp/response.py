@@ -104,7 +104,7 @@ _OF_ERRORS = ("code", "message", "data")
 
 def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[dict[str, Any]], Any]) -> Any:
     """Decode a response. An error of JSON-RPC replaces the result, so its fields are decoded separately."""
-    if wire.get("message") is None or any(key in wire for key in Answer.keys):
+    if wire.get("message") is None or any(wire.get(key) is not None for key in Answer.keys):
         return decode(wire)
     return decode_with_error(wire, context, decode, _ERROR, _OF_ERRORS)
 
@@ -118,8 +118,11 @@ class Answer(OnlyChoice):
     keys = ("role", "content", "stopReason")
     parts = {"role": "choices.messages.role", "stopReason": "choices.finish_reason"}
 
+    def taken(self, wire: Mapping[str, Any]) -> list[str]:
+        return [key for key in self.keys if wire.get(key) is not None]
+
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        if not any(key in wire for key in self.keys):
+        if not self.taken(wire):
             return []
         content, stop = wire.get("content"), wire.get("stopReason")
         contents = _CONTENT.decode(content, context, wire, "content") if _CONTENT.holds(content) else []

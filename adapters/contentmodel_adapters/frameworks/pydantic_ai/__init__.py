@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from contentmodel.authoring import (
     DUMPERS,
     OF_MESSAGES,
@@ -100,7 +102,7 @@ def with_names_of_results(messages: list[ChatMessage], context: EncodeContext) -
     for message in messages:
         calls.update((call.call_id, call) for call in message.contents if isinstance(call, ToolCallContent))
         contents = [_named(content, calls, context) for content in message.contents]
-        named.append(context.with_contents(message, contents))
+        named.append(with_contents(message, contents))
     return named
 
 
@@ -109,13 +111,13 @@ def _named(content: AIContent, calls: Mapping[str | None, AIContent], context: E
     named = content
     if isinstance(content, OF_SERVERS):
         if content.server is None:
-            named = context.replace(content, server=getattr(call, "server", None) or "")
+            named = replace(content, server=getattr(call, "server", None) or "")
         if isinstance(content, ToolResultContent) and content.name not in (None, getattr(call, "name", None)):
             context.report_loss(content, "name", reasons.NO_FIELD)
     elif isinstance(content, ToolCallContent) and content.name is None:
-        named = context.replace(content, name=NAMES.get(type(content), ""))
+        named = replace(content, name=NAMES.get(type(content), ""))
     elif isinstance(content, ToolResultContent) and content.name is None:
-        named = context.replace(content, name=getattr(call, "name", None) or "")
+        named = replace(content, name=getattr(call, "name", None) or "")
     elif isinstance(content, ToolResultContent) and content.executor == "provider":
         name = RESULTS.get(type(content), content.name)
         if content.name != name:

@@ -128,10 +128,11 @@ class ResponseObject(Codec[list[AIContent]]):
         return len(output) if _is_texts(output) else 1
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        if len(value) == 1:
+        if wire.__class__ is not dict or value[0].__class__ is not TextContent:
             return [(value[0], path, wire, None)]
         ((name, texts),) = wire.items()
-        return spread(value, texts, f"{path}.{name}", None)
+        inner = f"{path}.{name}"
+        return [(value[0], inner, texts, None)] if texts.__class__ is str else spread(value, texts, inner, None)
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if owner.is_error and not context.native:

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.authoring import (
-    NEEDS_OF_CALLS,
     EncodeContext,
     Fact,
     Kinds,
@@ -71,17 +70,6 @@ def _is_continued(request: ChatRequest, context: EncodeContext) -> bool:
     return is_sent and request.options.previous_response_id is not None
 
 
-def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a turn of the user, unless it continues a conversation that the server holds."""
-    return request if _is_continued(request, context) else foreign.with_a_turn(request, context)
-
-
-def with_fitting_steps(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with paired calls. The results at the start may answer calls that the server holds."""
-    is_continued = _is_continued(request, context)
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
-
-
 def with_signed_thoughts(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message whose signatures are on the thought before a text or call, as in Interactions."""
     divided: list[Any] = []
@@ -121,8 +109,8 @@ REQUEST_STEPS = (
     turn_step(with_signed_thoughts, needs=(Fact.STATE,)),
     *foreign.NORMALIZE,
     *media.with_readable_media(READS),
-    request_step(with_a_turn),
-    request_step(with_fitting_steps, needs=NEEDS_OF_CALLS),
+    request_step(foreign.with_a_turn, continues=_is_continued),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, continues=_is_continued),
     turn_step(
         with_signed_turn,
         FunctionCallContent,

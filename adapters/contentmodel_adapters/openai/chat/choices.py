@@ -273,6 +273,6 @@ def text_of(part: Any) -> tuple[Any, str]:
     """Return the event for more text of a part, and its text; None and "" for a part that has more than a text."""
     if part.__class__ is dict and part.keys() == {"type", "text"} and TEXT_PART.is_part(part):
         return TextDelta, part["text"]
-    if part.__class__ is dict and part.keys() == {"type", "thinking"} and TEXT_PART.holds(part["thinking"]):
+    if part.__class__ is dict and part.keys() == {"type", "thinking"} and TEXT_PART.holds_all(part["thinking"]):
         return ReasoningDelta, TEXT_PART.text_of(part["thinking"])
     return None, ""

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    NEEDS_OF_CALLS,
     DecodeContext,
     EncodeContext,
     Kinds,
@@ -35,6 +34,7 @@ from contentmodel.authoring import (
     with_contents,
     with_fitting_calls,
     with_known_tools,
+    with_messages,
     with_whole_guests,
 )
 from contentmodel.content.base import AIContent, Protected
@@ -84,17 +84,6 @@ def is_continued(request: ChatRequest, context: EncodeContext) -> bool:
     is_sent = context.native or context.has_no_origin
     previous = request.options.previous_response_id if is_sent else None
     return (previous or request.options.conversation_id) is not None
-
-
-def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder user message if it has no contents and continues no conversation."""
-    return request if is_continued(request, context) else foreign.with_a_turn(request, context)
-
-
-def with_fitting_items(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with paired calls and results. One that continues a conversation may have results alone."""
-    is_more = is_continued(request, context)
-    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_more)
 
 
 def is_sent_back(message: ChatMessage, context: EncodeContext) -> bool:
@@ -189,11 +178,11 @@ def _id_in(values: guests.Values | None, content: AIContent) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _with_id(content: AIContent, values: guests.Values, context: EncodeContext) -> AIContent:
+def _with_id(content: AIContent, values: guests.Values) -> AIContent:
     """Return reasoning with the id of its item where the API has it. It is taken from the residue of the format."""
     item: dict[str, Any] = {"type": "reasoning", "id": _id_in(values, content), "summary": []}
     extra = values.without(content, ("id",))
-    return context.replace(content, extra={**extra, API: {**extra.get(API, {}), **ITEM.entry(item)}})
+    return msgspec.structs.replace(content, extra={**extra, API: {**extra.get(API, {}), **ITEM.entry(item)}})
 
 
 def with_stored_reasoning(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -203,10 +192,10 @@ def with_stored_reasoning(request: ChatRequest, context: EncodeContext) -> ChatR
     """
     if request.options.store is False:
         return request
-    return context.with_messages(request, [_with_stored(message, context) for message in request.messages])
+    return with_messages(request, [_with_stored(message) for message in request.messages])
 
 
-def _with_stored(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+def _with_stored(message: ChatMessage) -> ChatMessage:
     values, origin = guests.values_in(message, API), message.origin
     if values is None or origin is None or message.role != "assistant":
         return message
@@ -215,10 +204,10 @@ def _with_stored(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         parts = list(group)
         is_stored = item_id is not None and values.are_made(parts[0], origin)
         if is_stored and all(part.protected is None for part in parts):
-            parts = [_with_id(parts[0], values, context), *parts[1:]]
-            parts = [context.with_fields(part, hints.GUEST.entry("stored")) for part in parts]
+            parts = [_with_id(parts[0], values), *parts[1:]]
+            parts = [hints.GUEST.on(part, API, "stored") for part in parts]
         contents += parts
-    return context.with_contents(message, contents)
+    return with_contents(message, contents)
 
 
 def with_state_of_items(message: ChatMessage, context: EncodeContext) -> Turns:
@@ -278,10 +267,10 @@ def with_kept_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest
     messages = [
         message
         if values is None or message.role != "assistant"
-        else context.with_contents(message, _Texts(values, context, is_stored=is_stored).changed(message))
+        else with_contents(message, _Texts(values, context, is_stored=is_stored).changed(message))
         for message, values in zip(request.messages, kept, strict=True)
     ]
-    return context.with_messages(request, messages)
+    return with_messages(request, messages)
 
 
 class _Texts:
@@ -306,7 +295,7 @@ class _Texts:
             elif kind is ReasoningContent and any(_is_encrypted(part) for part in parts):
                 is_complete = True
                 # The item of a text after it requires the id.
-                made += [_with_id(parts[0], self._values, self._context), *parts[1:]] if has_items else parts
+                made += [_with_id(parts[0], self._values), *parts[1:]] if has_items else parts
             else:
                 reasoned = [isinstance(part, ReasoningContent) and self._context.is_own(part) for part in parts]
                 is_complete = is_complete or any(reasoned)
@@ -401,10 +390,10 @@ def with_kept_approvals(request: ChatRequest, context: EncodeContext) -> ChatReq
     kept = list(compress(request.messages, are_kept))
     approvals = _Approvals(kept, context, is_stored=request.options.store is not False)
     messages = [
-        context.with_contents(message, approvals.changed(message.contents)) if is_changed else message
+        with_contents(message, approvals.changed(message.contents)) if is_changed else message
         for message, is_changed in zip(request.messages, are_kept, strict=True)
     ]
-    return context.with_messages(request, messages)
+    return with_messages(request, messages)
 
 
 class _Approvals:
@@ -487,12 +476,12 @@ def with_programs(request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if isinstance(call, FunctionCallContent) and call.caller is not None and call.caller.call_id in programs
     }
     messages = [
-        context.with_contents(message, [_of_program(content, callers, context) for content in message.contents])
+        with_contents(message, [_of_program(content, callers, context) for content in message.contents])
         if callers and not is_native(message, context)
         else message
         for message in request.messages
     ]
-    return context.with_messages(request, messages)
+    return with_messages(request, messages)
 
 
 def _of_program(content: AIContent, callers: Mapping[str | None, Caller], context: EncodeContext) -> AIContent:
@@ -544,8 +533,8 @@ REQUEST_STEPS = (
     turn_step(with_state_at_end, ReasoningContent, needs=(ReasoningContent,)),
     request_step(with_kept_texts, needs=(TextContent,)),
     *media.with_readable_media(READS),
-    request_step(with_a_turn),
-    request_step(with_fitting_items, needs=NEEDS_OF_CALLS),
+    request_step(foreign.with_a_turn, continues=is_continued),
+    request_step(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, continues=is_continued),
     request_step(with_fitting_schemas, dialects=OPENAI),
 )
 

@@ -11,7 +11,7 @@ from contentmodel.engine.pipeline import calls as steps
 from contentmodel.engine.table import forms
 from contentmodel.engine.table.forms import MISFIT, NOTHING, Form
 from contentmodel.engine.table.guests import TEXTS, Guest, guest_api
-from contentmodel.engine.table.hints import GUEST, MINTED
+from contentmodel.hints import GUEST, MINTED
 from contentmodel_conformance.mutants.engine.changes import change
 
 PYDANTIC_AI = "pydantic-ai-messages"

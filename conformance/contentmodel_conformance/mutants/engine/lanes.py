@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.engine.lanes import lane, turns, values
-from contentmodel.engine.lanes.template import Code
-from contentmodel.engine.lanes.turns import SplicedRequest, Turns
+from contentmodel.lanes import lane, turns, values
+from contentmodel.lanes.template import Code
+from contentmodel.lanes.turns import SplicedRequest, Turns
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import BEDROCK, change
 
@@ -41,10 +41,10 @@ def compares_nothing(original: Any, self: Any) -> None:
     """Forget what the values are to each other: sums, and different ids."""
 
 
-@change(lane, "_outcome", ANTHROPIC, "lanes/agents", other=CHAT)
-def loses_nothing(original: Any, encoded: Any) -> Any:
+@change(lane.Lane, "outcome", ANTHROPIC, "lanes/agents", other=CHAT)
+def loses_nothing(original: Any, self: Any, encoded: Any) -> Any:
     """Forget the losses of a conversion."""
-    return original(encoded)._replace(losses=())
+    return original(self, encoded)._replace(losses=())
 
 
 @change(turns, "_are_apart", CHAT, "lanes/agents", other=ANTHROPIC)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.engine.losses import encoded, inner, loss, model_paths, provenance, records
+from contentmodel import encoded, losses
+from contentmodel.engine.losses import inner, model_paths, provenance, records
 from contentmodel.engine.table import rows
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
 from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
@@ -66,7 +67,7 @@ def forgets_the_fields_of_items(original: Any, owner: Any, api: Any, item: Any) 
     yield from ()
 
 
-@change(loss.PendingLoss, "at", CHAT, "accounting/crossing")
+@change(losses.PendingLoss, "at", CHAT, "accounting/crossing")
 def reports_no_exact_losses(
     original: Any, self: Any, path: str, target: str, subject: str, *, exact: bool = True
 ) -> Any:
@@ -85,7 +86,7 @@ def loses_paths_of_lines(original: Any, self: Any, owner: Any, pending: Any, mod
     return None
 
 
-@change(loss, "may_hold_content", "gemini-cli-session", "weight/crossing", other=CHAT)
+@change(losses, "may_hold_content", "gemini-cli-session", "weight/crossing", other=CHAT)
 def finds_no_content_in_fields(original: Any, value: Any) -> bool:
     """Report lost fields and lines that hold content as insignificant."""
     return False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel import encoded
 from contentmodel.content.outcomes import UnknownContent
-from contentmodel.engine.losses import encoded
 from contentmodel.engine.table.rows import Inlined
 from contentmodel.engine.table.unions import Union
 from contentmodel_conformance.mutants.broken import CHAT

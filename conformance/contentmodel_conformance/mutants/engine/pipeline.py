@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel import renames
 from contentmodel.content.text import TextContent
 from contentmodel.engine import chat, context
 from contentmodel.engine.pipeline import (
@@ -179,13 +180,13 @@ def keeps_long_ids(original: Any, self: Any, text: Any) -> Any:
     return True
 
 
-@change(names.Renames, "restored_names", CHAT, "maps/crossing")
+@change(renames.Renames, "restored_names", CHAT, "maps/crossing")
 def leaves_names_of_the_target(original: Any, self: Any, response: Any, restore: Any, replaced: Any = None) -> Any:
     """Restore the ids of calls in an answer, but not the names of tools."""
     return original(replace(self, names={}), response, restore, replaced)
 
 
-@change(names._StreamUndoing, "__call__", CHAT, "maps/crossing")
+@change(renames._StreamUndoing, "__call__", CHAT, "maps/crossing")
 def restores_names_at_the_end(original: Any, self: Any, event: Any) -> Any:
     """Restore ids and names when a streamed block stops, but not when it starts."""
     return [event] if event.__class__.__name__ == "BlockStart" else original(self, event)

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
+from contentmodel import framing
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.streams import (
     block_decoder,
     block_encoder,
     chunks,
     decoder,
-    framing,
     joined_texts,
     merging,
     outgoing,

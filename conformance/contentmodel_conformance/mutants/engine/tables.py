@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from contentmodel import hints
 from contentmodel.engine.table import compile as compiling
-from contentmodel.engine.table import fields, hints, respelling, tree
+from contentmodel.engine.table import fields, respelling, tree
 from contentmodel.engine.table.answers import FinishReasons
 from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
 from contentmodel.engine.table.nested import CachePoints, MessageList, ObjectList, Outputs, TextOrBlocks

@@ -34,8 +34,8 @@ from contentmodel.cli.show import Full, Width
 from contentmodel.cli.stores import open_store, without_password
 from contentmodel.cli.transcript import transcript
 from contentmodel.display import count_of
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import LossError
+from contentmodel.encoded import Encoded
+from contentmodel.losses import LossError
 from contentmodel.request import ChatRequest
 
 _SHOWN = 30

@@ -15,9 +15,9 @@ from contentmodel.cli.incoming import chunks_of
 from contentmodel.cli.installed import load
 from contentmodel.cli.opening import open_binary, plain_name
 from contentmodel.cli.sessions.agents import Agent, Session, agents
-from contentmodel.engine.json import parse, write
-from contentmodel.engine.lines import probe_lines
 from contentmodel.errors import DecodeError
+from contentmodel.json import parse, write
+from contentmodel.lines import probe_lines
 
 _LINES = 300
 _BYTES = 4_000_000

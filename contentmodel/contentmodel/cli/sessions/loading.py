@@ -13,7 +13,7 @@ from contentmodel.cli.opening import open_binary
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Source
 from contentmodel.cli.sessions.agents import CODEX, Session
-from contentmodel.engine.lines import ParsedLines, parse_lines
+from contentmodel.lines import ParsedLines, parse_lines
 
 _PERSISTED = "<persisted-output>"
 _SAVED_TO = re.compile(r"saved to: (.+)")

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, TypeVar
 
-from contentmodel.authoring import EncodeContext, reasons
+from contentmodel.authoring import EncodeContext, reasons, report_result_records, reported_text
 from contentmodel.cli.sessions.patches import patch_of, values_of
 from contentmodel.cli.sessions.tool_table import MINOR, TOOLS, Tool
 from contentmodel.content.base import AIContent
@@ -20,8 +20,6 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.losses.records import report_result_records
-from contentmodel.engine.pipeline.lowering import text_of
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest
@@ -197,7 +195,9 @@ class Flattening:
         report_result_records([result], (), self._context)
         failed = " (failed)" if result.error is not None else ""
         media = [output for output in result.output_list if isinstance(output, DataContent)]
-        texts = [text_of(output, self._context) for output in result.output_list if not isinstance(output, DataContent)]
+        texts = [
+            reported_text(output, self._context) for output in result.output_list if not isinstance(output, DataContent)
+        ]
         text = f"[Result of {name}{failed}:]\n" + "\n".join(texts)
         yield self._context.replaced(result, TextContent(text=text))
         yield from media

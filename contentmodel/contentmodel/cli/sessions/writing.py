@@ -17,9 +17,9 @@ from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.installed import load
 from contentmodel.cli.sessions.loading import Loaded
 from contentmodel.cli.sessions.tools import with_tools
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import LossError, significant
+from contentmodel.encoded import Encoded
 from contentmodel.errors import EncodeError
+from contentmodel.losses import LossError, significant
 from contentmodel.request import ChatRequest
 
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at
-from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.losses.model_paths import ModelPaths
 from contentmodel.engine.losses.provenance import WirePaths, residue_places
+from contentmodel.json import Json, JsonArray, JsonObject, value_at
+from contentmodel.losses import Loss, PendingLoss, what_of
 
 if TYPE_CHECKING:
+    from contentmodel.encoded import Encoded
     from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.losses.encoded import Encoded
-    from contentmodel.engine.losses.reasons import Reason
+    from contentmodel.reasons import Reason
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
 

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from contentmodel.engine.json import child_path, wire_path
-from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.table.introspect import classes_in, fields_of
+from contentmodel.json import child_path, wire_path
+from contentmodel.losses import Loss, PendingLoss, what_of
 from contentmodel.message import ChatMessage
 
 Child: TypeAlias = tuple[str | int, object]

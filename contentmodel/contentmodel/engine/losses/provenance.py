@@ -14,8 +14,11 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.tools import ToolResultContent
-from contentmodel.engine.json import (
+from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
+from contentmodel.hints import AROUND, INSIDE, wire_key
+from contentmodel.json import (
     Json,
     JsonObject,
     camel_name,
@@ -30,10 +33,7 @@ from contentmodel.engine.json import (
     wire_at,
     wire_path,
 )
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
-from contentmodel.engine.losses.model_paths import Child, ModelPaths, names_of_structs, stepped
-from contentmodel.engine.table.hints import AROUND, INSIDE, wire_key
+from contentmodel.losses import Loss, PendingLoss, what_of
 from contentmodel.message import ChatMessage
 
 
@@ -187,7 +187,7 @@ class WirePaths:
         self._moved: dict[str, str] = {}
         for original, field, origin in within:
             path = self.path(original)
-            self._moved[wire_path(path, field)] = wire_path(path, origin)
+            self._moved[path_inside(path, field)] = path_inside(path, origin)
         self._elsewhere: dict[int, dict[str, list[tuple[Json, str | int]]]] = {}
         """The containers and keys of moved fields, by the identity of the copy, then by the dotted path of the field.
 
@@ -217,6 +217,11 @@ class WirePaths:
         self._expanded: set[int] = set()
         self._inner: set[int] = set()
         """The opaque states inside of wire objects that are lost as a whole, by identity."""
+
+    @property
+    def are_plain(self) -> bool:
+        """True if each object was decoded from the value at its path itself, and not from a copy of it."""
+        return not (self._copied or self._copies or self._has_other_paths)
 
     def _decoded(self, item: object) -> object:
         while id(item) in self._replaced:
@@ -545,10 +550,7 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
     may have the part and the fields around it in one object.
     """
     if field.startswith(INSIDE):
-        for key in path_keys(field.removeprefix(INSIDE)):
-            at = whole_number(key)
-            path = stepped(path, key if at is None else at)
-        return path
+        return path_inside(path, field.removeprefix(INSIDE))
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     around = wire_key(field.removeprefix(AROUND))
@@ -560,6 +562,14 @@ def residue_path(path: str, field: str, wire: object = None) -> str:
 
 _LAST_STEP = re.compile(r"(?:\.\w+|\['(?:[^'\\]|\\.)*'\])(?:\[\d+\])*$")
 """The last step to a key, and the indexes after it."""
+
+
+def path_inside(path: str, dotted: str) -> str:
+    """Return a path with the steps of a dotted path: keys, and indexes of lists."""
+    for key in path_keys(dotted):
+        at = whole_number(key)
+        path = stepped(path, key if at is None else at)
+    return path
 
 
 def residue_places(residue: object, wire: object, path: str) -> Iterator[str]:

@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from contentmodel import reasons
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.tools import ToolResultContent
-from contentmodel.engine.losses import reasons
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
-    from contentmodel.engine.losses.reasons import Reason
+    from contentmodel.reasons import Reason
 
 OF_MESSAGES = ("created", "response_id", "usage", "finish_reason")
 OF_RESULTS = ("outcome", "artifact")

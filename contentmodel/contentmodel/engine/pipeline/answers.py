@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty, leave_empty_text
 from contentmodel.engine.pipeline.steps import compared
 from contentmodel.engine.table.answers import UNSUCCESSFUL, source_of

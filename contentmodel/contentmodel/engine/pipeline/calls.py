@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import MediaContent
 from contentmodel.content.outcomes import UnknownContent
@@ -31,13 +32,12 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.context import is_native, with_contents
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.foreign import INSTRUCTION_ROLES, joined_messages, leave_empty
-from contentmodel.engine.pipeline.lowering import as_texts, text_of
+from contentmodel.engine.pipeline.foreign import INSTRUCTION_ROLES, Continues, joined_messages, leave_empty
+from contentmodel.engine.pipeline.lowering import as_texts, reported_text
 from contentmodel.engine.pipeline.names import calls_of, validator, with_distinct_ids, with_names
 from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing, is_announced
 from contentmodel.engine.pipeline.steps import CALLS_AND_RESULTS, HOSTED, compared, needs
-from contentmodel.engine.table.hints import GUEST
+from contentmodel.hints import GUEST
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolGroup
@@ -45,8 +45,8 @@ from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolGroup
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
-    from contentmodel.engine.json import JsonArray, JsonObject
     from contentmodel.engine.table.guests import Guest
+    from contentmodel.json import JsonArray, JsonObject
     from contentmodel.request import ChatRequest
     from contentmodel.rules import IdentifierRule
 
@@ -101,12 +101,13 @@ def with_fitting_calls(
     ids: IdentifierRule,
     names: IdentifierRule,
     detach_media: str = "never",
-    is_continued: bool = False,
+    continues: Continues | None = None,
     reserved: Iterable[str] = (),
 ) -> ChatRequest:
     """Return a request of another API with paired calls and results, and with ids and names that the target accepts.
 
-    `reserved` are names of hosted tools: a function of such a name is renamed.
+    `reserved` are names of hosted tools: a function of such a name is renamed. Results at the beginning of a request
+    that `continues` a conversation answer calls that the server stores.
     """
     if _Fit(ids, names, detach_media).holds(request):
         return request
@@ -118,6 +119,7 @@ def with_fitting_calls(
     distinct = compared(request, msgspec.structs.replace(request, messages=messages), context)
     named = with_names(distinct, context, ids=ids, names=names, reserved=reserved)
     messages = compared(distinct, named, context).messages
+    is_continued = continues is not None and continues(request, context)
     messages = pair_calls(messages, index, context, detach_media=detach_media, is_continued=is_continued)
     return msgspec.structs.replace(named, messages=messages)
 
@@ -378,7 +380,7 @@ class _Pairing:
         self._context.degrade(result, reasons.UNMATCHED_RESULT, "call_id", "outputs")
         outputs = result.output_list
         media = [output for output in outputs if isinstance(output, MediaContent)]
-        texts = [text_of(output, self._context) for output in outputs if not isinstance(output, MediaContent)]
+        texts = [reported_text(output, self._context) for output in outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, texts)])
         return [self._context.replaced(result, TextContent(text=text)), *media]
 

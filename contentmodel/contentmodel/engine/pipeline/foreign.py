@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
@@ -27,8 +28,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.context import EncodeContext, is_native, stays, with_contents
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.lowering import APPROVALS, is_only_of_models, lowered
 from contentmodel.engine.pipeline.names import with_answer_ids, with_call_ids
 from contentmodel.engine.pipeline.sentinels import DENIED, LEFT_OUT, NO_TURN
@@ -50,12 +49,13 @@ from contentmodel.engine.pipeline.steps import (
 )
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
+from contentmodel.reasons import Reason
 from contentmodel.request import ChatRequest
 
 if TYPE_CHECKING:
-    from contentmodel.engine.json import JsonObject
     from contentmodel.engine.pipeline.lowering import Source
     from contentmodel.engine.pipeline.steps import Facts, Turns
+    from contentmodel.json import JsonObject
 
 
 # -- instructions ------------------------------------------------------------------------------------------------------
@@ -423,9 +423,18 @@ def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     return context.with_contents(message, [placeholder])
 
 
-def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder user message if none has contents. Instructions keep their authority."""
+Continues = Callable[[ChatRequest, EncodeContext], bool]
+"""Return whether a request continues a conversation that the server stores."""
+
+
+def with_a_turn(request: ChatRequest, context: EncodeContext, continues: Continues | None = None) -> ChatRequest:
+    """Return a request with a placeholder user message if none has contents. Instructions keep their authority.
+
+    A request that `continues` a conversation needs no contents.
+    """
     if context.native or next(contents_of(request.messages), None) is not None:
+        return request
+    if continues is not None and continues(request, context):
         return request
     context.report_loss(request, "messages", reasons.NO_USER_MESSAGE)
     placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)
@@ -550,6 +559,8 @@ def is_empty_text(content: AIContent) -> bool:
 def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
     """Report the other attributes of an empty text as lost, because the text is not sent."""
     context.report_lost_attributes(content, ("protected",))
+    if content.cache_point is not None:
+        context.report_loss(content.cache_point, None, reasons.CACHE_POINT)
     context.leave_residue(content, own=True)
 
 

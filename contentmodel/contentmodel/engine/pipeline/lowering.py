@@ -9,13 +9,13 @@ and return its replacements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import is_
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.capabilities import check_choice
+from contentmodel import reasons
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
 from contentmodel.content.documents import DocumentContent
@@ -43,12 +43,10 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.context import with_contents
-from contentmodel.engine.json import whole_number, write
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
 from contentmodel.engine.pipeline.steps import compared, each_output, recorded
-from contentmodel.engine.table.hints import COLUMN, FAILURE
-from contentmodel.literals import OnLoss, Policies
+from contentmodel.hints import COLUMN, FAILURE
+from contentmodel.json import write
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.pairs import TranscriptIndex, is_clients
 
@@ -206,61 +204,6 @@ def as_text_content(content: JsonContent, context: EncodeContext) -> TextContent
 # -- less specific contents --------------------------------------------------------------------------------------------
 
 
-POLICIES = {
-    "reasoning": ("drop", "text", "reasoning_content", "reasoning", "reasoning_details"),
-    "hosted_tools": ("function", "text", "drop"),
-    "compaction": ("text", "drop"),
-    "prefill": ("continue", "keep"),
-    "stream_usage": ("last", "chunk"),
-    "ai_sdk": ("7", "6", "5"),
-}
-"""The policies for foreign targets, with their values. The first value is the default.
-
-`reasoning_content`, `reasoning` and `reasoning_details` are fields of assistant messages that some hosts of Chat
-Completions support. An API without them gets no reasoning. `prefill` is for models that refuse to continue an answer:
-if the conversation ends with one, "continue" adds a message of the user, and "keep" does not. `stream_usage` is for
-streams of Chat Completions: "last" puts the usage in the last chunk with a choice, "chunk" in a separate chunk without
-choices, as `stream_options.include_usage` does. `ai_sdk` is the version of Vercel's AI SDK that reads the messages.
-
-The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
-a JSON object with fields of `contentmodel.capabilities.Capabilities`. The policy `output_limit` is a number: the limit
-of output tokens for an API that requires one, if the request has none. The policies of TEXT_POLICIES are texts: the id
-and the working directory of a session of a coding agent, and the name of the host of an API that has several
-(`dialects` of its adapter): Chat Completions, Anthropic Messages and generateContent.
-"""
-TEXT_POLICIES = ("session", "directory", "dialect")
-
-
-def check_choices(policies: Policies | None, on_loss: OnLoss) -> Mapping[str, str] | None:
-    """Return the policies of a caller. Raise ValueError with the valid choices if `on_loss` or a policy is invalid."""
-    if on_loss not in ("report", "raise"):
-        raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
-    return check_policies(policies)
-
-
-def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
-    """Return the policies of a caller. Raise ValueError with the valid choices if a policy is invalid."""
-    chosen = cast("Mapping[str, str] | None", policies)
-    for family, policy in (chosen or {}).items():
-        if family == "capabilities":
-            check_choice(policy)
-        elif family == "output_limit":
-            output_limit_of(policy)
-        elif family not in TEXT_POLICIES and policy not in POLICIES.get(family, ()):
-            choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            more = "capabilities: MODEL | any | JSON; output_limit: N; session: ID; directory: PATH; dialect: HOST"
-            raise ValueError(f"unknown policy {family}={policy}: expected {choices}; {more}")
-    return chosen
-
-
-def output_limit_of(policy: str) -> int:
-    """Return the number of the policy `output_limit`. Raise ValueError if it is not a positive number."""
-    limit = whole_number(policy)
-    if not limit:
-        raise ValueError(f"unknown policy output_limit={policy}: expected a number of tokens")
-    return limit
-
-
 def lower(content: object, union: Union, context: EncodeContext) -> list[AIContent]:
     """Return replacements of a content that `union` has rows for. If there are none, report a loss and return []."""
     for kind, function in _LOWERINGS:
@@ -288,7 +231,7 @@ def as_text(content: object) -> str:
     return _lines(content.name, text) if text and isinstance(content, DataContent) else text
 
 
-def text_of(content: object, context: EncodeContext) -> str:
+def reported_text(content: object, context: EncodeContext) -> str:
     """Return the text of a content. Report all other attributes as lost, or the whole content if it has no text."""
     text = as_text(content)
     if text or isinstance(content, TextContent):
@@ -303,7 +246,7 @@ def text_of(content: object, context: EncodeContext) -> str:
 def report_parts(content: object, context: EncodeContext) -> None:
     """Report the attributes of a document's parts that its text does not contain."""
     for part in content.parts if isinstance(content, DocumentContent) else ():
-        text_of(part, context)
+        reported_text(part, context)
 
 
 _SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
@@ -341,12 +284,12 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
         context.report_lost_attributes(content, ("kind", "annotations", "cache_point"))
         context.leave_residue(content, own=True)
         kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
-        return [context.replaced(content, kept)]
+        return [kept]
     if policy != "text":
         return []
     context.degrade(content, reasons.REASONING_AS_TEXT, "text", "kind")
     between = "" if content.text.endswith("\n\n") or (is_last and context.kind == "request") else "\n\n"
-    return [context.replaced(content, TextContent(text=content.text + between))]
+    return [TextContent(text=content.text + between)]
 
 
 def readable_reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
@@ -374,8 +317,7 @@ def _with_state(content: ReasoningContent, context: EncodeContext, field: str) -
     """Return reasoning for the field that holds it with its opaque state."""
     api, extra = context.api, content.extra or {}
     residue = {**extra.get(api, {}), **context.host.state_residue, **COLUMN.entry(field)}
-    changed: ReasoningContent = context.replace(content, extra={**extra, api: residue})
-    return changed
+    return msgspec.structs.replace(content, extra={**extra, api: residue})
 
 
 def crosses_as_function(content: ToolCallContent | ToolResultContent, context: EncodeContext) -> bool:
@@ -463,8 +405,6 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], .
     (CompactionContent, compaction_as_text),
     ((ErrorContent, UriContent, DataContent, DocumentContent, ReferenceContent), as_texts),
 )
-
-FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
 
 
 def is_only_of_models(content: AIContent) -> bool:

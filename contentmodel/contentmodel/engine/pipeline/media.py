@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import (
@@ -32,7 +33,6 @@ from contentmodel.content.media_types import (
 )
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.foreign import left_out
 from contentmodel.engine.pipeline.lowering import is_one_text
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import EncodeContext
-    from contentmodel.engine.losses.reasons import Reason
     from contentmodel.engine.pipeline.steps import Made, Step
+    from contentmodel.reasons import Reason
 
 _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
 

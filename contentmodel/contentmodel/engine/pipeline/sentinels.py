@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.media import MediaContent
 from contentmodel.content.media_types import ending_of
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.engine.context import is_native
-from contentmodel.engine.json import Json, parse, write
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.inner import token_of
 from contentmodel.engine.pipeline.lowering import normalized_contents
 from contentmodel.engine.pipeline.steps import CONTINUE
-from contentmodel.engine.table.hints import Hint
 from contentmodel.errors import DecodeError, ToolArgumentsError
+from contentmodel.hints import Hint
+from contentmodel.json import Json, parse, write
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.capabilities import BUDGETS, Capabilities, Known, effort_of, nearest_effort
 from contentmodel.capabilities import thinks as thinks
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.steps import Fact, needs
 from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
 

@@ -41,9 +41,9 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses.model_paths import names_of_parts
 from contentmodel.engine.losses.records import OF_MESSAGES, OF_RESULTS
+from contentmodel.json import JsonObject
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ToolGroup
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
@@ -22,21 +23,21 @@ from contentmodel.content.tools import (
     FunctionResultContent,
 )
 from contentmodel.engine.context import DecodeContext, EncodeContext, is_all_native, is_native, with_contents
-from contentmodel.engine.json import JsonObject, child_path, write
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone, with_distinct_ids
+from contentmodel.engine.pipeline.names import with_distinct_ids
 from contentmodel.engine.pipeline.steps import Fact, compared, needs
-from contentmodel.engine.table.hints import ROW, Hint
+from contentmodel.hints import ROW, Hint
+from contentmodel.json import JsonObject, child_path, write
 from contentmodel.message import Origin, contents_of
 from contentmodel.pairs import Place, TranscriptIndex
+from contentmodel.renames import Renames, SourceTool, as_custom_call, is_text_alone
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolGroup
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
-    from contentmodel.engine.json import Json
     from contentmodel.engine.pipeline.steps import Facts
     from contentmodel.engine.table.unions import Union
+    from contentmodel.json import Json
     from contentmodel.message import ChatMessage
     from contentmodel.request import Tool, ToolChoice
 

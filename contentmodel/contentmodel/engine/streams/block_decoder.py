@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import JsonObject, list_of, object_or_text
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.merging import owner_at
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import CitationDelta, Layout, SignatureDelta
+from contentmodel.json import JsonObject, list_of, object_or_text
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.citations import Citation
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent, moved_citations
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.streams.encoder import Place, StreamEncoder
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing_event, spelled
 from contentmodel.events import TextDelta
@@ -24,7 +24,7 @@ from contentmodel.events import TextDelta
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
-    from contentmodel.engine.json import Json, JsonObject
+    from contentmodel.json import Json, JsonObject
 
 
 TEXTS = (TextContent, ReasoningContent)

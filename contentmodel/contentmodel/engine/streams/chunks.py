@@ -14,7 +14,6 @@ import msgspec
 
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import Json, JsonObject, list_of, object_of
 from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.joined_texts import JoiningEncoder
 from contentmodel.engine.streams.merging import ChoiceOrder, append_text, merge_into
@@ -28,6 +27,7 @@ from contentmodel.events import (
     TurnError,
     UsageDelta,
 )
+from contentmodel.json import Json, JsonObject, list_of, object_of
 from contentmodel.response import ChatResponse
 
 ANSWER, CHUNK = "chat.completion", "chat.completion.chunk"

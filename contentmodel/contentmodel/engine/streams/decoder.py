@@ -16,8 +16,6 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import JsonObject, kind_of, parse, write
-from contentmodel.engine.streams.framing import DONE, Frame
 from contentmodel.engine.streams.merging import append_text, join_base64, owner_at
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -37,6 +35,8 @@ from contentmodel.events import (
     growing_field,
     without_contents,
 )
+from contentmodel.framing import DONE, Frame
+from contentmodel.json import JsonObject, kind_of, parse, write
 from contentmodel.message import Origin, contents_of
 from contentmodel.response import ChatChoice, ChatResponse
 

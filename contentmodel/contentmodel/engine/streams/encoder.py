@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.encoded import Encoded, EncodedContents
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import write
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded, EncodedContents
-from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.engine.pipeline.answers import failure_of, has_failed
 from contentmodel.engine.pipeline.foreign import is_empty_text, leave_empty_text
 from contentmodel.engine.pipeline.lowering import UNCHANGED, need_changes, with_known_types
 from contentmodel.engine.pipeline.names import reason_of_new_id
-from contentmodel.engine.streams.framing import stream_format_of
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, is_incomplete_call, with_ends, without_ends
 from contentmodel.errors import StreamError
 from contentmodel.events import (
@@ -49,16 +46,19 @@ from contentmodel.events import (
     WireEvent,
     check_choice,
 )
+from contentmodel.framing import stream_format_of
+from contentmodel.json import write
+from contentmodel.losses import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.pairs import AnswerCallIds
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.adapting import TableAdapter
-    from contentmodel.engine.json import Json, JsonObject
-    from contentmodel.engine.losses.reasons import Reason
     from contentmodel.events import Layout
+    from contentmodel.json import Json, JsonObject
     from contentmodel.message import Origin
+    from contentmodel.reasons import Reason
 
 
 Place = tuple[int, int]

@@ -12,7 +12,7 @@ from binascii import crc32
 
 import msgspec
 
-from contentmodel.engine.json import write
+from contentmodel.json import write
 
 _PRELUDE = struct.Struct(">III")
 _CHECKSUM = struct.Struct(">I")

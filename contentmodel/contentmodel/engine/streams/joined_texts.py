@@ -12,7 +12,6 @@ from typing import Any
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline import foreign
 from contentmodel.engine.pipeline.foreign import with_citations_of_texts
 from contentmodel.engine.pipeline.steps import is_alone, needs_alone
@@ -20,6 +19,7 @@ from contentmodel.engine.streams.block_encoder import AmendingEncoder
 from contentmodel.engine.streams.encoder import Place
 from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.engine.table.unions import Union
+from contentmodel.json import JsonObject
 from contentmodel.message import ChatMessage, contents_of
 
 EMPTY_LINE = "\n\n"

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
-from contentmodel.engine.json import Json, JsonArray, JsonObject, write
+from contentmodel.json import Json, JsonArray, JsonObject, write
 
 
 def merge_into(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.hosted import McpServerToolCallContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
-from contentmodel.engine.json import JsonObject, object_or_text, write
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, loss_of
 from contentmodel.engine.pipeline.answers import end_for, finish_for_calls, finish_for_refusal, is_refusal
-from contentmodel.engine.streams.framing import StreamFormat
 from contentmodel.engine.table.codecs import INVALID_JSON
 from contentmodel.events import GROWING_FIELDS, ArgumentsDelta, grown
+from contentmodel.framing import StreamFormat
+from contentmodel.json import JsonObject, object_or_text, write
+from contentmodel.losses import Loss, loss_of
 from contentmodel.message import FinishReason
 
 if TYPE_CHECKING:

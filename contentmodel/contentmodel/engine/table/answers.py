@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.derived import derives
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, whole_number
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec, Place
 from contentmodel.engine.table.fields import Group
-from contentmodel.engine.table.hints import FORM
 from contentmodel.engine.table.nested import Record
 from contentmodel.errors import UnknownApiError
 from contentmodel.failures import STATUSES, error_kind, is_too_long, kind_of_status
+from contentmodel.hints import FORM
+from contentmodel.json import Json, JsonObject, whole_number
 from contentmodel.message import FinishReason, Origin
 from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.times import date_of, seconds_of
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
@@ -409,27 +408,3 @@ def with_date(payload: JsonObject, key: str, response: ChatResponse, context: En
     context.report_loss(response, "created", lost, form="as a date in text")
     rest = {name: value for name, value in payload.items() if name != key}
     return rest if date is None else {**rest, key: date}
-
-
-@derives
-def seconds_of(created: Any) -> float | int | None:
-    """Return a time as seconds since 1970; None if it is invalid or infinite."""
-    if isinstance(created, int | float) and not isinstance(created, bool):
-        return created if isinstance(created, int) or isfinite(created) else None
-    try:
-        date = datetime.fromisoformat(created)
-    except (TypeError, ValueError):
-        return None
-    seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp()
-    return int(seconds) if seconds.is_integer() else seconds
-
-
-@derives
-def date_of(created: Any) -> str | None:
-    """Return a time as a date in text; None if it is invalid."""
-    if created.__class__ is str:
-        return None if seconds_of(created) is None else created
-    try:
-        return datetime.fromtimestamp(created, UTC).isoformat().replace("+00:00", "Z")
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None

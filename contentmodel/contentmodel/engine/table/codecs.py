@@ -7,19 +7,20 @@ that the codec holds, `encode(decode(v)) == v`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, islice
 from math import isfinite
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from contentmodel import reasons
 from contentmodel.content.base import Protected
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, object_or_text, write
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
-from contentmodel.engine.losses.reasons import Reason
-from contentmodel.engine.table.hints import MINTED
 from contentmodel.engine.table.introspect import classes_in, options_of
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.hints import MINTED
+from contentmodel.json import Json, JsonArray, JsonObject, object_or_text, write
+from contentmodel.reasons import Reason
 
 T = TypeVar("T")
 
@@ -118,6 +119,12 @@ class Codec(Generic[T]):
         Return None if it reads the whole value.
         """
         return None
+
+    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
+        """Return the list that `encode` wrote, with the entries that `left` returned in their places."""
+        written = iter(wire if wire.__class__ is list else ())
+        places = [[entry] if entry != {} else [*islice(written, 1)] for entry in left]
+        return [*chain.from_iterable(places), *written]
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         """Return the wire value for a field of `owner`; None to omit the field."""

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from contentmodel.engine.table.hints import ABSENT, escaped
 from contentmodel.engine.table.introspect import fields_of, struct_in
 from contentmodel.engine.table.respelling import respell
 from contentmodel.engine.table.tree import CONTENTS
+from contentmodel.hints import ABSENT, escaped
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.json import JsonObject
     from contentmodel.engine.table.rows import Row
+    from contentmodel.json import JsonObject
     from contentmodel.message import Origin
 
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.outcomes import ErrorContent, ReferenceContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import as_texts
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
-from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import attribute_of
 from contentmodel.engine.table.tree import CONTENTS, Column
+from contentmodel.hints import COLUMN
+from contentmodel.json import Json, JsonObject, container_of, dotted_key, path_keys, put_at, wire_at, wire_path
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent

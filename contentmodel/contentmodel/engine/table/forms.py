@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Final, TypeAlias
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import Json, JsonArray, JsonObject, dotted_key, path_keys, wire_at
+from contentmodel.json import Json, JsonArray, JsonObject, dotted_key, path_keys, wire_at
 
 NOTHING: Final[Any] = type("Nothing", (), {"__repr__": lambda self: "NOTHING"})()
 """The value of a field that an object does not have."""

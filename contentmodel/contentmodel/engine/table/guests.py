@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
+from contentmodel import reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import (
+from contentmodel.engine.losses.inner import Other
+from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, respelled, same
+from contentmodel.engine.table.nested import Blocks
+from contentmodel.engine.table.respelling import KEYS
+from contentmodel.engine.table.unions import Union
+from contentmodel.errors import DecodeError, UnknownApiError
+from contentmodel.hints import GUEST, MINTED, REPEATED, Hint, escaped, wire_fields
+from contentmodel.json import (
     Json,
     JsonArray,
     JsonObject,
@@ -29,16 +38,7 @@ from contentmodel.engine.json import (
     wire_at,
     wire_path,
 )
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.inner import Other
-from contentmodel.engine.losses.loss import RESIDUE
-from contentmodel.engine.table.forms import MISFIT, NOTHING, Form, merged, remainder, respelled, same
-from contentmodel.engine.table.hints import GUEST, MINTED, REPEATED, Hint, escaped, wire_fields
-from contentmodel.engine.table.nested import Blocks
-from contentmodel.engine.table.respelling import KEYS
-from contentmodel.engine.table.unions import Union
-from contentmodel.errors import DecodeError, UnknownApiError
+from contentmodel.losses import RESIDUE
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 
@@ -147,6 +147,11 @@ class Values:
         is_made: Callable[[JsonObject, str | None], bool] = lambda residue, issuer: True,
     ) -> None:
         self._api, self._types, self._paths, self._is_made = api, types, paths, is_made
+
+    def describe(self) -> JsonObject:
+        """Return the values as data: the types of the contents, and the paths of each value."""
+        paths = {name: list(places) for name, places in self._paths.items()}
+        return {"types": [kind.__name__ for kind in self._types], "paths": paths}
 
     def read(self, content: AIContent) -> JsonObject:
         """Return the values that are kept with a content, by their names in the item."""
@@ -440,7 +445,7 @@ class Guest(Provider):
         calls: dict[Any, JsonObject],
         context: EncodeContext,
     ) -> bool:
-        """Add the fields of a part that its block does not have. Return False if a result needs those of its call."""
+        """Add the fields of a part that its block does not have. Return False if it needs an id or its call."""
         part, own = whole[key] if key else whole, (content.extra or {}).get(context.api)
         if own is not None:
             part.update(merged(part, wire_fields(own)))
@@ -454,6 +459,8 @@ class Guest(Provider):
             form.add(whole, key)
         if content.call_id is not None:
             part.setdefault(self.parts.call_id, content.call_id)
+        elif self.parts.call_id not in part:
+            return False
         if isinstance(content, ToolCallContent):
             calls[content.call_id] = part
         return True

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.caching import CachePoint
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
-from contentmodel.engine.json import Json, JsonArray, JsonObject
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.pipeline.foreign import leave_empty
 from contentmodel.engine.table.codecs import Bind, Codec, Place, spread
-from contentmodel.engine.table.hints import FORM
+from contentmodel.hints import FORM
+from contentmodel.json import Json, JsonArray, JsonObject
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
@@ -425,7 +425,8 @@ class TextField(Codec[list[AIContent]]):
 class TextParts(Codec[str]):
     """A text that is a list of parts with only a text. `constants` are the other fields of a part.
 
-    Several parts are joined: a row with them has the option `as_sent`.
+    Several parts are joined: a row with them has the option `as_sent`. Entries of another form stay in the residue, at
+    their places.
     """
 
     classes = (list,)
@@ -436,13 +437,18 @@ class TextParts(Codec[str]):
         self._constants, self.mandatory = constants, mandatory
 
     def holds(self, value: object) -> bool:
+        return isinstance(value, list) and any(map(self.is_part, value))
+
+    def holds_all(self, value: object) -> bool:
+        """Return whether a value is a list whose entries are all parts with only a text, and has one."""
         return isinstance(value, list) and bool(value) and all(map(self.is_part, value))
 
     def is_part(self, value: object) -> bool:
-        """Return whether a value is a part with only a text."""
+        """Return whether a value is a part with only a text. Other fields may be null."""
         if not isinstance(value, dict) or value.get("text").__class__ is not str:
             return False
-        return value == {**self._constants, "text": value["text"]}
+        part = {**self._constants, "text": value["text"]}
+        return value == part or {name: item for name, item in value.items() if item is not None} == part
 
     def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> str:
         return self.text_of(value)
@@ -450,6 +456,15 @@ class TextParts(Codec[str]):
     def text_of(self, parts: JsonArray) -> str:
         """Return the joined texts of the parts that have only a text."""
         return "".join(part["text"] for part in parts if self.is_part(part))
+
+    def left(self, wire: Json) -> JsonArray | None:
+        if self.holds_all(wire):
+            return None
+        return [{} if self.is_part(part) else part for part in wire]
+
+    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
+        # Without a text, the list was not held: an empty object is an entry of it.
+        return left if wire is None else super().woven(left, wire)
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> JsonArray:
         return [{**self._constants, "text": value}]

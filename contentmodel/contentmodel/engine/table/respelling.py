@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject, camel_name, path_keys, put_at, wire_at
 from contentmodel.engine.table.codecs import AnyCodec
-from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.tree import Column, Nested, Plain
+from contentmodel.hints import Hint
+from contentmodel.json import Json, JsonObject, camel_name, path_keys, put_at, wire_at
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext

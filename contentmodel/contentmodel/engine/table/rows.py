@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, dotted_key, path_keys, wire_at, wire_path
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.records import RECORDS
 from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
 from contentmodel.engine.table.compile import Decode, Encode, Functions, generated, plain
@@ -33,11 +32,12 @@ from contentmodel.engine.table.fields import (
     Rest,
     Silent,
 )
-from contentmodel.engine.table.hints import wire_fields
 from contentmodel.engine.table.introspect import attribute_of, fields_of, get_attribute, unmapped_attributes
 from contentmodel.engine.table.nested import Blocks
 from contentmodel.engine.table.respelling import decode_respelled, is_respelled
 from contentmodel.engine.table.tree import Column, Nested, Plain
+from contentmodel.hints import wire_fields
+from contentmodel.json import Json, JsonObject, dotted_key, path_keys, snake_name, wire_at, wire_path
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolCallContent, ToolResultContent
@@ -421,6 +421,19 @@ class Row:
     def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
         yield from self.root.codecs()
+
+    @cached_property
+    def restricted(self) -> list[tuple[str, str, str, AnyCodec]]:
+        """The fields that take certain JSON classes or values alone.
+
+        Each has its path in the wire object, the first key of the path, the same in snake case, and its codec.
+        """
+        found = [(path, path_keys(path)[0], codec) for path, codec in self.codecs()]
+        return [
+            (path, key, snake_name(key), codec)
+            for path, key, codec in found
+            if codec.classes or codec.known_values is not None or codec.tagged is not None
+        ]
 
     def leaf_at(self, path: str) -> Plain | None:
         """Return the field at a JSON path of the wire object; None if there is none."""

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, container_of, wire_at, wire_path
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
-from contentmodel.engine.table.hints import FAILURE
+from contentmodel.hints import FAILURE
+from contentmodel.json import Json, JsonObject, container_of, wire_at, wire_path
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolResultContent

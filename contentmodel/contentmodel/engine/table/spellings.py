@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from contentmodel import reasons
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonObject, write
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Bind, Codec
+from contentmodel.json import Json, JsonObject, without_nulls, write
 
 T = TypeVar("T")
 
@@ -107,7 +107,10 @@ class FixedName(Codec[str]):
 
 
 class OnlyItem(Codec[str]):
-    """A list of exactly one text, or of one object that has only the text `key`. Other lists stay in the residue."""
+    """A list of exactly one text, or of one object that has only the text `key`. Other lists stay in the residue.
+
+    Other fields of the object may be null: a row with such a field has the option `as_sent`.
+    """
 
     classes = (list,)
     identity = False
@@ -119,7 +122,7 @@ class OnlyItem(Codec[str]):
     def holds(self, value: Any) -> bool:
         if value.__class__ is not list or len(value) != 1:
             return False
-        if self._key is not None and (value[0].__class__ is not dict or value[0].keys() != {self._key}):
+        if self._key is not None and (value[0].__class__ is not dict or without_nulls(value[0]).keys() != {self._key}):
             return False
         return self._text(value).__class__ is str
 

@@ -14,7 +14,6 @@ import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec, EnumString
 from contentmodel.engine.table.fields import Field
@@ -24,6 +23,7 @@ from contentmodel.engine.table.rows import PairRow, Row, Spec
 from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.unions import Union
 from contentmodel.errors import Fault
+from contentmodel.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 
 
 def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
@@ -103,7 +103,7 @@ class Table:
         self.kept[name] = fields
 
     def describe(self) -> JsonObject:
-        """Return the tables as data: every row with its fields, the known values, the kept fields."""
+        """Return the tables as data: every row with its fields, the known values, the kept fields and values."""
         return {
             "api": self.api,
             "pairs": [pair.describe() for pair in self.pairs],
@@ -112,6 +112,7 @@ class Table:
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},
             **({"guests": [guest.describe() for guest in self.guests]} if self.guests else {}),
+            **({"of_items": {api: kept.describe() for api, kept in self.of_items.items()}} if self.of_items else {}),
         }
 
 
@@ -127,19 +128,22 @@ def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is
     `is_own` is true if the model is the provider's own. Enum values and blocks that hosts may extend are checked only
     then.
     """
-    places = list(context.paths(payload).places())
+    paths = context.paths(payload)
+    places = list(paths.places())
     for place in places if is_own else ():
         yield from _without_form(payload, place)
-    wires: dict[tuple[str, Any], object] = {}
+    wires: dict[tuple[str, Any], Any] = {}
     for place in places:
         wires.setdefault((place.path, place.row), place.wire)
     for (path, row), decoded in wires.items():
-        wire = value_at(payload, path)
+        wire = decoded if paths.are_plain else value_at(payload, path)
         if wire is not decoded and getattr(row, "api", context.api) != context.api:
             # The part spells the block of a provider. Its form has checked the values.
             continue
         # Some objects are found without a row. The rows of other objects cover their fields.
-        for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
+        for name, key, other_key, codec in row.restricted if wire.__class__ is dict and isinstance(row, Row) else ():
+            if key not in wire and other_key not in wire:
+                continue
             value = wire_at(wire, name)
             message = None if value is None else _misfit(value, codec, is_own)
             if message is not None and not accepts(name, value, codec):

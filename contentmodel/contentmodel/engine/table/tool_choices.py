@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import object_of, objects_of, put_at, wire_at, without_nulls
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec
-from contentmodel.engine.table.hints import Hint
+from contentmodel.hints import Hint
+from contentmodel.json import object_of, objects_of, put_at, wire_at, without_nulls
 from contentmodel.request import CustomTool, HostedTool, ToolChoice
 
 RAW = Hint[str | dict[str, Any]](None, "raw", "the tool choice of the payload, if it has an unusual spelling")

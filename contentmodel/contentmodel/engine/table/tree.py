@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
 from operator import eq
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonArray, JsonObject, path_keys
 from contentmodel.engine.table.codecs import AnyCodec, Codec
-from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import get_attribute
+from contentmodel.hints import COLUMN
+from contentmodel.json import JsonObject, path_keys
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -284,7 +283,7 @@ class Nested:
                 if inner.__class__ is dict:
                     child.merge(value, inner)
             elif isinstance(child, Plain) and value.__class__ is list and _leaves_entries(child.codec):
-                wire[key] = _woven(value, wire.get(key))
+                wire[key] = child.codec.woven(value, wire.get(key))
             elif key not in wire:
                 wire[key] = value
 
@@ -371,13 +370,6 @@ def _leaves_entries(codec: AnyCodec) -> bool:
 def _whole_source(codec: AnyCodec, name: str, code: Code) -> str:
     """Return an expression for the number of fields that a codec reads as a whole: 1, or 0 if it leaves entries."""
     return f"({code.name('left', codec.left)}({name}) is None)" if _leaves_entries(codec) else "1"
-
-
-def _woven(left: JsonArray, read: object) -> JsonArray:
-    """Return a list with the entries that a codec left in their places, among those that it wrote."""
-    written = iter(read if read.__class__ is list else ())
-    places = [[entry] if entry != {} else [*islice(written, 1)] for entry in left]
-    return [*chain.from_iterable(places), *written]
 
 
 def missing_source(path: str, code: Code, pad: str) -> list[str]:

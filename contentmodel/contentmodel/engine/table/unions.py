@@ -9,15 +9,15 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from contentmodel import reasons
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, path_keys
-from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
 from contentmodel.engine.table.compile import Decode, Encode
-from contentmodel.engine.table.hints import ROW, HasExtra, without_tag
 from contentmodel.engine.table.rows import Row
+from contentmodel.hints import ROW, HasExtra, without_tag
+from contentmodel.json import Json, JsonArray, JsonObject, path_keys
 
 DecodeList: TypeAlias = Callable[[JsonArray, DecodeContext], list[Any]]
 EncodeList: TypeAlias = Callable[[list[Any], EncodeContext], JsonArray]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from contentmodel.engine.json import JsonObject
+from contentmodel.json import JsonObject
 
 API = "ag-ui"
 

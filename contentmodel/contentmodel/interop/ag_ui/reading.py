@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from contentmodel.adapter import JsonText, Payload, adapter, as_json
-from contentmodel.engine.json import JsonArray, JsonObject, kind_of, parse
-from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ENDED
+from contentmodel.framing import AnyFraming
 from contentmodel.interop.ag_ui.events import (
     API,
     CALL,
@@ -23,6 +22,7 @@ from contentmodel.interop.ag_ui.events import (
     with_fields,
 )
 from contentmodel.interop.json_patch import PatchError, patched
+from contentmodel.json import JsonArray, JsonObject, kind_of, parse
 
 
 def read_run(events: JsonText | Iterable[Payload]) -> JsonObject:

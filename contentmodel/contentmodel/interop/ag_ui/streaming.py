@@ -11,7 +11,6 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import Json, JsonObject
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
 from contentmodel.interop.ag_ui.events import API, CALL, REASONING, TEXT
 from contentmodel.interop.front_ends import (
@@ -23,6 +22,7 @@ from contentmodel.interop.front_ends import (
     is_of_hosted_tool,
     message_of,
 )
+from contentmodel.json import Json, JsonObject
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contentmodel.engine.json import JsonArray, JsonObject
 from contentmodel.errors import DecodeError
 from contentmodel.interop.ag_ui.events import CALL, INPUT, REASONING, TEXT
 from contentmodel.interop.ag_ui.reading import read_run
+from contentmodel.json import JsonArray, JsonObject
 
 
 def write_run(run: JsonObject | JsonArray) -> list[JsonObject]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from contentmodel.adapter import JsonText, Payload, as_json
-from contentmodel.engine.json import JsonArray, JsonObject, kind_of, parse
-from contentmodel.engine.streams.framing import AnyFraming
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.framing import AnyFraming
+from contentmodel.json import JsonArray, JsonObject, kind_of, parse
 from contentmodel.partial import PartialJsonReader
 
 API = "vercel-ui-messages"

@@ -20,7 +20,6 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.engine.json import JsonObject
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError
 from contentmodel.interop.front_ends import (
     STOPPED,
@@ -34,6 +33,7 @@ from contentmodel.interop.front_ends import (
     message_of,
     output_of,
 )
+from contentmodel.json import JsonObject
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 

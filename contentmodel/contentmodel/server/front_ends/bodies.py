@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import msgspec
 
 from contentmodel.content.base import AIContent
-from contentmodel.engine.json import write
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.json import write
 from contentmodel.server.request_models import MOST_FAULTS
 from contentmodel.server.sent import ANSWERS, HERE, Rules, content_of, fault_of, is_id
 

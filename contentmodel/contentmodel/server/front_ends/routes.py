@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from contentmodel.engine.json import write
-from contentmodel.engine.streams.framing import write_sse
+from contentmodel.framing import write_sse
 from contentmodel.history import START, NotFoundError, Turn
 from contentmodel.interop import vercel_ui
 from contentmodel.interop.ag_ui import RunWriter
 from contentmodel.interop.front_ends import BlockWriter
+from contentmodel.json import write
 from contentmodel.message import contents_of
 from contentmodel.server import request_models
 from contentmodel.server.front_ends.bodies import FrontEndRequest, chat_of, run_of

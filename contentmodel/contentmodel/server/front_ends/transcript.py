@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from contentmodel.adapter import adapter
 from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.engine.json import Json
 from contentmodel.history import StoredTurn
+from contentmodel.json import Json
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel.request import ChatRequest
 from contentmodel.server.sent import ANSWERS

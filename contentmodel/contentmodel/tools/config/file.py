@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from contentmodel.engine.json import plain
 from contentmodel.errors import DecodeError
+from contentmodel.json import plain
 from contentmodel.request import FunctionTool
 from contentmodel.tools.config.executors import Executor
 from contentmodel.tools.config.faults import ToolContextError, ToolFileError, ToolFileFault

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.extras import needs_extra
+from contentmodel.json import parse, write
 from contentmodel.tools.config.faults import ExecutorError
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.http import MAX_BYTES, Answer, Endpoint, failure

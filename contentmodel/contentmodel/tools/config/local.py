@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from contentmodel.engine.json import write
 from contentmodel.errors import Fault
+from contentmodel.json import write
 from contentmodel.tools.arguments import Arguments, VisibleArguments, arguments_of
 from contentmodel.tools.config.executors import Executor
 from contentmodel.tools.config.format import Function, Operation

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from contentmodel import reasons
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import kind_of, parse
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, LossError, loss_of
 from contentmodel.errors import DecodeError
+from contentmodel.json import kind_of, parse
+from contentmodel.losses import Loss, LossError, loss_of
 from contentmodel.message import ChatMessage
 from contentmodel.tools.config.executors import Executor, taken_by
 from contentmodel.tools.config.faults import ExecutorError, MessageStoreError

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from contentmodel.engine.json import kind_of, write
 from contentmodel.errors import Fault
+from contentmodel.json import kind_of, write
 from contentmodel.tools.config.faults import ExecutorError
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.http import MAX_BYTES, Endpoint, contents_of_answer

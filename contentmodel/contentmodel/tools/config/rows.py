@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from contentmodel import reasons
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import JsonContent, TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.json import parse, write
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, loss_of
 from contentmodel.errors import DecodeError
+from contentmodel.json import parse, write
+from contentmodel.losses import Loss, loss_of
 from contentmodel.message import ChatMessage
 from contentmodel.tools.config.faults import MessageStoreError
 from contentmodel.tools.config.format import LOAD

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from contentmodel.engine.json import child_path, kind_of, parse, plain
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.json import child_path, kind_of, parse, plain
 from contentmodel.tools.config.format import KINDS, Api, Function, tool_file_schema
 from contentmodel.tools.faults import shown
 

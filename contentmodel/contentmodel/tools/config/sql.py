@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.display import count_of
-from contentmodel.engine.json import write
 from contentmodel.errors import Fault
 from contentmodel.extras import needs_extra
+from contentmodel.json import write
 from contentmodel.tools.background import TimedOut, run_within
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.config.format import Operation

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 from urllib.parse import quote, unquote
 
+from contentmodel import reasons
+from contentmodel.authoring import EncodeContext
 from contentmodel.content.base import AIContent
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
 from contentmodel.content.text import JsonContent, TextContent
-from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.json import DUMPERS, plain, set_fields
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.table.hints import Hint, escaped, wire_fields
+from contentmodel.encoded import Encoded
+from contentmodel.hints import Hint, escaped, wire_fields
+from contentmodel.json import DUMPERS, plain, set_fields
+from contentmodel.losses import Loss
 
 API = "mcp"
 DUMPERS["mcp_types"] = set_fields

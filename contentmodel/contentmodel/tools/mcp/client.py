@@ -12,8 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from urllib.parse import urlsplit
 
-from contentmodel.engine.table.hints import escaped
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.hints import escaped
 from contentmodel.request import FunctionTool
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import InvalidArguments

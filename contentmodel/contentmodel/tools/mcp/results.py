@@ -17,18 +17,18 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
+from contentmodel import reasons
+from contentmodel.authoring import EncodeContext
 from contentmodel.content.base import AIContent
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.table.hints import Hint
+from contentmodel.encoded import Encoded
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.hints import Hint
+from contentmodel.losses import Loss
 from contentmodel.tools.mcp.blocks import (
     API,
     LINK,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.tools import FunctionCallContent
-from contentmodel.engine.table.hints import wire_fields
+from contentmodel.hints import wire_fields
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.foreign import ForeignTool
 from contentmodel.tools.input import is_slow, validate_input

@@ -124,10 +124,14 @@ class ShellOutputs(extensions_ai.Value):
         return super().encode(COMMANDS.join(value, context), context, owner)
 
     def _commands(self, value: Any) -> list[Any]:
-        """Return the objects of a list with commands; an empty list for any other value."""
+        """Return the entries of a list with commands; an empty list for any other value."""
         if self._form(value) != "list":
             return []
-        return value if any(item.get("type") == "shell_command_output" for item in value) else []
+        return (
+            value
+            if any(item.__class__ is dict and item.get("type") == "shell_command_output" for item in value)
+            else []
+        )
 
 
 class Items(Blocks[AIContent]):

@@ -20,31 +20,31 @@ import msgspec
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
+from contentmodel.encoded import Encoded
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import Json, JsonArray, JsonObject, value_at, write
-from contentmodel.engine.lanes.late import Late, is_due
-from contentmodel.engine.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
-from contentmodel.engine.lanes.template import Outcome, Passing, template_of
-from contentmodel.engine.lanes.values import ID, NAME, Kind
-from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.model_paths import ModelPaths
 from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.json import Json, JsonArray, JsonObject, value_at, write
+from contentmodel.lanes.late import Late, is_due
+from contentmodel.lanes.passing import cites_pages, found_in, items_of, leaves, path_of, replaced
+from contentmodel.lanes.template import Outcome, Passing, template_of
+from contentmodel.lanes.values import ID, NAME, Kind
+from contentmodel.losses import Loss
 from contentmodel.message import contents_of
 from contentmodel.request import ChatRequest, FunctionTool
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter
-    from contentmodel.engine.pipeline.names import Renames
+    from contentmodel.renames import Renames
 
 
 class TurnTemplate(NamedTuple):
     """The template of a turn. It returns the wire messages, the ids of the calls, and the names of their tools."""
 
-    length: int
     fill: Callable[[Json], Json]
     losses: tuple[Loss, ...]
     """With paths that begin at the list of the messages of the turn."""
+    counts: Mapping[str, int]
 
 
 class Fit(NamedTuple):
@@ -100,6 +100,8 @@ class Turns:
     """The number of turns to leave out from which this way is shorter."""
     MOST = 64
     """The largest number of templates."""
+    FAILURES = 3
+    """The turns of one outline without a template after which none is made for it."""
     AT_ONCE = 16
     """The largest number of turns that one request is searched for."""
     MOST_HEADS = 64
@@ -119,6 +121,8 @@ class Turns:
         """The roles of the first messages of turns."""
         self._right: dict[bytes, set[Use]] = {}
         """The uses of templates that made what the model's way made, by the heads of requests."""
+        self._failures: Counter[object] = Counter()
+        """The turns without a template, by the outlines of their messages."""
         self._others = 0
         """The number of requests with turns that no template takes."""
 
@@ -185,7 +189,7 @@ class Turns:
             self._right.clear()
         self._right[head] = right
         whole = {**encoded.payload, self._to: made}
-        return SplicedRequest(whole, encoded, left_out, self, lambda: self._convert(wire))
+        return SplicedRequest(whole, encoded, fits, left_out, self, lambda: self._convert(wire))
 
     def _left_out(self, messages: JsonArray, fits: Sequence[Fit], right: set[Use]) -> list[Fit]:
         """Return the turns to leave out: those after another turn and before an answer.
@@ -246,16 +250,21 @@ class Turns:
         for start, end in found.turns:
             if not left or sum(map(len, self._templates.values())) >= self.MOST:
                 break
-            if not self.fits(found.messages[start:end]):
-                left -= 1
-                self._add(found, start, end)
+            messages = found.messages[start:end]
+            outlines = (*map(outline_of, messages),)
+            if self._failures[outlines] >= self.FAILURES or self.fits(messages):
+                continue
+            left -= 1
+            template = self._template_of(messages, found.kinds_of(start, end), found)
+            if template is not None:
+                self._add(outlines, template, role_of(messages[0]))
+            elif len(self._failures) < self.MOST:
+                self._failures[outlines] += 1
 
-    def _add(self, found: Found, start: int, end: int) -> None:
-        kinds = found.kinds_of(start, end)
+    def _template_of(self, messages: JsonArray, kinds: Mapping[str, Kind], found: Found) -> TurnTemplate | None:
         if ID not in kinds.values():
             # The ids are made of the places of the calls.
-            return
-        messages = found.messages[start:end]
+            return None
         passing = Passing([*leaves(messages, kinds)])
         before, after = (replaced(messages, passing.others(salt)) for salt in ("before", "after"))
 
@@ -265,14 +274,18 @@ class Turns:
         try:
             template = template_of(messages, kinds, convert(messages), convert, frozenset(outlined(messages)))
         except (_Dependent, ContentModelError):
-            template = None
-        if template is not None and template.fill(messages)[0]:
-            made = TurnTemplate(len(messages), template.fill, template.losses)
-            outlines = [self._outlines.setdefault(outline_of(one), len(self._outlines)) for one in messages]
-            self._templates.setdefault((*outlines,), []).append(made)
-            lengths = self._lengths.get(outlines[0], ())
-            self._lengths[outlines[0]] = sorted({*lengths, len(messages)}, reverse=True)
-            self._starts.add(role_of(messages[0]))
+            return None
+        if template is None or not template.fill(messages)[0]:
+            return None
+        return TurnTemplate(template.fill, template.losses, template.counts)
+
+    def _add(self, outlines: Sequence[object], template: TurnTemplate, start: object) -> None:
+        """Add a template of turns whose messages have these outlines. The first message has the role `start`."""
+        numbers = [self._outlines.setdefault(one, len(self._outlines)) for one in outlines]
+        self._templates.setdefault((*numbers,), []).append(template)
+        lengths = self._lengths.get(numbers[0], ())
+        self._lengths[numbers[0]] = sorted({*lengths, len(outlines)}, reverse=True)
+        self._starts.add(start)
 
     def _inserted(
         self, turn: JsonArray, before: JsonArray, after: JsonArray, found: Found, kinds: Mapping[str, Kind]
@@ -292,8 +305,11 @@ class Turns:
         losses = _inside(whole.losses, without.losses, self._at, at, len(turn))
         known = {call.call_id for call in _calls_of(without.value)}
         own = [call for call in _calls_of(whole.value) if call.call_id not in known]
+        if any(call.call_id in whole.maps.ids for call in own) or whole.created != without.created:
+            # What else depends on the turn: the maps of the request, and its time.
+            raise _Dependent
         made = [new[start : start + more], [call.call_id for call in own], [call.name for call in own]]
-        return Outcome(made, losses, None)
+        return Outcome(made, losses, None, whole.count_losses() - without.count_losses())
 
 
 def _are_apart(turns: Sequence[Fit], rest: Any, maps: Renames) -> bool:
@@ -432,15 +448,62 @@ def _is_usual(content: Any) -> bool:
 class SplicedRequest(Late):
     """The result of a conversion without some turns, which were put back."""
 
-    __slots__ = ("_at", "_left_out", "_rest")
+    __slots__ = ("_at", "_fits", "_left_out", "_rest")
 
     def __init__(
-        self, payload: Json, rest: Encoded, left_out: Sequence[Fit], turns: Turns, by_model: Callable[[], Encoded]
+        self,
+        payload: Json,
+        rest: Encoded,
+        fits: Sequence[Fit],
+        left_out: Sequence[Fit],
+        turns: Turns,
+        by_model: Callable[[], Encoded],
     ) -> None:
-        """Create the result. `rest` is the conversion without these turns; `by_model` converts the whole request."""
+        """Create the result.
+
+        `rest` is the conversion without the turns `left_out`, which are some of `fits`. `by_model` converts the whole
+        request.
+        """
         super().__init__(payload, turns.reader, turns.writer, by_model)
-        self._rest, self._left_out, self._at = rest, left_out, turns.reader.messages_field
+        self._rest, self._fits, self._left_out, self._at = rest, fits, left_out, turns.reader.messages_field
         self._losses = None
+
+    @property
+    def model(self) -> str | None:
+        """The model that the source names."""
+        return self._rest.model
+
+    @property
+    def created(self) -> float | int | str | None:
+        """The time of the last message of the source that has one. A turn with a time has no template."""
+        return self._rest.created
+
+    @property
+    def maps(self) -> Renames:
+        """The replaced ids and tool names: those of the rest, and the ids of the calls that were left out."""
+        maps = self._rest.maps
+        used = dict.fromkeys(maps.used)
+        following: dict[str, list[str]] = {}
+        last = ""
+        left_out = {fit.start for fit in self._left_out}
+        for fit in self._fits:
+            if fit.start in left_out:
+                # An answer to a turn follows it at once.
+                following[last] = fit.ids
+            last = fit.ids[-1]
+        if not used.keys() & following.keys():
+            # The calls are of the target's API.
+            return maps
+        ids: list[str] = []
+        for call_id in used:
+            ids.append(call_id)
+            while ids[-1] in following:
+                ids += following[ids[-1]]
+        return msgspec.structs.replace(maps, used=(*ids,))
+
+    def count_losses(self) -> Counter[str]:
+        """Return the number of lost values by code."""
+        return sum((Counter(fit.template.counts) for fit in self._left_out), self._rest.count_losses())
 
     @property
     def may_lose(self) -> bool:

@@ -15,9 +15,9 @@ import msgspec
 
 from contentmodel.content.text import measure
 from contentmodel.derived import Derivation, derivations
-from contentmodel.engine.json import Json, write
-from contentmodel.engine.lanes.passing import Leaf, items_of, kind_at, leaves, replaced
-from contentmodel.engine.lanes.values import (
+from contentmodel.json import Json, write
+from contentmodel.lanes.passing import Leaf, items_of, kind_at, leaves, replaced
+from contentmodel.lanes.values import (
     ARGUMENTS,
     CONSTANT,
     DATE,
@@ -37,15 +37,20 @@ from contentmodel.engine.lanes.values import (
     Kind,
     read_arguments,
 )
-from contentmodel.engine.losses.loss import Loss
+from contentmodel.losses import Loss
 
 
 class Outcome(NamedTuple):
-    """The payload, the losses and the status that the model's way makes of a payload."""
+    """The payload, the losses and the status that the model's way makes of a payload, and its losses by code.
+
+    `facts` are the model of an answer, and the path of its time: see `Lane.outcome`.
+    """
 
     payload: Json
     losses: tuple[Loss, ...]
     status: int | None
+    counts: Mapping[str, int] = {}
+    facts: tuple[str | None, str] | None = None
 
 
 class Template(msgspec.Struct, frozen=True, eq=False):
@@ -57,6 +62,8 @@ class Template(msgspec.Struct, frozen=True, eq=False):
     fill: Callable[[Json], Json]
     losses: tuple[Loss, ...]
     status: int | None
+    counts: Mapping[str, int]
+    facts: tuple[str | None, str] | None
 
 
 _SHORT = 40
@@ -90,7 +97,7 @@ def template_of(
         output = code.output(made.payload, first, record)
     except Unusual:
         return None
-    template = Template(code.compiled(wire, kinds, output, known), made.losses, made.status)
+    template = Template(code.compiled(wire, kinds, output, known), *made[1:])
     for payload, expected in ((wire, outcome), (changed, made), (others, convert(others))):
         filled = template.fill(payload)
         if filled is None or write(filled) != write(expected.payload) or expected[1:] != made[1:]:

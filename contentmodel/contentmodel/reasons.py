@@ -17,7 +17,7 @@ from typing import get_args
 
 import msgspec
 
-from contentmodel.engine.json import JsonObject
+from contentmodel.json import JsonObject
 from contentmodel.literals import LossKind
 
 KINDS: tuple[LossKind, ...] = get_args(LossKind)

@@ -13,8 +13,10 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import Json, child_path, value_at
-from contentmodel.engine.lanes.values import (
+from contentmodel.engine.losses.model_paths import ModelPaths
+from contentmodel.engine.losses.provenance import WirePaths
+from contentmodel.json import Json, child_path, value_at
+from contentmodel.lanes.values import (
     ARGUMENTS,
     CONSTANT,
     ENDS,
@@ -33,11 +35,9 @@ from contentmodel.engine.lanes.values import (
     Kind,
     kind_of_other,
 )
-from contentmodel.engine.losses.loss import PendingLoss
-from contentmodel.engine.losses.model_paths import ModelPaths
-from contentmodel.engine.losses.provenance import WirePaths
-from contentmodel.engine.losses.reasons import NO_FIELD
+from contentmodel.losses import PendingLoss
 from contentmodel.message import contents_of
+from contentmodel.reasons import NO_FIELD
 from contentmodel.response import ChatResponse
 from contentmodel.usage import COUNTERS, Usage
 

@@ -1,12 +1,12 @@
-"""What the lanes share: when a template is made, and the base class of results."""
+"""The rule for when a template is made, and the base class of the results of lanes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import Json
-from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.encoded import Encoded
+from contentmodel.json import Json
 
 if TYPE_CHECKING:
     from contentmodel.engine.adapting import TableAdapter

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeAlias
 
-from contentmodel.engine.json import Json, JsonArray, parse, write
 from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.json import Json, JsonArray, parse, write
 
 PROBED = 200
 """The number of lines that are read to detect the format of a document."""

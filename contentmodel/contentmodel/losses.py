@@ -8,11 +8,11 @@ from functools import lru_cache
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject
-from contentmodel.engine.losses.reasons import UNLISTED, Reason
-from contentmodel.engine.table.hints import AROUND, INSIDE, wire_key
 from contentmodel.errors import ContentModelError
+from contentmodel.hints import AROUND, INSIDE, wire_key
+from contentmodel.json import Json, JsonObject
 from contentmodel.literals import LossFamily, LossKind
+from contentmodel.reasons import UNLISTED, Reason
 
 
 class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -237,7 +237,7 @@ _TAGS = frozenset(
 
 
 def texts_in(value: Json) -> Iterator[str]:
-    """Yield the texts that are not blank in fields that hold content, at any depth."""
+    """Yield the texts that are not blank, at any depth: in fields that hold content, and among objects of a list."""
     pending: list[tuple[Json, bool]] = [(value, False)]
     while pending:
         inner, is_held = pending.pop()
@@ -247,7 +247,8 @@ def texts_in(value: Json) -> Iterator[str]:
                 if not is_tag or item.__class__ in (dict, list):
                     pending.append((item, is_held or key in _HOLDERS or key.endswith(("_text", "Text"))))
         elif inner.__class__ is list:
-            pending.extend((item, is_held) for item in inner)
+            has_objects = any(item.__class__ is dict for item in inner)
+            pending.extend((item, is_held or (has_objects and item.__class__ is not dict)) for item in inner)
         elif is_held and inner.__class__ is str and inner.strip():
             yield inner
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, get_
 
 import msgspec
 
-from contentmodel.engine.json import Json, JsonObject
+from contentmodel.json import Json, JsonObject
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolCallContent, ToolResultContent

@@ -12,11 +12,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import Json, JsonObject, child_path, is_empty, value_at, write
-from contentmodel.engine.lines import written_lines
-from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, may_hold_content, pruned
 from contentmodel.engine.losses.model_paths import ModelPaths, with_distinct_parts
-from contentmodel.engine.losses.reasons import (
+from contentmodel.errors import UnknownApiError
+from contentmodel.hints import (
+    AROUND,
+    FAILURE,
+    INSIDE,
+    REPEATED,
+    Hint,
+    hints_with_fields,
+    is_hint,
+    wire_key,
+)
+from contentmodel.json import Json, JsonObject, child_path, is_empty, value_at, write
+from contentmodel.lines import written_lines
+from contentmodel.losses import RESIDUE, Loss, PendingLoss, may_hold_content, pruned
+from contentmodel.reasons import (
     ARGUMENTS_SPELLING,
     FOREIGN_MODEL,
     IN_URL,
@@ -29,29 +40,27 @@ from contentmodel.engine.losses.reasons import (
     Reason,
     insignificant,
 )
-from contentmodel.engine.table.hints import (
-    AROUND,
-    FAILURE,
-    INSIDE,
-    REPEATED,
-    Hint,
-    hints_with_fields,
-    is_hint,
-    wire_key,
-)
-from contentmodel.errors import UnknownApiError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.pipeline.names import Renames
     from contentmodel.literals import DocumentForm
+    from contentmodel.renames import Renames
 
 
 # Not reported: the loss only has the path of a value that the caller named instead.
 _NAMED = insignificant("named", "the caller named it")
+
+
+def time_of(value: object) -> float | int | str | None:
+    """Return the time of an answer, else of the last message of an answer or a request that has one."""
+    if not isinstance(value, ChatRequest | ChatResponse):
+        return None
+    own = value.created if isinstance(value, ChatResponse) else None
+    times = (message.created for message in reversed(value.messages))
+    return own if own is not None else next((time for time in times if time is not None), None)
 
 
 class Encoded:
@@ -113,6 +122,16 @@ class Encoded:
     def value(self) -> object:
         """The value of the model that was encoded: a ChatRequest or a ChatResponse."""
         return self._root
+
+    @property
+    def model(self) -> str | None:
+        """The model that the source names."""
+        return getattr(self._root, "model", None)
+
+    @property
+    def created(self) -> float | int | str | None:
+        """The time of the source: of the answer, else of the last message that has one."""
+        return time_of(self._root)
 
     @property
     def maps(self) -> Renames:
@@ -313,7 +332,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
     @property
     def maps(self) -> Renames:
         """Empty: ids and names of an answer are not replaced."""
-        from contentmodel.engine.pipeline.names import Renames
+        from contentmodel.renames import Renames
 
         return Renames()
 
@@ -432,6 +451,8 @@ def _left_behind(
                 yield PendingLoss(owner, key, REPEATED_VALUE, api, {"source": api})
             elif not is_hint(key) and (not is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
+                for index in _odd_entries(api, key, value):
+                    yield PendingLoss(owner, f"{INSIDE}{key}.{index}", PROVIDER_FIELD, api, {"source": api})
         if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
@@ -459,7 +480,12 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
         values = meaningless[name]
         if values is None:
             return PROVIDER_FIELD if may_hold_content(value) else MEANINGLESS_FIELD
-        is_known = values(value) if callable(values) else value in (values if values.__class__ is tuple else (values,))
+        if _judges_entries(values):
+            is_known = value.__class__ is list and any(map(values[0], value))
+        else:
+            is_known = (
+                values(value) if callable(values) else value in (values if values.__class__ is tuple else (values,))
+            )
         if is_known:
             return MEANINGLESS_FIELD
     kind = type(owner).__name__
@@ -470,6 +496,18 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     if name in repeated and kind == "ChatResponse":
         return REPEATED_SETTING
     return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD
+
+
+def _judges_entries(values: Any) -> bool:
+    """Return whether the entry of `meaningless` is a list of a function, for each entry of a list."""
+    return values.__class__ is list and len(values) == 1 and callable(values[0])
+
+
+def _odd_entries(api: str, name: str, value: Any) -> Iterator[int]:
+    """Yield the indexes of the entries that have a meaning, in a list whose other entries have none elsewhere."""
+    values: Any = _declared(api)[0].get(name)
+    if _judges_entries(values) and value.__class__ is list and any(map(values[0], value)):
+        yield from (index for index, entry in enumerate(value) if not is_empty(entry) and not values[0](entry))
 
 
 @cache

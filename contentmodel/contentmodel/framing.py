@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import msgspec
 
 from contentmodel.capabilities import NO_HOST, Host
-from contentmodel.engine.json import parse, whole_number
 from contentmodel.engine.streams.event_stream import (
     EventStreamParser,
     split_event_stream,
@@ -20,6 +19,7 @@ from contentmodel.engine.streams.event_stream import (
     write_invoke_stream,
 )
 from contentmodel.errors import DecodeError
+from contentmodel.json import parse, whole_number
 
 Frame = tuple[str | None, bytes]
 """One event of a stream: its name or None, and its data, unparsed."""

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from contentmodel.content.text import UNITS
-from contentmodel.engine.json import JsonObject, write
 from contentmodel.engine.pipeline.sentinels import is_marked
+from contentmodel.json import JsonObject, write
 from contentmodel.pairs import is_minted_id
 
 Test: TypeAlias = Callable[[Any], object]
