@@ -15,34 +15,29 @@ from contentmodel.lanes.lane import Lane, Repeated
 from contentmodel.lanes.passing import Leaf, leaves, replaced
 from contentmodel.lanes.template import Passing
 from contentmodel.lanes.turns import Found
-from contentmodel.lanes.values import CONSTANT, ID, NAME
+from contentmodel.lanes.values import CONSTANT, ID, NAME, TEXT_OF_ARGUMENTS
 from contentmodel_conformance import laws
 
-ODD_IDS = (
-    *(
-        "",
-        "",
-        " ",
-        "call_1",
-        "call_0123456789ab_1",
-        "toolu_1",
-        "srvtoolu_0123456789ab",
-        "xs_call_0123456789",
-        "fc_0123456789abcd",
-    ),
-    *("resp_0123456789abcdef0123456789abcdef", "a b", "id\n1", '"quoted"', "AAAA", "A-_=", "x" * 65),
-)
-ODD: tuple[Any, ...] = (
-    *ODD_IDS,
+ODD_TEXTS = (
     *("", " ", "\n", "x", "[", "]", "a b", "é", "half \ud83d", "0", "null", "stop", "tool_use", "length", "</think>"),
     *(f"{mark}call_1]" for mark in MARKS),
     *("[media of this result follow: #0123456789abcdef]", "x\n[media of this result follow: #0123456789abcdef]"),
     *("[is_error: true #0123456789abcdef]\nx", "<think>a</think>b", "<thought>a</thought>b", "<thinking>a</thinking>b"),
+)
+ODD_IDS = (
+    *("", "", " ", "call_1", "call_0123456789ab_1", "toolu_1", "srvtoolu_0123456789ab", "xs_call_0123456789"),
+    *("resp_0123456789abcdef0123456789abcdef", "a b", "id\n1", '"quoted"', "AAAA", "A-_=", "x" * 65),
+)
+ODD_ARGUMENTS = (
+    *("{}", "{", "[1]", '{"a":1}', '{"a": 1}', '{"a":1,"a":2}', '{"input":"x"}', '{"a":1e5}', '{"a":1.0}', '{"a":NaN}'),
+    '{"a":"\\ud83d"}',
+)
+ODD_NUMBERS = (0, 1, 2, 3, -1, 2**36, 2**53, 2**63, 10**30, 0.0, 1.0, 1.5, -2.5, 1e300, True, False, None)
+ODD: tuple[Any, ...] = (
+    *ODD_TEXTS,
     *("computer", "bash", "web_search", "str_replace_based_edit_tool", "code_execution", "apply_patch", "memory"),
     *("skip_thought_signature_validator", "gpt-5.1-2026-01-01"),
-    *("{}", "{", "[1]", '{"a":1}', '{"a": 1}', '{"a":1,"a":2}', '{"input":"x"}', '{"a":1e5}', '{"a":1.0}', '{"a":NaN}'),
-    *('{"a":"\\ud83d"}', "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2026-13-45T99:00:00Z"),
-    *(0, 1, 2, 3, -1, 2**36, 2**53, 2**63, 10**30, 0.0, 1.0, 1.5, -2.5, 1e300, True, False, None),
+    *("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2026-13-45T99:00:00Z", *ODD_ARGUMENTS, *ODD_NUMBERS),
     *([], {}, [1], {"a": 1}, {"input": "x"}, {"a": "\ud83d"}),
 )
 """Values that a conversion may treat in another way than usual ones."""
@@ -143,6 +138,12 @@ def _facts(encoded: Encoded) -> Any:
     return encoded.status, encoded.maps, encoded.model, encoded.created, encoded.count_losses()
 
 
+def _odd_of(leaf: Leaf) -> tuple[Any, ...]:
+    if leaf.value.__class__ is not str:
+        return ODD_NUMBERS
+    return ODD_IDS if leaf.kind is ID else ODD_ARGUMENTS if leaf.kind is TEXT_OF_ARGUMENTS else ODD_TEXTS
+
+
 def _changed(payload: Any, found: list[Leaf]) -> Iterator[Any]:
     """Yield the payload with other values: odd ones, those of other places, and usual ones."""
     random = Random(write(payload))
@@ -151,6 +152,6 @@ def _changed(payload: Any, found: list[Leaf]) -> Iterator[Any]:
         values = {}
         for leaf in random.choices(passing if number % 8 else found, k=random.choice((1, 1, 2, 3))):
             made = leaf.kind.like(leaf.value, f"{random.random()}")
-            odd = random.choice(ODD_IDS if leaf.kind is ID and random.random() < 0.5 else ODD)
+            odd = random.choice(_odd_of(leaf) if random.random() < 0.5 else ODD)
             values[leaf.path] = random.choice((odd, odd, random.choice(found).value, made))
         yield replaced(payload, values)

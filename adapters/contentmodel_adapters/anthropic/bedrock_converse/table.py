@@ -111,7 +111,7 @@ class CachedBlocks(Blocks[Any]):
             else:
                 made.append(content)
                 places.append(place)
-            takes_point = not is_point and content.__class__ is not UnknownContent
+            takes_point = wire.get(self._key) is None and content.__class__ is not UnknownContent
         for content, place in zip(made, places, strict=True):
             context.trace(self.union, [content], wires, place, spread=False)
         return made

@@ -11,7 +11,7 @@ from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
 from contentmodel_conformance.mutants.engine.changes import BEDROCK, change
 
 
-@change(values, "is_prose", ANTHROPIC, "lanes/crossing", other=BEDROCK)
+@change(values, "is_prose", ANTHROPIC, "lanes/agents", other=BEDROCK)
 def takes_any_text(original: Any, text: str) -> bool:
     """Take blank texts and sentinels for prose."""
     return True
