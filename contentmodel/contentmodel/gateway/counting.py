@@ -50,8 +50,8 @@ async def _counted(exchange: Exchange) -> Reply:
             return exchange.failed(sender, error)
         tokens, how = None, "estimated"
     if tokens is None:
-        decoded = request.decoded if thread is None or thread.decoded is None else thread.decoded
-        tokens, how = estimated(decoded[0]), "estimated"
+        value, _ = (None if thread is None else thread.decoded) or request.decoded
+        tokens, how = estimated(value), "estimated"
     headers = {"content-type": JSON_TYPE, COUNTED_HEADER: how}
     return exchange.finished(Reply(200, write(own.write(tokens)), headers))
 

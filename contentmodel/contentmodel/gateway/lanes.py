@@ -36,16 +36,12 @@ ChangeAnswer: TypeAlias = Callable[[ChatResponse, Any, int], ChatResponse]
 """A function of an answer, its trace, and the present time."""
 
 
-def _later(make: Callable[[JsonObject, Encoded], None], wire: JsonObject, encoded: Encoded) -> None:
-    """Make templates in the thread. A failure is logged: conversions do not need them."""
-
-    def work() -> None:
-        try:
-            make(wire, encoded)
-        except Exception:
-            logger.exception("a template could not be made")
-
-    LEARNING.submit(work)
+def _logged(make: Callable[..., None], *arguments: Any) -> None:
+    """Make templates. A failure is logged: conversions do not need them."""
+    try:
+        make(*arguments)
+    except Exception:
+        logger.exception("a template could not be made")
 
 
 class RequestLane(Lane):
@@ -65,8 +61,11 @@ class RequestLane(Lane):
 
 class _LateTurns(Turns):
     def learn(self, wire: JsonObject, encoded: Encoded) -> None:
-        # The result is read by the thread of the request.
-        _later(lambda wire, _: super(_LateTurns, self).learn(wire, self._convert(wire)), wire, encoded)
+        LEARNING.submit(_logged, self._learn, wire)
+
+    def _learn(self, wire: JsonObject) -> None:
+        # The result of the request is read by another thread.
+        super().learn(wire, self._convert(wire))
 
 
 class AnswerLane(Lane):
@@ -97,7 +96,7 @@ class AnswerLane(Lane):
         return super().outcome(encoded)._replace(payload=made)
 
     def _add(self, wire: JsonObject, encoded: Encoded) -> None:
-        _later(super()._add, wire, encoded)
+        LEARNING.submit(_logged, super()._add, wire, encoded)
 
 
 def _contents_of(encoded: Encoded) -> list[Any]:

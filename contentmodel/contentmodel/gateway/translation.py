@@ -126,11 +126,11 @@ class Request:
     def _encoded(self, sender: Sender, model: str, thread: Thread | None) -> Encoded:
         """Convert the request for an upstream: by the lane if it is long and refers to no other messages."""
         policies, payload = self._policies(sender), self.incoming.payload
-        refers = thread is not None and thread.decoded is not None
-        lane = None if refers else self._lane(sender, policies)
+        continued = None if thread is None else thread.decoded
+        lane = self._lane(sender, policies) if continued is None else None
         if lane is not None and lane.is_long(payload):
             return lane.turns(payload, model).converted(payload)
-        value, trace = thread.decoded if thread is not None and thread.decoded is not None else self.decoded
+        value, trace = continued or self.decoded
         request = _with_hosted_tools(value, trace, sender, model, self.route.hosted_tools)
         encoded: Encoded = sender.adapter.encode_request(request, policies, model)
         return encoded if trace is None else encoded.trace_to(*trace)
@@ -263,6 +263,7 @@ class Answer:
         self._now = int(time.time())
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
         self._policies = {**policies, **chunk, **self._front.policies}
+        self._payload: JsonObject | None = None
 
     @cached_property
     def _lane(self) -> AnswerLane | None:
@@ -278,16 +279,19 @@ class Answer:
             lane = self._sender.lanes[key] = AnswerLane(reader, writer, self._policies, change)
         return lane
 
-    def _payload(self, body: bytes) -> JsonObject:
-        payload = as_json(body, self._sender.api)
-        return self._sender.http.with_path_model(payload, self._outgoing.model)
+    def _payload_of(self, body: bytes) -> JsonObject:
+        """Return the JSON of the answer, which is read once: for a template, and for the model's way."""
+        if self._payload is None:
+            payload = as_json(body, self._sender.api)
+            self._payload = self._sender.http.with_path_model(payload, self._outgoing.model)
+        return self._payload
 
     def repeated(self, body: bytes, report: Report) -> Reply | None:
         """Convert a whole answer by a template; return None if it fits none. Raise DecodeError if it is not JSON."""
         lane = self._lane
         if lane is None or self._sender.stream_format.begins(body):
             return None
-        payload = self._payload(body)
+        payload = self._payload_of(body)
         filled = lane.filled({**payload, NOW: self._now}) if payload.__class__ is dict else None
         if filled is None:
             return None
@@ -305,7 +309,7 @@ class Answer:
         reader = self._sender.adapter
         if self._sender.stream_format.begins(body):
             return self._folded(body), None
-        payload = self._payload(body)
+        payload = self._payload_of(body)
         value, trace = traced(reader, "response", payload)
         assert isinstance(value, ChatResponse)
         is_empty = value.error is None and value.finish_reason is None and not has_contents(value)

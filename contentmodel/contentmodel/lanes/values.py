@@ -62,29 +62,22 @@ def is_prose(text: str) -> bool:
     return bool(text) and not text.isspace() and not text.startswith(_TAGS) and not is_marked(text)
 
 
-# No mark, tag or blank text begins with a letter or digit.
-_QUICK_PROSE = "{0}[:1].isalnum() and {0}[-1] != ']'"
-
-
-def _prose_test(text: str) -> Test | None:
-    return is_prose if is_prose(text) else None
-
-
 PROSE = Kind(
     "prose",
     (str,),
-    _prose_test,
+    lambda text: is_prose if is_prose(text) else None,
     lambda text, salt: f"Prose {_digits(salt, 8 + len(salt) % 16)}.",
-    lambda text: _QUICK_PROSE,
+    # No mark, tag or blank text begins with a letter or digit.
+    lambda text: "{0}[:1].isalnum() and {0}[-1] != ']'",
 )
-TEXT = Kind(
-    "text",
-    (str,),
-    _prose_test,
+
+
+def _like_text_of_content(text: str, salt: str) -> str:
     # Few texts have the same length, since lengths are offsets, too.
-    lambda text, salt: f"Prose {_digits(salt, 300 + int(_digits(salt, 3), 16))}.",
-    lambda text: _QUICK_PROSE,
-)
+    return f"Prose {_digits(salt, 300 + int(_digits(salt, 3), 16))}."
+
+
+TEXT = Kind("text", PROSE.classes, PROSE.test, _like_text_of_content, PROSE.quick)
 """The text of a content, in which citations have offsets."""
 
 _LETTERS = re.compile(r"[A-Za-z0-9]+").fullmatch

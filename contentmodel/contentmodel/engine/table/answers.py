@@ -300,24 +300,17 @@ class ErrorBody(Record[ErrorContent]):
             is_kin = error.code is None or self.types.kind_of(dict.fromkeys(self.types.keys, error.code)) == kind
         if is_kin:
             fields = {**fields, **kept}
-        elif error.code is not None and (kind is None or self.types.kind_of({**fields, "message": message}) != kind):
-            context.report_loss(error, "code", reasons.NO_ERROR_TYPE)
+        elif kind is None or self.types.kind_of({**fields, "message": message}) != kind:
+            # A body without types has its kind in the HTTP status.
+            lost = "code" if error.code is not None else "kind" if kind is not None and self.types.keys else None
+            if lost is not None:
+                context.report_loss(error, lost, reasons.NO_ERROR_TYPE)
         elif error.code is not None and error.code not in fields.values():
             context.report_loss(error, "code", reasons.ERROR_CONVERTED)
-        elif (
-            error.code is None
-            and self.types.keys
-            and kind not in (None, self.types.kind_of({**fields, "message": message}))
-        ):
-            context.report_loss(error, "kind", reasons.NO_ERROR_TYPE)
         context.leave_residue(_without_types(error, origin, kind, context, fields))
         code = error.code if is_kin else None
         plain = msgspec.structs.replace(error, message=message, code=code, kind=None, extra=None)
         return {**fields, **self.row.encode(context.replaced(error, plain), context)}
-
-    def _has_other_kind(self, kind: str, wire: JsonObject) -> bool:
-        """Return whether a body has the type of another kind. A body without a type has its kind in the HTTP status."""
-        return bool(self.types.keys) and self.types.kind_of(wire) != kind
 
     def _worded(self, error: ErrorContent, kind: str | None, context: EncodeContext) -> str | None:
         """Return the message with the words for a kind."""

@@ -20,7 +20,7 @@ from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.pipeline.foreign import leave_empty
 from contentmodel.engine.table.codecs import Bind, Codec, Place, spread
 from contentmodel.hints import FORM
-from contentmodel.json import Json, JsonArray, JsonObject
+from contentmodel.json import Json, JsonArray, JsonObject, without_nulls
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
@@ -448,7 +448,7 @@ class TextParts(Codec[str]):
         if not isinstance(value, dict) or value.get("text").__class__ is not str:
             return False
         part = {**self._constants, "text": value["text"]}
-        return value == part or {name: item for name, item in value.items() if item is not None} == part
+        return value == part or without_nulls(value) == part
 
     def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> str:
         return self.text_of(value)
