@@ -11,6 +11,7 @@ from contentmodel.errors import DecodeError, EncodeError, Fault, UnknownApiError
 from contentmodel.json import JsonArray, kind_of, parse, plain
 from contentmodel.lines import ParsedLines, parse_lines
 from contentmodel.literals import DocumentForm, PayloadKind
+from contentmodel.names import SHORT, api_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -220,11 +221,11 @@ def _entry_points() -> dict[str, EntryPoint]:
 
 @cache
 def adapter(api: str) -> Adapter:
-    """Return the adapter registered under an API id. Raise UnknownApiError, which lists the installed adapters."""
-    point = _entry_points().get(api)
+    """Return the adapter registered under an API id, or a short name of one. Raise UnknownApiError, which lists the installed adapters."""
+    point = _entry_points().get(api_of(api))
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
-        hint = did_you_mean(api, _entry_points())
+        hint = did_you_mean(api, [*_entry_points(), *SHORT])
         raise UnknownApiError(f"no adapter for {api!r}: {hint}installed adapters are {known}")
     loaded: Adapter = point.load()
     return loaded

@@ -7,24 +7,38 @@ a module, with the attributes `Client` and `AsyncClient`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack, overload, runtime_checkable
 
 from contentmodel.errors import ContentModelError, UnknownApiError
 from contentmodel.literals import OnLoss, Policies
+from contentmodel.names import SHORT, api_and_model
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from contentmodel.content.base import AIContent
     from contentmodel.content.outcomes import ErrorContent
     from contentmodel.events import StreamEvent
+    from contentmodel.inputs import Input
     from contentmodel.limits import RateLimits
     from contentmodel.losses import Loss
     from contentmodel.renames import Renames
-    from contentmodel.request import ChatRequest
+    from contentmodel.request import ChatOptions, ChatRequest, Tool
     from contentmodel.response import ChatResponse
+    from contentmodel.typed import AsyncTypedStream, OutputMode, Typed, TypedStream
+
+T = TypeVar("T")
+
+
+class RequestParts(TypedDict, total=False):
+    """The parts of a request beside its messages, for input that is messages or a text."""
+
+    instructions: str | Sequence[AIContent | str] | None
+    tools: Sequence[Tool] | None
+    options: ChatOptions | None
 
 
 class ClientError(ContentModelError):
@@ -247,6 +261,140 @@ class AsyncChatClient(Protocol):
     ) -> None: ...
 
 
+class TypedChatClient(ChatClient, Protocol):
+    """A client of `chat_client`: it also takes plain input, and returns typed answers."""
+
+    @overload
+    def complete(
+        self, request: Input, *, timeout: float | None = None, **parts: Unpack[RequestParts]
+    ) -> ChatResponse: ...
+    @overload
+    def complete(
+        self,
+        request: Input,
+        *,
+        output: type[T],
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> Typed[T]: ...
+    @overload
+    def complete(
+        self,
+        request: Input,
+        *,
+        output: Any,
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> Typed[Any]: ...
+    def complete(self, request: Input, **options: Any) -> Any:
+        """Send a request, messages or a text, and return the response, or the value of a type.
+
+        `instructions`, `tools` and `options` belong to messages or a text; a ChatRequest has its own. `output` is the
+        type of the answer (`contentmodel.typed.OutputType` lists what it can be). `mode` is how the model is told the
+        type; None chooses. `retries` is the number of further requests after an answer that does not fit. `timeout` is
+        that of one request, in seconds.
+
+        Raise OutputError if no answer has a value of the type, and the errors of `ChatClient.complete`.
+        """
+        ...
+
+    @overload
+    def stream(self, request: Input, *, timeout: float | None = None, **parts: Unpack[RequestParts]) -> ChatStream: ...
+    @overload
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: type[T],
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> TypedStream[T]: ...
+    @overload
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: Any,
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> TypedStream[Any]: ...
+    def stream(self, request: Input, **options: Any) -> Any:
+        """Return a stream of the response, or of a value of the type `output`. See `complete`."""
+        ...
+
+    def __enter__(self) -> TypedChatClient: ...
+
+
+class AsyncTypedChatClient(AsyncChatClient, Protocol):
+    """The asynchronous TypedChatClient."""
+
+    @overload
+    async def complete(
+        self, request: Input, *, timeout: float | None = None, **parts: Unpack[RequestParts]
+    ) -> ChatResponse: ...
+    @overload
+    async def complete(
+        self,
+        request: Input,
+        *,
+        output: type[T],
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> Typed[T]: ...
+    @overload
+    async def complete(
+        self,
+        request: Input,
+        *,
+        output: Any,
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> Typed[Any]: ...
+    async def complete(self, request: Input, **options: Any) -> Any:
+        """Send a request and return the response, or the value of a type. See `TypedChatClient.complete`."""
+        ...
+
+    @overload
+    def stream(
+        self, request: Input, *, timeout: float | None = None, **parts: Unpack[RequestParts]
+    ) -> AsyncChatStream: ...
+    @overload
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: type[T],
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> AsyncTypedStream[T]: ...
+    @overload
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: Any,
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Unpack[RequestParts],
+    ) -> AsyncTypedStream[Any]: ...
+    def stream(self, request: Input, **options: Any) -> Any:
+        """Return a stream of the response, or of a value of the type `output`. See `TypedChatClient.complete`."""
+        ...
+
+    async def __aenter__(self) -> AsyncTypedChatClient: ...
+
+
 def chat_client(
     api: str,
     *,
@@ -256,16 +404,21 @@ def chat_client(
     on_loss: OnLoss = "report",
     on_losses: Callable[[tuple[Loss, ...]], None] | None = None,
     **options: Any,
-) -> ChatClient:
+) -> TypedChatClient:
     """Return a client of an API that uses its official SDK.
+
+    `api` is the id of the API, the short name of a provider ("openai", "anthropic"), or a provider and a model:
+    "anthropic:claude-opus-5".
 
     `sdk` is a client of that SDK. If it is None, create one from `options`: `api_key`, `base_url`, `timeout`,
     `max_retries`, `default_headers`, and other parameters of that SDK. `policies` are those of `convert`. `on_losses`
     is called with the losses of a request. If `on_loss` is "raise", a request with significant losses is not sent.
 
-    Raise UnknownApiError if no client is registered for this API, ImportError if its SDK is not installed.
+    Raise UnknownApiError if no client is registered for this API, ImportError if its SDK is not installed, ValueError
+    if both `api` and `model` name a model.
     """
-    made: ChatClient = _clients_of(api).Client(
+    api, model = api_and_model(api, model)
+    made: TypedChatClient = _clients_of(api).Client(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
     return made
@@ -280,9 +433,10 @@ def async_chat_client(
     on_loss: OnLoss = "report",
     on_losses: Callable[[tuple[Loss, ...]], None] | None = None,
     **options: Any,
-) -> AsyncChatClient:
+) -> AsyncTypedChatClient:
     """Return an asynchronous client of an API. `sdk` is the SDK's asynchronous client. See `chat_client`."""
-    made: AsyncChatClient = _clients_of(api).AsyncClient(
+    api, model = api_and_model(api, model)
+    made: AsyncTypedChatClient = _clients_of(api).AsyncClient(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
     return made
@@ -304,7 +458,7 @@ def _clients_of(api: str) -> Any:
     if point is None:
         from contentmodel.adapter import did_you_mean
 
-        known = sorted(_entry_points())
+        known = sorted({*_entry_points(), *SHORT})
         listed = ", ".join(known) or "none: install contentmodel with its adapters"
         raise UnknownApiError(f"no client for {api!r}: {did_you_mean(api, known)}installed clients are {listed}")
     return point.load()

@@ -11,6 +11,7 @@ from contentmodel.encoded import Encoded, EncodedStream
 from contentmodel.lanes.lane import lane_of
 from contentmodel.literals import OnLoss, PayloadKind, Policies
 from contentmodel.losses import LossError, significant
+from contentmodel.names import SHORT, api_and_model, api_of
 from contentmodel.policies import check_choices, check_policies
 from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest
@@ -68,6 +69,9 @@ def convert(
 ) -> Encoded | EncodedStream:
     """Convert `payload` from the API `source` to the API `target`, and report every loss.
 
+    `target` may name the model, too: "anthropic:claude-opus-5". "openai", "anthropic" and other names of providers
+    stand for their newest API (`contentmodel.names.SHORT`).
+
     `source` and `kind` ("request", "response", "stream") are detected if they are not given. A stream is converted as a
     whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk. The events of a run of AG-UI,
     and the chunks of a UI message, are a conversation: they become a request.
@@ -80,6 +84,9 @@ def convert(
     Raise DecodeError if the payload is not a valid payload of `source`, DetectError, UnknownApiError, LossError, and
     ValueError for an unknown kind or policy, or if `maps` are given with a request.
     """
+    if ":" in target or target in SHORT:
+        target, model = api_and_model(target, model)
+    source = source and api_of(source)
     _check_kind(kind)
     chosen = check_choices(policies, on_loss)
     if kind != "response" and is_stream(payload):
@@ -158,6 +165,8 @@ def check(
     """
     if api is None:
         payload, api, _ = identify(payload, None, "request")
+    else:
+        api, model = api_and_model(api, model)
     # Adapters of other authors may take no policies.
     arguments = (check_policies(policies),) if policies else ()
     violations: list[Violation] = adapter(api).check_request(payload, model, *arguments)

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.literals import DocumentForm
-    from contentmodel.renames import Renames
+    from contentmodel.renames import Renames, SchemaMap
 
 
 # Not reported: the loss only has the path of a value that the caller named instead.
@@ -142,6 +142,11 @@ class Encoded:
         from contentmodel.engine.pipeline.names import with_used_ids
 
         return with_used_ids(self._context.maps, self._root, self._context)
+
+    @property
+    def format_map(self) -> SchemaMap | None:
+        """The schema of the answer, if the target got another one; the argument of `adapter(api).restore_arguments`."""
+        return self._context.format_map
 
     @property
     def status(self) -> int | None:
@@ -262,7 +267,7 @@ class Encoded:
 
 
 _CORE = (
-    *("api", "issuer", "kind", "maps", "model", "status", "is_error_body"),
+    *("api", "issuer", "kind", "maps", "format_map", "model", "status", "is_error_body"),
     *("pending_losses", "replacements", "placeholders"),
 )
 """The attributes of a context that a finished result uses."""

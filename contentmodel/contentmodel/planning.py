@@ -14,6 +14,7 @@ from contentmodel.encoded import Encoded
 from contentmodel.literals import PayloadKind, Policies
 from contentmodel.losses import Loss
 from contentmodel.message import Origin
+from contentmodel.names import api_and_model, api_of
 from contentmodel.policies import check_policies
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -52,14 +53,16 @@ def plan(
     """Return a plan for each of `targets`, lowest cost first. By default, the targets are all other providers' APIs.
 
     `transcript` is a payload, or a ChatRequest or ChatResponse. If `source` or `kind` are not given, detect them.
-    `models` maps a target to the model that the request is for. Raise the errors of `convert`.
+    `models` maps a target to the model that the request is for; a target may also name it: "anthropic:claude-opus-5".
+    Raise the errors of `convert`.
     """
     chosen = check_policies(policies)
     value, source, trace = _decoded(transcript, source, kind)
     # Formats of files and stores are only targets if they are named.
     others = [api for api, adapter in adapters().items() if api != source and _is_of_provider(adapter)]
-    wanted = others if targets is None else targets
-    plans = [_plan(value, trace, target, (models or {}).get(target), chosen) for target in wanted]
+    named = [(target, (models or {}).get(target)) for target in (others if targets is None else targets)]
+    wanted = [api_and_model(target, model) for target, model in named]
+    plans = [_plan(value, trace, target, model, chosen) for target, model in wanted]
     return sorted(plans, key=lambda made: made.cost)
 
 
@@ -71,6 +74,7 @@ def _decoded(transcript: Any, source: str | None, kind: PayloadKind | None) -> t
     if isinstance(transcript, ChatRequest | ChatResponse):
         origin: Origin | None = transcript.origin
         return transcript, source or (origin.api if origin else None), None
+    source = source and api_of(source)
     if source is None or kind is None:
         transcript, source, kind = identify(transcript, source, kind)
     reader = adapter(source)

@@ -12,6 +12,7 @@ from contentmodel.adapter import adapter
 from contentmodel.events import Fold, StreamEvent, TurnComplete, TurnError
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.losses import Loss, LossError, significant
+from contentmodel.names import api_of
 from contentmodel.policies import check_choices, check_policies
 from contentmodel.renames import Renames
 
@@ -106,7 +107,7 @@ class StreamConverter:
         each: Callable[[StreamEvent], StreamEvent] | None = None,
     ) -> None:
         chosen = check_choices(policies, on_loss)
-        self.source, self.target = source, target
+        self.source, self.target = api_of(source), api_of(target)
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()
         # Encoders ignore UsageDelta, so the decoder need not emit it.

@@ -28,10 +28,12 @@ from contentmodel.client import (
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, EncodeError
 from contentmodel.failures import kind_of_status
+from contentmodel.inputs import Input, request_of
 from contentmodel.limits import read_limits
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
+from contentmodel.typed import Asking, AsyncTypedStream, OutputMode, TypedStream
 from contentmodel_adapters.common.calls import AsyncChunks, AsyncStream, Call, Chunks, SyncStream
 
 if TYPE_CHECKING:
@@ -116,6 +118,13 @@ class BaseClient:
         if self.on_losses is not None and call.losses:
             self.on_losses(call.losses)
         return call
+
+    def asking(self, request: ChatRequest, output: Any, mode: OutputMode | None, retries: int = 0) -> Asking[Any]:
+        """Return the question whose answer is a value of the type `output`."""
+        model = self.model or request.model
+        return Asking(
+            request, output, adapter=self.adapter, model=model, policies=self.choices(), mode=mode, retries=retries
+        )
 
     def _with_stream(self, request: ChatRequest, *, stream: bool) -> ChatRequest:
         requested = request.options.stream
@@ -256,15 +265,48 @@ class SyncClient(BaseClient):
     def close_sdk(self) -> None:
         self.sdk.close()
 
-    def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
-        """Return the answer to a request."""
+    def complete(
+        self,
+        request: Input,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+        **parts: Any,
+    ) -> Any:
+        """Return the answer to a request, or the typed answer. See `TypedChatClient.complete`."""
+        asked = request_of(request, **parts)
+        if output is None:
+            return self._answer(asked, timeout)
+        asking = self.asking(asked, output, mode, retries)
+        while (typed := asking.answered(self._answer(asking.request, timeout))) is None:
+            pass
+        return typed
+
+    def _answer(self, request: ChatRequest, timeout: float | None) -> ChatResponse:
         call = self.prepare(request, stream=False)
         with self._translated():
             body = self.send(call, timeout)
         return call.restored(self.adapter.decode_response(body))
 
-    def stream(self, request: ChatRequest, *, timeout: float | None = None) -> SyncStream:
-        """Return the stream of the answer to a request."""
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Any,
+    ) -> Any:
+        """Return the stream of the answer to a request, or of a typed answer."""
+        asked = request_of(request, **parts)
+        if output is None:
+            return self._streamed(asked, timeout)
+        asking = self.asking(asked, output, mode)
+        return TypedStream(self._streamed(asking.request, timeout), asking)
+
+    def _streamed(self, request: ChatRequest, timeout: float | None) -> SyncStream:
         call = self.prepare(request, stream=True)
 
         def send() -> Chunks:
@@ -305,15 +347,48 @@ class AsyncClient(BaseClient):
     async def close_sdk(self) -> None:
         await self.sdk.close()
 
-    async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
-        """Return the answer to a request."""
+    async def complete(
+        self,
+        request: Input,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        timeout: float | None = None,
+        **parts: Any,
+    ) -> Any:
+        """Return the answer to a request, or the typed answer. See `TypedChatClient.complete`."""
+        asked = request_of(request, **parts)
+        if output is None:
+            return await self._answer(asked, timeout)
+        asking = self.asking(asked, output, mode, retries)
+        while (typed := asking.answered(await self._answer(asking.request, timeout))) is None:
+            pass
+        return typed
+
+    async def _answer(self, request: ChatRequest, timeout: float | None) -> ChatResponse:
         call = self.prepare(request, stream=False)
         with self._translated():
             body = await self.send(call, timeout)
         return call.restored(self.adapter.decode_response(body))
 
-    def stream(self, request: ChatRequest, *, timeout: float | None = None) -> AsyncStream:
-        """Return the stream of the answer to a request."""
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Any,
+    ) -> Any:
+        """Return the stream of the answer to a request, or of a typed answer."""
+        asked = request_of(request, **parts)
+        if output is None:
+            return self._streamed(asked, timeout)
+        asking = self.asking(asked, output, mode)
+        return AsyncTypedStream(self._streamed(asking.request, timeout), asking)
+
+    def _streamed(self, request: ChatRequest, timeout: float | None) -> AsyncStream:
         call = self.prepare(request, stream=True)
 
         async def send() -> AsyncChunks:

@@ -164,6 +164,9 @@ class _Fitter:
             self._context.report_loss(response_format, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
             return msgspec.structs.replace(options, response_format=None)
         self._report(response_format, "schema", adapted)
+        if adapted.structural:
+            dialect = dialects.strict if response_format.strict and dialects.strict is not None else dialects.answers
+            self._context.format_map = SchemaMap(schema=response_format.schema, dialect=dialect.name)
         if adapted.schema is response_format.schema and response_format is options.response_format:
             return options
         changed = msgspec.structs.replace(response_format, schema=adapted.schema)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.installed import check_api, load, points
+from contentmodel.cli.installed import api_option, load, points
 
 Api = Annotated[str | None, typer.Argument(metavar="API", help="List the wire types of this API.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -35,7 +35,7 @@ def apis(api: Api = None, as_json: AsJson = False) -> None:
     contentmodel apis anthropic-messages
     contentmodel apis openai-responses --json
     """
-    check_api(api, "API", stored=False)
+    api = api_option(api, "API", stored=False)
     if as_json:
         value = load(api).describe() if api else list(overview())
         typer.echo(json.dumps(value, indent=2, default=str))

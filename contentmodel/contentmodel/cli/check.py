@@ -11,7 +11,7 @@ from rich.text import Text
 
 from contentmodel.cli.console import Terminal, err, out, safe_text, visible
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.installed import STORED, check_api, load
+from contentmodel.cli.installed import STORED, load, target_option
 from contentmodel.cli.options import In, Model, parse_policies
 from contentmodel.cli.output import print_json
 from contentmodel.cli.progress import documents_of
@@ -66,7 +66,7 @@ def check(
     contentmodel check request.json --policy dialect=groq
     contentmodel check log.jsonl --json | jq -r .rule | sort | uniq -c
     """
-    check_api(api, "--for", stored=False)
+    api, model = target_option(api, "--for", model, stored=False)
     policies = parse_policies(policy or [])
     console = out()
     source = open_source(path, "only requests can be checked", api)

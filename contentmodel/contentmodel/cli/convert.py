@@ -14,7 +14,7 @@ from contentmodel.cli.console import err
 from contentmodel.cli.convert_stream import convert_stream
 from contentmodel.cli.errors import LOSSES_REFUSED, Problem
 from contentmodel.cli.incoming import Stream
-from contentmodel.cli.installed import STORED, check_api, has_lines, load
+from contentmodel.cli.installed import STORED, api_option, has_lines, load, target_option
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, In, Kind, Model, OnLoss, parse_policies
 from contentmodel.cli.order import Order, Outputs
@@ -120,8 +120,8 @@ def convert(
     contentmodel convert answer.sse --to contentmodel -o stored.json
     contentmodel convert stored.json --kind stream --to anthropic-messages
     """
-    check_api(target, "--to")
-    check_api(api, "--from")
+    target, model = target_option(target, "--to", model)
+    api = api_option(api, "--from")
     outputs = Outputs(output, losses, maps)
     outputs.check(path)
     if target == STORED:

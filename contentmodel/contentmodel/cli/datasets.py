@@ -22,7 +22,7 @@ from contentmodel.cli.check import VIOLATIONS_FOUND, AsJson, For, print_count, p
 from contentmodel.cli.console import err, out, safe_text, visible
 from contentmodel.cli.convert import Policies, Raising
 from contentmodel.cli.errors import INTERRUPTED, Problem
-from contentmodel.cli.installed import check_api
+from contentmodel.cli.installed import api_option, target_option
 from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import Kind, Model, OnLoss, parse_policies
 from contentmodel.cli.output import print_json
@@ -182,9 +182,9 @@ def convert(
     contentmodel datasets convert results.jsonl --from anthropic-batch --to openai-batch --undo-maps out -o answers
     """
     if target not in FORMATS:
-        check_api(target, "--to", stored=False)
+        target, model = target_option(target, "--to", model, stored=False)
     if api not in FORMATS:
-        check_api(api, "--from", stored=False)
+        api = api_option(api, "--from", stored=False)
     options = {
         "target": target,
         "source": api,
@@ -227,7 +227,7 @@ def check(
     contentmodel datasets check logs/ --for openai-chat -o checked
     """
     if api not in FORMATS:
-        check_api(api, "--for", stored=False)
+        api, model = target_option(api, "--for", model, stored=False)
     options = {"source": api, "model": model, "policies": parse_policies(policy or []) or None}
     settings = _settings("check", options, inputs, column, key, shard_rows, format)
     _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing="checked", counts_fail=True)
@@ -258,7 +258,7 @@ def stats(
     [bold]Examples[/bold]
     contentmodel datasets stats logs/ -o stats --format parquet
     """
-    check_api(api, "--from", stored=False)
+    api = api_option(api, "--from", stored=False)
     options = {"source": api, "kind": None if kind is None else kind.value}
     settings = _settings("stats", options, inputs, column, key, shard_rows, format)
     _run(inputs, output, settings, engine, workers, address, quiet=quiet, doing="counted")

@@ -13,7 +13,7 @@ from contentmodel.cli.console import err
 from contentmodel.cli.convert import convert_document, convert_value
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
 from contentmodel.cli.incoming import NAMED_BY_API, Stream, Turn, is_broken, read_turn, report_broken
-from contentmodel.cli.installed import check_api, has_lines, points
+from contentmodel.cli.installed import api_option, has_lines, points
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, Kind
 from contentmodel.cli.order import Order
@@ -114,7 +114,7 @@ def export(
     curl -N ... | contentmodel export --to html > answer.html
     """
     target = _format(to, output)
-    check_api(api, "--from")
+    api = api_option(api, "--from")
     check_output(output, [source], "--output")
     if title is not None and target != HTML:
         raise Problem(f"--title cannot be used with --to {target}; only a page has a title", hint="use --to html")
@@ -134,7 +134,7 @@ def _format(to: str | None, output: str | None) -> str:
         return _BY_ENDING.get(Path(output or "").suffix.lower(), HTML)
     if to not in (HTML, JSON, LINES):
         try:
-            check_api(to, "--to", stored=False)
+            return api_option(to, "--to", stored=False)
         except Problem as problem:
             known = ", ".join((HTML, JSON, LINES, *points()))
             raise Problem(f"--to: unknown format or API {to!r}", hint=f"use one of: {known}") from problem

@@ -5,10 +5,11 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, overload
 
 from contentmodel.adapter import GROUP, adapter
 from contentmodel.cli.errors import Problem
+from contentmodel.names import SHORT, api_and_model, api_of
 
 STORED = "contentmodel"
 """The name of the stored format, accepted like the id of an API."""
@@ -41,11 +42,38 @@ def has_lines(api: str) -> bool:
     return api != STORED and getattr(load(api), "form", "json") == "lines"
 
 
-def check_api(name: str | None, option: str, *, stored: bool = True) -> None:
-    """Raise Problem if an option names an API that is not installed."""
-    known = [*points(), *([STORED] if stored else [])]
-    if name is None or name in known:
-        return
+@overload
+def api_option(name: str, option: str, *, stored: bool = True) -> str: ...
+@overload
+def api_option(name: str | None, option: str, *, stored: bool = True) -> str | None: ...
+def api_option(name: str | None, option: str, *, stored: bool = True) -> str | None:
+    """Return the id of the API that an option names, also by a short name. Raise Problem if it is not installed."""
+    installed = [*points(), *([STORED] if stored else [])]
+    if name is None or api_of(name) in installed:
+        return None if name is None else api_of(name)
+    known = [*SHORT, *installed]
     matches = get_close_matches(name, known, n=1)
     hint = f"did you mean {matches[0]}? " if matches else ""
     raise Problem(f"{option}: unknown API {name!r}", hint=f"{hint}use one of: {', '.join(known)}")
+
+
+@overload
+def target_option(name: str, option: str, model: str | None, *, stored: bool = True) -> tuple[str, str | None]: ...
+@overload
+def target_option(
+    name: str | None, option: str, model: str | None, *, stored: bool = True
+) -> tuple[str | None, str | None]: ...
+def target_option(
+    name: str | None, option: str, model: str | None, *, stored: bool = True
+) -> tuple[str | None, str | None]:
+    """Return the id of the API and the model that an option names, as in "anthropic:claude-opus-5".
+
+    `model` is the option --model. Raise Problem if the API is not installed, or both options name a model.
+    """
+    if name is None:
+        return None, model
+    try:
+        api, model = api_and_model(name, model)
+    except ValueError as error:
+        raise Problem(f"{option}: {error}") from None
+    return api_option(api if ":" in name else name, option, stored=stored), model

@@ -10,7 +10,7 @@ import typer
 from contentmodel.adapter import adapters
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.installed import check_api
+from contentmodel.cli.installed import api_option
 from contentmodel.literals import Policies
 from contentmodel.policies import POLICIES, TEXT_POLICIES, output_limit_of
 
@@ -64,8 +64,7 @@ def parse_models(texts: list[str]) -> dict[str, str]:
             raise Problem(
                 f"--model: expected API=MODEL, got {text!r}", hint="example: --model anthropic-messages=claude-opus-4-8"
             )
-        check_api(api, "--model", stored=False)
-        models[api] = model
+        models[api_option(api, "--model", stored=False)] = model
     return models
 
 

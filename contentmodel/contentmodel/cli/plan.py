@@ -12,7 +12,7 @@ from rich.text import Text
 
 from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.installed import STORED, check_api, load_all
+from contentmodel.cli.installed import STORED, api_option, load_all, target_option
 from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import From, In, Kind, parse_models, parse_policies
 from contentmodel.cli.output import print_json
@@ -66,8 +66,8 @@ def plan(
     contentmodel plan chat.json --json | jq '.[0].target'
     """
     for name in target or ():
-        check_api(name, "--to", stored=False)
-    check_api(api, "--from")
+        target_option(name, "--to", None, stored=False)
+    api = api_option(api, "--from")
     models, policies = parse_models(model or []), parse_policies(policy or [])
 
     def work(document: Document) -> None:

@@ -11,7 +11,7 @@ from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.export import ConversationId, Upto
 from contentmodel.cli.follow import show_stream
 from contentmodel.cli.incoming import Stream
-from contentmodel.cli.installed import check_api
+from contentmodel.cli.installed import api_option
 from contentmodel.cli.options import From, In, Kind
 from contentmodel.cli.pieces import Page, print_parts
 from contentmodel.cli.read import Document, decode, for_each, identify, open_input
@@ -57,7 +57,7 @@ def show(
     contentmodel show history.db --conversation trip
     contentmodel show postgresql://localhost/chats
     """
-    check_api(api, "--from")
+    api = api_option(api, "--from")
     console = out(width)
     if path is not None and is_store(path):
         check_store({"--from": api, "--kind": kind})

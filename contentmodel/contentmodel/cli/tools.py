@@ -15,7 +15,7 @@ from rich.table import Table
 from contentmodel.cli.console import err, out, safe_text, visible
 from contentmodel.cli.errors import Problem, print_problem, problem_of
 from contentmodel.cli.executors import parse_executors
-from contentmodel.cli.installed import check_api, load
+from contentmodel.cli.installed import api_option, load
 from contentmodel.cli.losses import Tally, print_groups
 from contentmodel.cli.output import layout, open_output, print_json
 from contentmodel.cli.read import Document
@@ -139,7 +139,7 @@ def show(file: File, *, api: For = None, strict: Strict = False) -> None:
     contentmodel tools show shop.tools.json
     contentmodel tools show shop.tools.json --for anthropic-messages
     """
-    check_api(api, "--for", stored=False)
+    api = api_option(api, "--for", stored=False)
     loaded = _checked(file, strict=strict)
     if api is None:
         out().print(_table(loaded))

@@ -25,7 +25,7 @@ from contentmodel.reasons import Reason, unlisted
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
-    from contentmodel.renames import Renames
+    from contentmodel.renames import Renames, SchemaMap
     from contentmodel.request import ChatRequest
 
 
@@ -225,6 +225,7 @@ class EncodeContext:
         "api",
         "cache_points",
         "completes",
+        "format_map",
         "has_no_origin",
         "host",
         "index",
@@ -311,6 +312,8 @@ class EncodeContext:
         self.placeholders: list[object] = []
         """Values that no value of the source stands for. What the target does not take of them is no loss."""
         self.maps: Renames | None = None
+        self.format_map: SchemaMap | None = None
+        """The schema of the answer before it was changed for the target."""
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
         self.host = NO_HOST

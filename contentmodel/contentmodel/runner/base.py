@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from contextvars import copy_context
 from functools import partial
@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
+from contentmodel import inputs
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent
 from contentmodel.events import CANCELLED, ENDED, StreamEvent
-from contentmodel.message import ChatMessage
+from contentmodel.inputs import Input
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.runner.calls import Settings, Task
@@ -30,7 +30,7 @@ from contentmodel.tools.foreign import ForeignTool
 from contentmodel.tools.sets import Definition, ToolSet
 from contentmodel.tools.validation import InputLimits
 
-TurnRequest = ChatRequest | Sequence[ChatMessage] | str
+TurnRequest = Input
 """The input of a run: a request, messages, or the text of a user."""
 
 clock = time.monotonic
@@ -266,19 +266,9 @@ STOPPED = ErrorContent(code=ENDED, message="the stream stopped in the middle of 
 
 def request_of(run_input: TurnRequest) -> ChatRequest:
     """Convert the input of a run to a request. Raise ValueError if it asks for more than one choice."""
-    if isinstance(run_input, str):
-        return ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=run_input)])])
-    messages: Any = run_input.messages if isinstance(run_input, ChatRequest) else run_input
-    if not isinstance(messages, Sequence):
-        expected = "expected a ChatRequest, a list of messages or a text"
-        raise TypeError(f"{expected}, got {type(messages).__name__}")
-    for index, message in enumerate(messages):
-        if not isinstance(message, ChatMessage):
-            raise TypeError(f"messages[{index}]: expected a ChatMessage, got {type(message).__name__}")
-    if not isinstance(run_input, ChatRequest):
-        return ChatRequest(messages=list(messages))
-    if run_input.options.choices not in (None, 1):
+    request = inputs.request_of(run_input)
+    if request.options.choices not in (None, 1):
         raise ValueError(
-            f"a run needs one choice, but the request asks for {run_input.options.choices}: set choices to 1"
+            f"a run needs one choice, but the request asks for {request.options.choices}: set choices to 1"
         )
-    return run_input
+    return request

@@ -15,6 +15,7 @@ import msgspec
 
 from contentmodel.errors import ContentModelError, Fault
 from contentmodel.json import whole_number
+from contentmodel.schemas import DATA, NAMED, tidied
 from contentmodel.tools.faults import shown
 from contentmodel.tools.keywords import OverBudget
 from contentmodel.tools.validation import SchemaValidator, counted
@@ -30,10 +31,6 @@ MAX_NAME = 1000
 
 # Keywords that apply to the same value, not to a part of it: a circle of these never ends.
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
-# Keywords whose members are values, not schemas.
-_DATA = ("default", "const", "enum", "examples")
-# Keywords whose member names are chosen by the application, not by JSON Schema.
-_NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 
 
 class ToolDefinitionError(ContentModelError, ValueError):
@@ -121,58 +118,6 @@ def _with_structs(schema: dict[str, Any]) -> dict[str, Any]:
     for name, definition in list(definitions.items()):
         definitions[name] = put(definition)
     return {**put_in, "$defs": definitions} if definitions else put_in
-
-
-def tidied(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` with its root inlined, without unused definitions, and without titles."""
-    definitions = schema.get("$defs", {})
-    root = {key: value for key, value in schema.items() if key != "$defs"}
-    name = root.pop("$ref", "").rpartition("/")[2]
-    if name:
-        root = {**definitions[name], **root}
-    used = _used(root, definitions)
-    used_definitions = {key: value for key, value in definitions.items() if key in used}
-    result: dict[str, Any] = _untitled({**root, "$defs": used_definitions} if used_definitions else root)
-    return result
-
-
-def _used(root: Any, definitions: dict[str, Any]) -> set[str]:
-    """Return the names of the definitions that `root` needs."""
-    names: set[str] = set()
-    todo = [root]
-    while todo:
-        for reference in _references(todo.pop()):
-            name = reference.rpartition("/")[2]
-            if name in definitions and name not in names:
-                names.add(name)
-                todo.append(definitions[name])
-    return names
-
-
-def _references(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
-        for item in value.values():
-            yield from _references(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _references(item)
-
-
-def _untitled(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_untitled(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: {name: _untitled(member) for name, member in item.items()}
-        if key in _NAMED and isinstance(item, dict)
-        # These are data, not schemas: a title in them is a value.
-        else (item if key in _DATA else _untitled(item))
-        for key, item in value.items()
-        if not (key == "title" and isinstance(item, str))
-    }
 
 
 def schema_faults(schema: Any) -> list[Fault]:
@@ -283,11 +228,11 @@ def _nodes(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(value, dict):
         yield path, value
         for key, item in value.items():
-            named = key in _NAMED and isinstance(item, dict)
+            named = key in NAMED and isinstance(item, dict)
             for inner, inner_path in (
                 [(m, f"{path}.{key}.{n}") for n, m in item.items()] if named else [(item, f"{path}.{key}")]
             ):
-                if named or key not in _DATA:
+                if named or key not in DATA:
                     yield from _nodes(inner, inner_path)
     elif isinstance(value, list):
         for index, item in enumerate(value):
