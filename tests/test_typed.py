@@ -19,6 +19,8 @@ import contentmodel
 from contentmodel import ChatOptions, ChatRequest, ChatResponse, ErrorContent, FunctionTool, user
 from contentmodel.client import TypedChatClient, async_chat_client, chat_client
 from contentmodel.message import FinishReason
+from contentmodel.runner import AsyncToolRunner, ToolRunner
+from contentmodel.tools import tool
 from contentmodel.typed import Asking, OutputError, OutputMode, OutputType, Schema, Typed
 from contentmodel_conformance.server import Call, LoopbackServer, Turn, say
 
@@ -372,3 +374,55 @@ def test_client_takes_a_provider_and_a_model() -> None:
         chat_client("openai:")
     with pytest.raises(contentmodel.UnknownApiError, match="did you mean 'anthropic'"):
         chat_client("antropic:claude-opus-5")
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def look(name: str) -> int:
+    """Count the people of a city.
+
+    Args:
+        name: The city.
+    """
+    return {"Oslo": 709037}[name]
+
+
+LOOK = say(None, Call(name="look", arguments={"name": "Oslo"}, id="callLook1"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages", "google-generate-content"])
+def test_run_ends_with_a_typed_answer(api: str, mode: OutputMode) -> None:
+    with Scripted(api, LOOK, answer({**OSLO, "population": -1}, mode), answer(OSLO, mode)) as scripted:
+        runner = ToolRunner(scripted.client, [tool(look)])
+        result = runner.run("The capital of Norway?", output=City, mode=mode, retries=1)
+        assert (result.output, result.stop) == (City(name="Oslo", population=709037), "completed")
+        assert [call.outcome for call in result.report.calls if call.name == "look"] == ["ok"]
+        assert (len(result.responses), result.report.iterations, result.handed_back) == (3, 3, [])
+        assert scripted.server.check() == []
+        # The transcript can be continued: no call is left without a result.
+        encoded = contentmodel.adapter(api).encode_request(result.request, None, scripted.model)
+        assert contentmodel.check(encoded.payload, api=api, model=scripted.model) == []
+
+
+def test_run_without_a_value_raises_after_its_retries() -> None:
+    with Scripted("openai-chat", LOOK, "Oslo", "Bergen") as scripted, pytest.raises(OutputError) as caught:
+        ToolRunner(scripted.client, [tool(look)]).run("Capital?", output=City, retries=1)
+    assert (caught.value.reason, len(caught.value.tries)) == ("not_json", 2)
+
+
+def test_run_that_ends_at_a_limit_has_no_output() -> None:
+    with Scripted("openai-chat", LOOK) as scripted:
+        result = ToolRunner(scripted.client, [tool(look)], max_iterations=1).run("Capital?", output=City)
+    assert (result.stop, result.output) == ("max_iterations", None)
+
+
+def test_async_run_ends_with_a_typed_answer() -> None:
+    with Scripted("openai-responses", LOOK, "Oslo", answer(OSLO, "native")) as scripted:
+
+        async def run() -> Any:
+            async with async_chat_client("openai-responses", **scripted.options) as client:
+                return await AsyncToolRunner(client, [tool(look)]).run("Capital?", output=City, retries=1)
+
+        assert asyncio.run(run()).output == City(name="Oslo", population=709037)

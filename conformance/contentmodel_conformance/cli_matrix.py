@@ -15,7 +15,7 @@ from rich.text import Text
 
 from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.installed import check_api
+from contentmodel.cli.installed import api_option
 from contentmodel.cli.output import layout, open_output
 from contentmodel.extras import needs_extra
 from contentmodel.json import write
@@ -102,7 +102,7 @@ def coverage(api: Apis = None, *, form: CoverageFormat = ListFormat.text) -> Non
 
 def _adapters(names: Sequence[str] | None) -> dict[str, Any]:
     for name in names or ():
-        check_api(name, "--api", stored=False)
+        api_option(name, "--api", stored=False)
     adapters = installed(names or None)
     if not adapters:
         raise Problem("no adapter is installed", hint="install contentmodel with its adapters")

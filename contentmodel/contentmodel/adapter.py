@@ -221,7 +221,10 @@ def _entry_points() -> dict[str, EntryPoint]:
 
 @cache
 def adapter(api: str) -> Adapter:
-    """Return the adapter registered under an API id, or a short name of one. Raise UnknownApiError, which lists the installed adapters."""
+    """Return the adapter registered under an API id or a short name of one.
+
+    Raise UnknownApiError, which lists the installed adapters.
+    """
     point = _entry_points().get(api_of(api))
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"

@@ -11,14 +11,17 @@ from typing import Any, Self, TypeVar
 
 from contentmodel.client import AsyncChatClient
 from contentmodel.events import StreamEvent
+from contentmodel.request import ChatRequest
 from contentmodel.runner.base import BaseRunner, BaseRunStream, Beginning, Run, TurnRequest, clock, request_of
 from contentmodel.runner.jobs import on_loop
 from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute, Say
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.tasks import in_tasks
+from contentmodel.runner.typed import TypedRun
 from contentmodel.tools.background import run_in_background
 from contentmodel.tools.cancellation import Cancellation
+from contentmodel.typed.answers import OutputMode
 
 T = TypeVar("T")
 CLOSING = 1.0
@@ -30,12 +33,29 @@ class AsyncToolRunner(BaseRunner):
 
     client: AsyncChatClient
 
-    async def run(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunResult:
+    async def run(
+        self,
+        request: TurnRequest,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        cancellation: Cancellation | None = None,
+    ) -> RunResult:
         """Run to the end; see `ToolRunner.run`. `cancellation` also stops a request to the model.
 
         If the task is cancelled, an observer's `run_ended` still gets the result.
         """
-        keeping = Keeping(self.messages, request_of(request))
+        asked = request_of(request)
+        if output is None:
+            return await self._run(asked, cancellation)
+        typed = TypedRun(self, asked, output, mode, retries)
+        while (result := typed.ended(await self._run(typed.request, cancellation))) is None:
+            pass
+        return result
+
+    async def _run(self, request: ChatRequest, cancellation: Cancellation | None) -> RunResult:
+        keeping = Keeping(self.messages, request)
         await keeping.load()
         run = Run(self, keeping.request, cancellation)
         try:

@@ -124,7 +124,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     with: store it, add to it, pass it to a runner. `responses` are the model's answers. `approvals` are the calls that
     wait for approval (see `answer`). `handed_back` are the calls that the application runs itself: it adds a message of
     role "tool" with their results to `request`. `losses` are the values that the runner's `messages` could not save, by
-    their path in each message.
+    their path in each message. `output` is the value of the last answer, if the run was given its type.
     """
 
     stop: StopReason
@@ -135,6 +135,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     approvals: list[ToolApprovalRequestContent] = []
     handed_back: list[ToolCallContent] = []
     losses: list[Loss] = []
+    output: Any = None
 
     @property
     def text(self) -> str:

@@ -6,17 +6,20 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from contentmodel.client import ChatClient
 from contentmodel.events import StreamEvent
+from contentmodel.request import ChatRequest
 from contentmodel.runner.base import BaseRunner, BaseRunStream, Beginning, Run, TurnRequest, clock, request_of
 from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.threads import in_threads
+from contentmodel.runner.typed import TypedRun
 from contentmodel.tools.background import TimedOut, WorkerThread, run_in_background, run_within
 from contentmodel.tools.cancellation import Cancellation
+from contentmodel.typed.answers import OutputMode
 
 T = TypeVar("T")
 
@@ -54,14 +57,35 @@ class ToolRunner(BaseRunner):
 
     client: ChatClient
 
-    def run(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunResult:
+    def run(
+        self,
+        request: TurnRequest,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        retries: int = 0,
+        cancellation: Cancellation | None = None,
+    ) -> RunResult:
         """Run to the end. If the request ends in calls without results, the run begins with these calls.
 
         If the client raises before any work was done, its error is raised unchanged. Later, RunInterrupted is raised,
         which has the result so far. `cancellation` stops the run from another thread: between answers, and while tools
         run.
+
+        `output` is the type of the last answer: `result.output` is its value. `mode` and `retries` are those of
+        `TypedChatClient.complete`. Raise OutputError if the last answer has no value of the type. A run that ends
+        early, at a limit for example, has no `output`.
         """
-        keeping = Keeping(self.messages, request_of(request))
+        asked = request_of(request)
+        if output is None:
+            return self._run(asked, cancellation)
+        typed = TypedRun(self, asked, output, mode, retries)
+        while (result := typed.ended(self._run(typed.request, cancellation))) is None:
+            pass
+        return result
+
+    def _run(self, request: ChatRequest, cancellation: Cancellation | None) -> RunResult:
+        keeping = Keeping(self.messages, request)
         run = Run(self, keeping.request, cancellation)
         try:
             while run.step is not None:

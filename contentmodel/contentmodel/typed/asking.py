@@ -100,8 +100,11 @@ class Asking(Generic[T]):
         """True if the JSON value is in the property "value" of an object."""
         return self._type.is_wrapped
 
-    def answered(self, response: ChatResponse) -> Typed[T] | None:
-        """Return the typed answer, or None if the changed `request` must be sent. Raise OutputError."""
+    def answered(self, response: ChatResponse, transcript: ChatRequest | None = None) -> Typed[T] | None:
+        """Return the typed answer, or None if the changed `request` must be sent. Raise OutputError.
+
+        `transcript` is the request that continues the conversation after the answer, if more than one was sent.
+        """
         found = self._read(response)
         if not isinstance(found, _Fault):
             self._tries += (Try(response=response),)
@@ -118,8 +121,10 @@ class Asking(Generic[T]):
                 tries=self._tries,
             )
         self._left -= 1
-        messages = [*self.request.messages, *response.messages, *self._correction(response, found)]
-        self.request = replace(self.request, messages=messages)
+        if transcript is None:
+            transcript = replace(self.request, messages=[*self.request.messages, *response.messages])
+        messages = [*transcript.messages, *self._correction(response, found)]
+        self.request = replace(transcript, messages=messages)
         return None
 
     # -- the request -------------------------------------------------------------------------------------------
