@@ -52,7 +52,7 @@ def test_python_blocks_of_page_run(page: Path, monkeypatch: pytest.MonkeyPatch, 
     names: dict[str, Any] = {"contentmodel": contentmodel, "payload": payload, "request": request, "encoded": encoded}
     for number, block in enumerate(blocks(page, "python")):
         try:
-            exec(compile(block, f"{page.name} block {number}", "exec"), names)
+            exec(compile(block, f"{page.name} block {number}", "exec", dont_inherit=True), names)
         except contentmodel.LossError:
             # The page shows how to refuse losses, and this transcript has some.
             assert 'on_loss="raise"' in block

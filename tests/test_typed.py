@@ -62,7 +62,7 @@ OSLO = {"name": "Oslo", "population": 709037}
 
 
 def answer(value: Any, mode: OutputMode, tool: str = "final_answer") -> ChatResponse:
-    """Return the answer of a model that was told the schema in this mode."""
+    """Return the answer of a model that got the schema in this mode."""
     if mode == "tool":
         return say(None, Call(name=tool, arguments=value, id="callOslo1"))
     return say(value if isinstance(value, str) else json.dumps(value))

@@ -294,8 +294,8 @@ class TypedChatClient(ChatClient, Protocol):
         """Send a request, messages or a text, and return the response, or the value of a type.
 
         `instructions`, `tools` and `options` belong to messages or a text; a ChatRequest has its own. `output` is the
-        type of the answer (`contentmodel.typed.OutputType` lists what it can be). `mode` is how the model is told the
-        type; None chooses. `retries` is the number of further requests after an answer that does not fit. `timeout` is
+        type of the answer (`contentmodel.typed.OutputType` lists what it can be). `mode` is an `OutputMode`;
+        None chooses. `retries` is the number of further requests after an answer that does not fit. `timeout` is
         that of one request, in seconds.
 
         Raise OutputError if no answer has a value of the type, and the errors of `ChatClient.complete`.

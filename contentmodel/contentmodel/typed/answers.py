@@ -15,7 +15,7 @@ from contentmodel.usage import Usage
 T = TypeVar("T")
 
 OutputMode: TypeAlias = Literal["native", "tool", "prompt"]
-"""How the model is told the schema: a setting of the API, a call that it must make, or the instructions."""
+"""The place of the schema in the request: a setting of the API, a tool that must be called, or the instructions."""
 OutputReason: TypeAlias = Literal["invalid", "not_json", "refused", "cut_short", "empty", "failed"]
 """Why an answer has no value: it does not fit the type, is no JSON, is a refusal, ended at a limit, has no text, or is
 an error of the API."""
@@ -36,7 +36,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 class Typed(Generic[T]):
     """An answer with a checked value.
 
-    `output` is the value, `response` the answer that it was in, `mode` how the model was told the schema, and `tries`
+    `output` is the value, `response` the answer that it was in, `mode` the place of the schema in the request, and `tries`
     all answers in order: the last one has the value.
     """
 

@@ -87,7 +87,7 @@ class Asking(Generic[T]):
 
     @property
     def mode(self) -> OutputMode:
-        """How the model is told the schema."""
+        """The place of the schema in the request."""
         return self._form.mode
 
     @property
