@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import contentmodel
 from contentmodel.cli.apis import apis
+from contentmodel.cli.ask import ask
 from contentmodel.cli.check import check
 from contentmodel.cli.convert import convert
 from contentmodel.cli.datasets import COMMANDS as DATASETS_COMMANDS
@@ -80,6 +81,7 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel plan chat.json
     contentmodel detect log.jsonl
     contentmodel export history.db -o chat.html
+    contentmodel ask -m openai:gpt-5.2 "Why is the sky blue?"
     contentmodel apis
     contentmodel sessions list
     contentmodel tools check shop.tools.json
@@ -146,7 +148,7 @@ def help_of(command: Callable[..., None]) -> str:
 
 
 app.callback(help=help_of(contentmodel_command))(contentmodel_command)
-for command in (convert, show, export, check, plan, detect, apis, schema):
+for command in (convert, show, export, check, plan, detect, ask, apis, schema):
     app.command(help=help_of(command))(command)
 
 sessions_app = new_app()

@@ -36,8 +36,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 class Typed(Generic[T]):
     """An answer with a checked value.
 
-    `output` is the value, `response` the answer that it was in, `mode` the place of the schema in the request, and `tries`
-    all answers in order: the last one has the value.
+    `output` is the value, `response` the answer that it was in, `mode` the place of the schema in the request, and
+    `tries` all answers in order: the last one has the value.
     """
 
     def __init__(self, output: T, mode: OutputMode, tries: tuple[Try, ...]) -> None:
