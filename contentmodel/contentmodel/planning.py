@@ -23,14 +23,16 @@ from contentmodel.rules import Violation
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1, "insignificant": 0}
 """The cost of a loss of each kind. Losses of settings, schemas, provider fields and usage cost a tenth of it."""
 
-_CHEAP = frozenset({"settings", "schemas", "provider fields", "usage"})
+REFUSED = 100
+"""The cost of a violation that the target refuses."""
+_CHEAP = ("settings", "schemas", "provider fields", "usage")
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The result of encoding a transcript for one target: its `losses`, and `violations` of the target's rules.
 
     `families` counts the losses of each family of content by kind: {"reasoning": {"dropped": 3}}. `cost` is the sum of
-    the losses weighted by `COSTS`, plus 100 for each violation that the target refuses.
+    the losses weighted by `COSTS`, plus `REFUSED` for each violation that the target refuses.
     """
 
     target: str
@@ -105,8 +107,14 @@ def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapp
         losses=encoded.losses,
         violations=violations,
         families={family: dict(families[family]) for family in sorted(families)},
-        cost=sum(map(_cost, encoded.losses)) + 100 * sum(v.severity == "refused" for v in violations),
+        cost=sum(map(_cost, encoded.losses)) + REFUSED * sum(v.severity == "refused" for v in violations),
     )
+
+
+def explanation() -> str:
+    """Return the sentence that explains the cost of a plan."""
+    each = ", ".join(f"{cost} for each {kind} value" for kind, cost in COSTS.items() if cost)
+    return f"cost: {each}; a tenth for {', '.join(_CHEAP)}; {REFUSED} for each violation that is refused"
 
 
 def _cost(loss: Loss) -> float:

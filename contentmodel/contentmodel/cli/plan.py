@@ -18,7 +18,7 @@ from contentmodel.cli.options import From, In, Kind, parse_models, parse_policie
 from contentmodel.cli.output import print_json
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, decode, for_each, identify, open_source
-from contentmodel.planning import Plan
+from contentmodel.planning import Plan, explanation
 from contentmodel.planning import plan as plan_transcript
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -98,6 +98,7 @@ def _print(document: Document, plans: Sequence[Plan]) -> None:
             console.print()
         # The terminal breaks the lines if it is narrower than one target.
         out(_WIDE).print(table)
+    console.print(explanation(), style="dim")
     for plan in plans:
         for violation in plan.violations:
             console.print(safe_text(f"{plan.target}: {violation}"), soft_wrap=True)
