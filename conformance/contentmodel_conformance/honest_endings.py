@@ -36,9 +36,9 @@ def honest_endings(target: Any, response: ChatResponse) -> None:
     elif finish is None or finish.raw == "":
         expected = "tool_calls" if response.tool_calls else "stop"
         for kind, answer, reported in (("whole", whole, encoded.losses), ("stream", end.response, losses)):
-            found = answer.finish_reason
-            if found is None or found.reason not in (expected, "stop"):
-                raise LawBroken("honest endings", f"{kind}.finish_reason", "a missing end", expected, found)
+            ending = answer.finish_reason
+            if ending is None or ending.reason not in (expected, "stop"):
+                raise LawBroken("honest endings", f"{kind}.finish_reason", "a missing end", expected, ending)
             if [loss.code for loss in reported].count("finish-reason") != 1:
                 raise LawBroken(
                     "honest endings", kind, "a generated end is not reported once", "finish-reason", reported

@@ -68,8 +68,8 @@ class Subject:
     ) -> None:
         self.adapter = adapter
         self.api: str = getattr(adapter, "api", type(adapter).__name__)
-        given = contentmodel.adapters().values() if others is None else others
-        self.others = [other for other in given if other is not adapter and other.api != self.api]
+        adapters = contentmodel.adapters().values() if others is None else others
+        self.others = [other for other in adapters if other is not adapter and other.api != self.api]
         self.payloads = dict(payloads or {})
         self.limits = limits or LIMITS.get(self.api) or getattr(adapter, "limits", None)
         self.recordings = recordings
@@ -236,7 +236,7 @@ class Subject:
     def written(self, kind: str) -> list[Any]:
         """Return what the adapter encodes a few samples to, as plain JSON. Samples that fail to encode are left out."""
         if kind not in self._written:
-            self._written[kind] = [made for value in samples(kind) if (made := _write(self.adapter, kind, value))]
+            self._written[kind] = [encoded for value in samples(kind) if (encoded := _write(self.adapter, kind, value))]
         return self._written[kind]
 
     def wire(self, value: Any) -> str:

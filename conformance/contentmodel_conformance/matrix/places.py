@@ -158,8 +158,8 @@ def _call_of(result: ToolResultContent) -> Any:
 
 
 def _result_of(call: ToolCallContent) -> Any:
-    made = result_type(call)(call_id=call.call_id, outputs=[TextContent(text="(the result)")])
-    return msgspec.structs.replace(made, executor=call.executor)
+    result = result_type(call)(call_id=call.call_id, outputs=[TextContent(text="(the result)")])
+    return msgspec.structs.replace(result, executor=call.executor)
 
 
 def _answer(content: AIContent, origin: Origin | None) -> Staged:

@@ -53,7 +53,7 @@ class Loopback:
         self.app = Starlette(routes=list(self._routes()), exception_handlers={HTTPException: self._refuse})
 
     def _routes(self) -> Iterable[Route]:
-        for endpoint in (one for api in self.endpoints for one in (api, *api.hosts)):
+        for endpoint in (served for api in self.endpoints for served in (api, *api.hosts)):
             for path in endpoint.paths:
                 yield Route(path, partial(self._answer, endpoint, False), methods=["POST"])
             for path in endpoint.stream_paths:
