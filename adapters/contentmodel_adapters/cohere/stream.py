@@ -404,6 +404,6 @@ class Encoder(BlockEncoder):
         delta = {key: value for key, value in payload.items() if key not in ("id", "message", "error")}
         around = {"error": payload["error"]} if "error" in payload else {}
         message = object_of(payload, "message")
-        rest = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
-        beside = {"message": rest} if rest else {}
+        other_fields = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
+        beside = {"message": other_fields} if other_fields else {}
         self.put({**around, "type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")

@@ -47,15 +47,15 @@ class Spelling(NamedTuple):
         if self.is_split:
             return [({}, dynamic)]
         static: Fields = {"type": ("name", forms.Affix(f"tool-{before}", required=True, repeats=True))}
-        found: list[tuple[Fields, Fields]] = [({"type": "dynamic-tool"}, dynamic), ({}, static)]
-        return found if of_server else found[::-1]
+        spellings: list[tuple[Fields, Fields]] = [({"type": "dynamic-tool"}, dynamic), ({}, static)]
+        return spellings if of_server else spellings[::-1]
 
     def value_of(self, part: Mapping[str, Any]) -> Any:
         """Return the value of a result, which may be JSON text; None if the part is no result."""
         for constants, path in ((self.result, self.value), (self.failure, self.error)):
             if all(at_path(part, key) == value for key, value in constants.items()):
-                found = at_path(part, path)
-                return object_or_text(found) if found.__class__ is str else found
+                output = at_path(part, path)
+                return object_or_text(output) if output.__class__ is str else output
         return None
 
     def calls_in(self, parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -99,8 +99,8 @@ def with_error_in_message(response: ChatResponse, context: EncodeContext) -> Cha
     choice = response.choices[0] if response.choices else ChatChoice()
     last = choice.messages[-1] if choice.messages else ChatMessage(role="assistant", origin=response.origin)
     messages = [*choice.messages[:-1], context.with_contents(last, [*last.contents, error])]
-    made = context.replace(choice, messages=messages)
-    changed: ChatResponse = context.replace(response, choices=[made, *response.choices[1:]], error=None)
+    failed_choice = context.replace(choice, messages=messages)
+    changed: ChatResponse = context.replace(response, choices=[failed_choice, *response.choices[1:]], error=None)
     return changed
 
 

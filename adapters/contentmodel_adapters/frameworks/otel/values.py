@@ -85,8 +85,8 @@ class RecordedRoles(Roles):
     """The role of a message. A message with a role of a provider has the hint `ROLE`."""
 
     def __init__(self) -> None:
-        own = {role: role for role in ROLES}
-        super().__init__(API, {**own, **OTHER_ROLES}, own)
+        roles = {role: role for role in ROLES}
+        super().__init__(API, {**roles, **OTHER_ROLES}, roles)
 
     def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
         recorded = ROLE.of(owner, API)

@@ -475,8 +475,8 @@ def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Bro
         return
     yield from _restricted("refused", request, dialect)
     if dialect.fields is not None:
-        known = dialect.fields | own_fields(dialect)
-        yield from _named([name for name in request if name not in known], request, dialect)
+        accepted = dialect.fields | own_fields(dialect)
+        yield from _named([name for name in request if name not in accepted], request, dialect)
 
 
 @RULES.by_host("ignored", fix="remove it", source=_restricted_by("ignored"))
