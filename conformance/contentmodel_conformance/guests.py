@@ -33,9 +33,9 @@ def of_provider(source: Any, kind: str, document: Any) -> tuple[Any, Any]:
 
     Each block has an unknown field.
     """
-    _, found, provider = _guests_in(source, kind, document)
+    _, blocks, provider = _guests_in(source, kind, document)
     unknown = {"x_field": "unknown"}
-    new = [replace(c, extra={**c.extra, provider.api: {**c.extra[provider.api], **unknown}}) for c in found]
+    new = [replace(c, extra={**c.extra, provider.api: {**c.extra[provider.api], **unknown}}) for c in blocks]
     return provider, laws.encode(provider, kind, _of_provider(new, provider, source)).payload
 
 

@@ -55,6 +55,6 @@ def _fails(whole: ChatResponse, end: Any) -> None:
 
 
 def _is_unusual(kind: str, answer: ChatResponse) -> None:
-    found = answer.finish_reason
-    if answer.error is None and (found is None or found.reason in USUAL):
-        raise LawBroken("honest endings", f"{kind}.finish_reason", "it looks like a usual end", "no success", found)
+    finish = answer.finish_reason
+    if answer.error is None and (finish is None or finish.reason in USUAL):
+        raise LawBroken("honest endings", f"{kind}.finish_reason", "it looks like a usual end", "no success", finish)

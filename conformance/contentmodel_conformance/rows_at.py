@@ -92,8 +92,8 @@ def _in_source(adapter: Any, value: Any, where: str) -> str:
 
 def _in_table(adapter: Any, kind: type, attribute: str) -> str:
     rows = [row for row in _rows(adapter) if row.model is kind]
-    found = "; ".join(dict.fromkeys(_mapping(row, attribute) for row in rows))
-    return found or f"none: the table has no row for {kind.__name__}"
+    mappings = "; ".join(dict.fromkeys(_mapping(row, attribute) for row in rows))
+    return mappings or f"none: the table has no row for {kind.__name__}"
 
 
 def _rows(adapter: Any) -> Iterator[Row]:

@@ -102,8 +102,8 @@ class Trial:
         in quick runs, where more would try too few values. The values depend on the label of the first law.
         """
         labels = iter(laws)
-        while left := {label: laws[label] for label in islice(labels, len(laws) if self.deep else SHARING)}:
-            self._try_all(values, left, next(iter(left)), share)
+        while shared := {label: laws[label] for label in islice(labels, len(laws) if self.deep else SHARING)}:
+            self._try_all(values, shared, next(iter(shared)), share)
 
     def _try_all(self, values: SearchStrategy[Any], pending: dict[str, Law], name: str, share: float) -> None:
         while pending and not self.is_over:

@@ -395,8 +395,8 @@ class Encoder(BlockEncoder):
         self.put_raw(b"data: [DONE]\n\n")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
-        known = self.encode_envelope(event) if self._head else {}
-        self._end_message({**known, "finish_reason": "ERROR"}, error=payload.get("message", ""))
+        envelope = self.encode_envelope(event) if self._head else {}
+        self._end_message({**envelope, "finish_reason": "ERROR"}, error=payload.get("message", ""))
 
     def _end_message(self, payload: dict[str, Any], **more: Any) -> None:
         """Write the finish reason, the usage, and the fields that belong to no block."""

@@ -29,7 +29,7 @@ ID_FIELDS = {"meai": "requestId", "agent-framework": "id"}
 
 def approval_id(content: Any) -> str | None:
     """Return the id that an approval had in a format of the AI SDK; None if it had none."""
-    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
+    return next((own_id for api in content.extra or () if (own_id := APPROVAL_ID.of(content, api)) is not None), None)
 
 
 def _with_own_id(content: Any, context: EncodeContext) -> Any:

@@ -280,10 +280,10 @@ def nulls_of(request: ChatRequest, api: str, index: int) -> set[int]:
     return {at for line, at in NULLS.of(request, api) or () if line == index}
 
 
-def with_current(kept: list[Any], values: Mapping[int, Any], nulls: Collection[int]) -> list[Any]:
+def with_current(items: list[Any], values: Mapping[int, Any], nulls: Collection[int]) -> list[Any]:
     """Return a kept list with the current values where reading has set None, and without removed ones."""
-    found = ((at, values.get(at) if value is None else value) for at, value in enumerate(kept))
-    return [value for at, value in found if value is not None or at in nulls]
+    current = ((at, values.get(at) if value is None else value) for at, value in enumerate(items))
+    return [value for at, value in current if value is not None or at in nulls]
 
 
 def without_api(extra: dict[str, Any] | None, api: str) -> dict[str, Any] | None:

@@ -171,8 +171,8 @@ def _list(match: re.Match[str]) -> Span | None:
 
 def _header(match: re.Match[str]) -> Span | None:
     """Return the span of the value of an unknown header that looks random."""
-    found = can_be_secret_header(match["name"]) and is_random(match["secret"])
-    return match.span("secret") if found else None
+    is_found = can_be_secret_header(match["name"]) and is_random(match["secret"])
+    return match.span("secret") if is_found else None
 
 
 def _password(match: re.Match[str]) -> Span | None:
@@ -183,8 +183,8 @@ def _password(match: re.Match[str]) -> Span | None:
 def _element(match: re.Match[str]) -> Span | None:
     """Return the span of the text of an XML element, or of a pair of elements or attributes, with a secret's name."""
     name, value = match["name"], match["secret"]
-    found = is_literal(value, name) if is_secret(name) else can_be_secret(name) and looks_secret(value)
-    return match.span("secret") if found else None
+    is_found = is_literal(value, name) if is_secret(name) else can_be_secret(name) and looks_secret(value)
+    return match.span("secret") if is_found else None
 
 
 def _parameter(match: re.Match[str]) -> Span | None:
@@ -202,8 +202,8 @@ def _parameter(match: re.Match[str]) -> Span | None:
 def _of_curl(match: re.Match[str]) -> Span | None:
     """Return the span of the password in the option -u of curl and its relatives."""
     before = match.string[max(0, match.start() - 600) : match.start()]
-    known = any(name in before for name in ("curl", "wget", "http"))
-    return match.span("secret") if known and is_literal(match["secret"], "password") else None
+    is_command = any(name in before for name in ("curl", "wget", "http"))
+    return match.span("secret") if is_command and is_literal(match["secret"], "password") else None
 
 
 _SPACE = r"(?:\s|\\+[nrt])"

@@ -99,23 +99,23 @@ def table_identity(subject: Subject, trial: Trial) -> None:
 @check(laws.identity, "given", "payloads given with the adapter", "payloads")
 def own_payloads(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        given = subject.own(kind)
-        if given is not None:
-            trial.each(given, keeps(subject, kind), kind)
+        payloads = subject.own(kind)
+        if payloads is not None:
+            trial.each(payloads, keeps(subject, kind), kind)
 
 
 @check(laws.identity, "given-unknown", "payloads given with the adapter, with unknown fields and blocks", "payloads")
 def own_unknowns(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        given = subject.own(kind)
-        if given is not None:
-            trial.each(with_unknowns(given), of(subject, laws.disturbance, kind), kind)
+        payloads = subject.own(kind)
+        if payloads is not None:
+            trial.each(with_unknowns(payloads), of(subject, laws.disturbance, kind), kind)
 
 
 @check(example, "given", "payloads given with their expected values", "examples")
 def examples(subject: Subject, trial: Trial) -> None:
-    for number, given in enumerate(subject.examples):
-        trial.once(given, partial(example, subject.adapter), f"example {number}")
+    for number, pair in enumerate(subject.examples):
+        trial.once(pair, partial(example, subject.adapter), f"example {number}")
 
 
 # -- purity and the model's own JSON -----------------------------------------------------------------------------------

@@ -53,8 +53,8 @@ def converse_response() -> Record:
 
 
 def _record(shape: Any) -> Record:
-    known: dict[str, Record] = {}
-    return _structure(shape, known)
+    records: dict[str, Record] = {}
+    return _structure(shape, records)
 
 
 def _structure(shape: Any, records: dict[str, Record]) -> Record:

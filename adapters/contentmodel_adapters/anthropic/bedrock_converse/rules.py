@@ -351,8 +351,8 @@ def sampling_in_range(request: Request) -> Iterator[Broken]:
 @_by_model("remove it", f"{GUIDE}/model-parameters.html")
 def sampling_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Some models accept a sampling setting only at its default, or not at all."""
-    found = unsampled(table(request, "inferenceConfig"), SAMPLING, capabilities.sampling)
-    yield from ((f"$.inferenceConfig.{key}", value) for key, value in found)
+    broken = unsampled(table(request, "inferenceConfig"), SAMPLING, capabilities.sampling)
+    yield from ((f"$.inferenceConfig.{key}", value) for key, value in broken)
 
 
 @_by_model("end with a user message", f"{GUIDE}/model-parameters-anthropic-claude-messages.html")

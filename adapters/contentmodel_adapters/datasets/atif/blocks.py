@@ -210,8 +210,8 @@ def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any],
 def _has_results(observation: Any) -> bool:
     """Return whether an observation has results. Without contents and calls, it only refers to other trajectories."""
     results = observation.get("results") if observation.__class__ is dict else None
-    found = [result for result in results if result.__class__ is dict] if results.__class__ is list else []
-    return any(result.get(key) is not None for result in found for key in ("content", "source_call_id"))
+    objects = [result for result in results if result.__class__ is dict] if results.__class__ is list else []
+    return any(result.get(key) is not None for result in objects for key in ("content", "source_call_id"))
 
 
 def _is_plain(observation: dict[str, Any], step: dict[str, Any]) -> bool:

@@ -146,6 +146,6 @@ class WithAnswers(documents.Lists):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that an object may be. One with fields of an answer is an answer."""
-        found = super().recognises(payload)
+        kinds = super().recognises(payload)
         is_answer = not self.of_answers.isdisjoint(payload) or payload.get("type") in self.types_of_answers
-        return {"response": found["request"]} if found and is_answer else found
+        return {"response": kinds["request"]} if kinds and is_answer else kinds

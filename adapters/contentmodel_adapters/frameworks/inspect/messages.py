@@ -286,8 +286,8 @@ def _issuer_of(message: ChatMessage, context: EncodeContext) -> str:
     """Return the issuer that the decoder will assign to the opaque state of a message."""
     is_own = is_native(message, context)
     model = (message.extra or {}).get(API, {}).get("model") if is_own else _model_of(message)
-    known = issuer_of(model) if message.role == "assistant" and isinstance(model, str) else ""
-    return known or (API if is_own else "")
+    issuer = issuer_of(model) if message.role == "assistant" and isinstance(model, str) else ""
+    return issuer or (API if is_own else "")
 
 
 def with_known_state(content: Any, context: EncodeContext) -> Any:

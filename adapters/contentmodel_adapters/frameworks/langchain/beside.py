@@ -173,8 +173,8 @@ def _cited(old: Any, new: Any, context: DecodeContext) -> Any:
 
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message without the citations and searches that its metadata have."""
-    kept = [content for content in message.contents if GROUNDED.of(content, API) is None]
-    return without_cited(context.with_contents(message, kept), context, GROUNDED)
+    contents = [content for content in message.contents if GROUNDED.of(content, API) is None]
+    return without_cited(context.with_contents(message, contents), context, GROUNDED)
 
 
 # -- Cohere -----------------------------------------------------------------------------------------------------------

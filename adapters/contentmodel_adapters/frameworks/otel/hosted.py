@@ -43,8 +43,8 @@ _ENDING = re.compile(r"(_tool)?(_call|_call_output|_result|_use|_preview)?(_[\d_
 def kind_of(*names: object) -> str:
     """Return the kind of a tool from its type or its name: `web_search` for `web_search_20250305`."""
     texts = [name for name in names if isinstance(name, str)]
-    known = (_ALIASES.get(plain, plain) for name in texts for plain in (name, _ENDING.sub("", name, count=1)))
-    return next((kind for kind in known if kind in CALLS), hosted_tools.OTHER)
+    kinds = (_ALIASES.get(plain, plain) for name in texts for plain in (name, _ENDING.sub("", name, count=1)))
+    return next((kind for kind in kinds if kind in CALLS), hosted_tools.OTHER)
 
 
 class _Inside(Codec[Any]):

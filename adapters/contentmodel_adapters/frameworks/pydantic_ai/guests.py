@@ -197,8 +197,8 @@ class _Queries(forms.Leaf):
     may_respell = True
 
     def to_part(self, value: Fields) -> Any:
-        found = value.get("queries", value.get("paths")) if len(value) == 1 else None
-        return {"queries": found} if found.__class__ is list else forms.MISFIT
+        queries = value.get("queries", value.get("paths")) if len(value) == 1 else None
+        return {"queries": queries} if queries.__class__ is list else forms.MISFIT
 
     def is_alike(self, value: Any, again: Any) -> bool:
         return value.__class__ is dict and [*value.values()] == [*again.values()]

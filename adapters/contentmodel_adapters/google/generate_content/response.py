@@ -224,9 +224,9 @@ def _decode_grounding(residue: dict[str, Any], contents: list[Any], context: Dec
     return [call, result]
 
 
-def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _beside(fields: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the residue of a result whose metadata are next to the parts of a candidate."""
-    return {API: {**GROUNDING.entry(True), **escaped(kept)}}
+    return {API: {**GROUNDING.entry(True), **escaped(fields)}}
 
 
 def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: Any, context: DecodeContext) -> bool:

@@ -656,8 +656,8 @@ def _renumbered(support: Any, numbers: list[int]) -> Any:
     """Return a support with the new indices of its chunks; an index without a chunk is dropped."""
     if support.__class__ is not dict:
         return support
-    known = [i for i in list_of(support, "groundingChunkIndices") if i.__class__ is int and 0 <= i < len(numbers)]
-    return {**support, "groundingChunkIndices": [numbers[index] for index in known]}
+    indices = [i for i in list_of(support, "groundingChunkIndices") if i.__class__ is int and 0 <= i < len(numbers)]
+    return {**support, "groundingChunkIndices": [numbers[index] for index in indices]}
 
 
 def _parts(wire: dict[str, Any]) -> list[Any]:

@@ -143,9 +143,9 @@ def _has_own_fields(payload: dict[str, Any]) -> bool:
     )
 
 
-def _are_contents(given: Any) -> bool:
+def _are_contents(value: Any) -> bool:
     """Return whether an input is a content or a list of contents. Other APIs have messages there."""
-    contents = given if isinstance(given, list) else [given]
+    contents = value if isinstance(value, list) else [value]
     return bool(contents) and all(isinstance(content, dict) and CONTENT.knows(content) for content in contents)
 
 

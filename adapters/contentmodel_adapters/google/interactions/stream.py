@@ -157,8 +157,8 @@ class Decoder(StreamDecoder):
 
     def _merge(self, interaction: dict[str, Any]) -> None:
         """Merge an answer without its steps. An empty id means that the server does not store it."""
-        known = {key: value for key, value in interaction.items() if key != "steps" and (key, value) != ("id", "")}
-        merge_into(self.answer, known)
+        fields = {key: value for key, value in interaction.items() if key != "steps" and (key, value) != ("id", "")}
+        merge_into(self.answer, fields)
 
     def _count(self, usage: dict[str, Any]) -> None:
         if usage:

@@ -409,8 +409,8 @@ CURRENT: Current = {
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
     if tool.__class__ is not HostedTool:
         return rows[0]
-    known = declaration(tool, CURRENT)
-    return next((r for r in rows if known is not None and r.name == known.tag), None)
+    declared = declaration(tool, CURRENT)
+    return next((r for r in rows if declared is not None and r.name == declared.tag), None)
 
 
 def _row_of_tool(wire: dict[str, Any]) -> Any:

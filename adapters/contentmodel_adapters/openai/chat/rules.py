@@ -410,8 +410,8 @@ _HOSTS = f"{'; '.join(dialect.source for dialect in DIALECTS.values())}; seen {S
 def _restricted_by(severity: Severity) -> str:
     """Return the sources of all restrictions of a severity, each once."""
     rows = (row for dialect in DIALECTS.values() for row in dialect.restrictions)
-    found = dict.fromkeys(row.source for row in rows if row.severity == severity)
-    return f"{'; '.join(found)}; seen {SEEN}"
+    sources = dict.fromkeys(row.source for row in rows if row.severity == severity)
+    return f"{'; '.join(sources)}; seen {SEEN}"
 
 
 @RULES.by_host(

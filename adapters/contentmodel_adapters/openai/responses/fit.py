@@ -174,8 +174,8 @@ def _continues(content: AIContent, last: AIContent) -> bool:
 
 def _id_in(values: guests.Values | None, content: AIContent) -> str | None:
     """Return the id of the item that a format keeps with reasoning; None if it keeps none."""
-    found = values.read(content).get("id") if values is not None and isinstance(content, ReasoningContent) else None
-    return found if isinstance(found, str) else None
+    item_id = values.read(content).get("id") if values is not None and isinstance(content, ReasoningContent) else None
+    return item_id if isinstance(item_id, str) else None
 
 
 def _with_id(content: AIContent, values: guests.Values) -> AIContent:
@@ -366,8 +366,8 @@ def _decoded(item: dict[str, Any]) -> TextContent | None:
     return contents[0] if is_text else None  # type: ignore[return-value]
 
 
-def _phase_of(kept: dict[str, Any]) -> dict[str, Any]:
-    return {"phase": kept["phase"]} if isinstance(kept.get("phase"), str) else {}
+def _phase_of(values: dict[str, Any]) -> dict[str, Any]:
+    return {"phase": values["phase"]} if isinstance(values.get("phase"), str) else {}
 
 
 def _is_encrypted(content: ReasoningContent) -> bool:

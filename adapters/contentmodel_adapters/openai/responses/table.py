@@ -910,8 +910,8 @@ class Output(OnlyChoice):
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
-        taken = [key for key in self.keys if key in wire]
-        return () if all(wire[key] is None for key in taken) else taken
+        keys = [key for key in self.keys if key in wire]
+        return () if all(wire[key] is None for key in keys) else keys
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")

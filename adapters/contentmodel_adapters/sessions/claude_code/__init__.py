@@ -74,10 +74,10 @@ class ClaudeCodeSession(SessionAdapter):
         self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
     ) -> list[Any]:
         """Return the lines of a session."""
-        kept = kept_lines(request, self.api) if context.native else []
+        old_lines = kept_lines(request, self.api) if context.native else []
         writing = Writing(request, context)
         groups = [writing.group(written) for _, written in parts]
-        return arranged(groups, writing.completed(kept, groups), request, self.api)
+        return arranged(groups, writing.completed(old_lines, groups), request, self.api)
 
 
 adapter = ClaudeCodeSession()

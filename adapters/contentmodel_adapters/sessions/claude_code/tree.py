@@ -69,8 +69,8 @@ class Line:
     @property
     def call_id(self) -> str | None:
         """The id of the call of the sub-agent, in printed lines."""
-        found = self.line.get("parent_tool_use_id")
-        return found if isinstance(found, str) else None
+        call_id = self.line.get("parent_tool_use_id")
+        return call_id if isinstance(call_id, str) else None
 
     @property
     def is_boundary(self) -> bool:
@@ -81,8 +81,8 @@ class Line:
     def answer_id(self) -> str | None:
         """The id of the answer that the line is part of."""
         message = self.line.get("message")
-        found = message.get("id") if self.line.get("type") == "assistant" and message.__class__ is dict else None
-        return found if isinstance(found, str) else None
+        answer_id = message.get("id") if self.line.get("type") == "assistant" and message.__class__ is dict else None
+        return answer_id if isinstance(answer_id, str) else None
 
     def ids(self, kind: str, field: str) -> Iterator[str]:
         """Yield the ids of the calls or results in the message."""

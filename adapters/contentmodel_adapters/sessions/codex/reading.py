@@ -356,8 +356,8 @@ def _record_of(line: dict[str, Any]) -> Record:
 
 
 def _usage_of(counts: dict[str, Any]) -> Usage:
-    found: dict[str, Any] = {name: count_of(counts.get(key)) for name, key in _COUNTS.items()}
-    return Usage(**found)
+    counters: dict[str, Any] = {name: count_of(counts.get(key)) for name, key in _COUNTS.items()}
+    return Usage(**counters)
 
 
 def _has_output_object(item: dict[str, Any]) -> bool:

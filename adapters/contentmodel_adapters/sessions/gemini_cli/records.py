@@ -242,10 +242,10 @@ def _description(part: Any, holder: dict[str, Any]) -> Any:
 
 
 def _call(part: Any, call: dict[str, Any]) -> Any:
-    given = part.get("functionCall") if part.__class__ is dict and len(part) == 1 else None
-    if given.__class__ is not dict or any(key not in _CALL or key not in call for key in given):
+    fields = part.get("functionCall") if part.__class__ is dict and len(part) == 1 else None
+    if fields.__class__ is not dict or any(key not in _CALL or key not in call for key in fields):
         return _UNFIT
-    return {**call, **given}
+    return {**call, **fields}
 
 
 def _output(part: Any, holder: Any) -> Any:

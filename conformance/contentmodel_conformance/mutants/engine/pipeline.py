@@ -56,8 +56,8 @@ def _without(steps: Sequence[Any], name: str) -> list[Any]:
 
 def _swapped(steps: Sequence[Any], one: str, other: str) -> list[Any]:
     by_name = {step.name: step for step in steps}
-    taken = {one: by_name[other], other: by_name[one]} if {one, other} <= by_name.keys() else {}
-    return [taken.get(step.name, step) for step in steps]
+    swapped = {one: by_name[other], other: by_name[one]} if {one, other} <= by_name.keys() else {}
+    return [swapped.get(step.name, step) for step in steps]
 
 
 @change(steps.Plan, "__init__", ANTHROPIC, "rules/foreign")
@@ -104,8 +104,8 @@ def adapts_native_requests(original: Any, request: Any, api: Any) -> Any:
 @change(foreign, "with_known_role", CHAT, "roles/crossing")
 def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any:
     """Send a message of an unknown role as a system message."""
-    known = original(message, context)
-    return known if known is message else replace(known, role="system")
+    sent = original(message, context)
+    return sent if sent is message else replace(sent, role="system")
 
 
 @change(foreign, "_is_blank", ANTHROPIC, "rules/crossing")
