@@ -32,7 +32,7 @@ from contentmodel.authoring import is_free_text
 from contentmodel.content import CustomToolCallContent, WebSearchToolCallContent
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.encoded import Encoded
-from contentmodel_adapters.anthropic.kin import NO_PARAMETERS
+from contentmodel_adapters.anthropic.shared import NO_PARAMETERS
 
 CHAT, RESPONSES = "openai-chat", "openai-responses"
 ANTHROPIC, GEMINI = "anthropic-messages", "google-generate-content"

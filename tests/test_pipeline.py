@@ -31,18 +31,18 @@ from contentmodel_conformance.strategies.handmade import handmade_turns
 ORDER = {
     "anthropic-messages": """
         with_fitting_settings *with_separate_added_tools *with_known_tools with_sendable_tools hoist_instructions
-        without_blank_instructions with_whole_guests with_citations_of_kin with_citations_on_texts with_call_ids
+        without_blank_instructions with_whole_guests with_citation_rows with_citations_on_texts with_call_ids
         with_denials_as_results with_known_role lowered not_empty
         results_apart *with_history_of_host join_results join_assistant with_fitting_names without_blank_text
-        without_file readable with_readable_outputs with_settings_of_kin with_a_turn with_placed_instructions
+        without_file readable with_readable_outputs with_document_settings with_a_turn with_placed_instructions
         with_fitting_prefill with_fitting_schemas; with_limit with_model with_fitting_cache_points
         *with_form_of_host""",
     "bedrock-converse": """
         *report_stream with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions
-        without_blank_instructions without_empty_descriptions *with_readable_reasoning with_citations_of_kin
+        without_blank_instructions without_empty_descriptions *with_readable_reasoning with_citation_rows
         with_citations_on_texts with_call_ids with_denials_as_results with_known_role lowered not_empty
-        results_apart with_citations_of_kin without_blank_text readable with_readable_outputs with_a_turn
-        with_fitting_calls with_settings_of_kin instructions_as_text with_fitting_prefill
+        results_apart with_citation_rows without_blank_text readable with_readable_outputs with_a_turn
+        with_fitting_calls with_document_settings instructions_as_text with_fitting_prefill
         with_fitting_outputs with_text_beside_documents with_named_documents with_begun with_fitting_schemas
         with_parallel_calls *with_no_tool_of_claude; with_tool_config *with_fields_of_model with_metadata
         with_fitting_cache_points *with_required_messages""",
@@ -51,14 +51,14 @@ ORDER = {
         with_denials_as_results with_known_role lowered not_empty results_apart _uncited readable
         with_readable_outputs with_a_turn with_fitting_calls with_fitting_schemas; with_model""",
     "google-generate-content": """
-        *report_url with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
+        *report_url with_fitting_settings *with_known_tools with_respelled_tools with_shared_fields with_sendable_tools
         hoist_instructions with_media_type without_cited_instructions with_whole_guests with_citations_on_texts
         with_call_ids with_denials_as_results with_known_role lowered not_empty results_apart join_results
         join_assistant _uncited readable with_readable_outputs with_fitting_parts with_fitting_schemas
         *with_mode_of_strict_tools with_names_of_results with_begun with_a_turn
         with_text_of_failure with_signed_parts with_signed_call; without_choice_of_no_functions with_invocations""",
     "google-interactions": """
-        with_fitting_settings *with_known_tools with_tools_of_kin with_fields_of_kin with_sendable_tools
+        with_fitting_settings *with_known_tools with_respelled_tools with_shared_fields with_sendable_tools
         hoist_instructions with_signed_thoughts with_citations_on_texts with_call_ids with_denials_as_results
         with_known_role lowered not_empty results_apart readable with_readable_outputs with_a_turn
         with_fitting_calls with_signed_turn instructions_as_text with_fitting_schemas *with_mode_of_strict_tools
@@ -80,11 +80,11 @@ ORDER = {
 """The steps over a request; after the semicolon, those over its payload. A star: also on native requests."""
 ANSWERS = {
     "anthropic-messages": """
-        without_user_messages with_citations_of_kin normalize_answer without_names_of_results without_media
-        without_blank_text *without_broken_status; with_cache_writes_of_kin; completed *with_error_of_host""",
+        without_user_messages with_citation_rows normalize_answer without_names_of_results without_media
+        without_blank_text *without_broken_status; with_cache_writes; completed *with_error_of_host""",
     "bedrock-converse": """
-        without_user_messages normalize_answer with_citations_of_kin without_names_of_results without_media
-        with_fitting_outputs without_blank_text *without_broken_status; with_cache_writes_of_kin; completed""",
+        without_user_messages normalize_answer with_citation_rows without_names_of_results without_media
+        with_fitting_outputs without_blank_text *without_broken_status; with_cache_writes; completed""",
     "cohere-chat": "without_user_messages normalize_answer without_names_of_results without_media;; completed",
     "google-generate-content": """
         without_user_messages with_text_of_failure *with_normalized_texts; *without_blocked; completed""",

@@ -127,13 +127,13 @@ def _unmarked(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 def _sequence(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
     """Compare facts in order. All must be found unless excused, and new facts must be covered by losses."""
-    rest, excused = _Rest(after, excuses), 0
+    remaining, excused = _Rest(after, excuses), 0
     for fact in before:
         if excuses.cover(fact):
             excused += 1
-        elif not rest.take(fact):
-            raise _broken(fact, rest.next)
-    new = rest.left()
+        elif not remaining.take(fact):
+            raise _broken(fact, remaining.next)
+    new = remaining.left()
     if len(new) > excused + excuses.added:
         raise LawBroken(
             "agreement", "$", f"the output has a new {new[0].kind}, but no loss reports it", ABSENT, new[0].value
@@ -179,8 +179,8 @@ class _Rest:
         if index > self._index:
             first = self.next
             if first is not None and self._offset:
-                rest = first.value[self._offset :]
-                self._leave(replace(first, value=rest))
+                text = first.value[self._offset :]
+                self._leave(replace(first, value=text))
                 self._index += 1
             for fact in self._facts[self._index : index]:
                 self._leave(fact)
@@ -202,13 +202,13 @@ class _Rest:
 
 def _bag(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
     """Compare facts in any order: media may be in another message than their result."""
-    left = Counter(fact.value for fact in after)
+    counts = Counter(fact.value for fact in after)
     for fact in before:
         if excuses.cover(fact):
             continue
-        if not left[fact.value]:
-            raise _broken(fact, next((other for other in after if left[other.value]), None))
-        left[fact.value] -= 1
+        if not counts[fact.value]:
+            raise _broken(fact, next((other for other in after if counts[other.value]), None))
+        counts[fact.value] -= 1
 
 
 def _finish(before: Reading, after: Reading, excuses: Excuses) -> None:
@@ -245,8 +245,8 @@ def _total(before: Reading, after: Reading) -> None:
         return
     if not total:
         raise LawBroken("agreement", "$", "the output counts tokens, but has no total", counted, ABSENT)
-    own = before.of(TOTAL)
-    if total[0].value != counted and (not own or own[0].value == _sum(before)):
+    source_total = before.of(TOTAL)
+    if total[0].value != counted and (not source_total or source_total[0].value == _sum(before)):
         raise LawBroken(
             "agreement", total[0].paths[0], "the total is not the sum of the counters", counted, total[0].value
         )

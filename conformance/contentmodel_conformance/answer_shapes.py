@@ -15,11 +15,11 @@ def _answer(*contents: Any) -> ChatResponse:
 
 
 def _answers(*choices: list[ChatMessage]) -> ChatResponse:
-    made = [
+    chat_choices = [
         ChatChoice(messages=messages, index=n, finish_reason=FinishReason(reason="stop"))
         for n, messages in enumerate(choices)
     ]
-    return ChatResponse(id="i", model="m", choices=made)
+    return ChatResponse(id="i", model="m", choices=chat_choices)
 
 
 def answer_choices(size: int) -> ChatResponse:

@@ -55,22 +55,22 @@ def each_by_itself(adapter: Any, kind: str, payloads: tuple[Any, Any]) -> None:
             detail = f"an odd value makes decoding fail: {error}"
             raise LawBroken("each by itself", "$", detail, ABSENT, ABSENT) from None
         raise laws.Refused from None
-    rest = iter(after)
+    remaining = iter(after)
     for fact in before:
-        found = next((one for one in rest if MARK not in str(one) or _is_longer_list(fact, one)), None)
-        if found is None or not (found == fact or _is_longer_list(fact, found)):
-            raise LawBroken("each by itself", "$", "an odd value changes another value", fact, found or ABSENT)
-    extra = next((one for one in rest if MARK not in str(one)), ABSENT)
+        decoded = next((other for other in remaining if MARK not in str(other) or _is_longer_list(fact, other)), None)
+        if decoded is None or not (decoded == fact or _is_longer_list(fact, decoded)):
+            raise LawBroken("each by itself", "$", "an odd value changes another value", fact, decoded or ABSENT)
+    extra = next((other for other in remaining if MARK not in str(other)), ABSENT)
     if extra is not ABSENT:
         raise LawBroken("each by itself", "$", "an odd value adds another value", ABSENT, extra)
 
 
-def _is_longer_list(fact: tuple[str, str, str], found: tuple[str, str, str]) -> bool:
+def _is_longer_list(fact: tuple[str, str, str], later: tuple[str, str, str]) -> bool:
     """Return whether two facts are JSON texts of the same value, in which one list has one more item."""
-    if found[:2] != fact[:2]:
+    if later[:2] != fact[:2]:
         return False
     try:
-        one, other = parse(fact[2]), parse(found[2])
+        one, other = parse(fact[2]), parse(later[2])
     except DecodeError:
         return False
     return any(shorter == one for shorter in _shorter(other))
@@ -107,8 +107,12 @@ def _contents(role: str, contents: Sequence[Any]) -> Iterator[tuple[str, str, st
                 yield role, name, plain[field]
         if "arguments" in plain:
             # A framework has two blocks that follow each other as one item of the provider, whose arguments are a text.
-            given = plain["arguments"]
-            yield role, name, f"{plain.get('name')} {object_or_text(given) if isinstance(given, str) else given}"
+            arguments = plain["arguments"]
+            yield (
+                role,
+                name,
+                f"{plain.get('name')} {object_or_text(arguments) if isinstance(arguments, str) else arguments}",
+            )
         if isinstance(plain.get("outputs"), list):
             yield from _contents("result", content.outputs)
 
@@ -131,10 +135,10 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
     if reader is not None:
         sent = [] if reader_of_target is None else reader_of_target(kind, encoded.payload).facts
         repeated = [(fact.kind, fact.value) for fact in sent]
-        found = [fact for fact in reader(kind, payload).facts if fact.kind in _FACTS]
+        source_facts = [fact for fact in reader(kind, payload).facts if fact.kind in _FACTS]
         facts = [
             (fact.paths[0], fact.value)
-            for fact in found
+            for fact in source_facts
             if (fact.kind, fact.value) not in repeated
             and not (fact.kind == CALL and value_at(payload, fact.paths[0]) in (None, ""))
         ]
@@ -150,11 +154,11 @@ def weight(readers: tuple[Reader | None, Reader | None], source: Any, target: An
         ]
     else:
         decoded = without_extra(msgspec.to_builtins(laws.decode(source, kind, payload)))
-        known = "\n".join(strings_in(decoded))
+        decoded_text = "\n".join(strings_in(decoded))
         facts = [
             (path, text)
             for path, text in ((path, text) for above in minor for path, text in _long(value_at(payload, above), above))
-            if text.strip() not in known and not _is_notice(source.api, payload, path)
+            if text.strip() not in decoded_text and not _is_notice(source.api, payload, path)
         ]
     for path, value in facts:
         covering = next((above for above in minor if _is_within(path, above)), None)

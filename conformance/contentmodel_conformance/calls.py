@@ -52,7 +52,7 @@ def answered_calls(adapter: Any, request: ChatRequest) -> None:
     before, after = _expected(request), _answers(sent)
     if before.keys() != after.keys():
         raise LawBroken("answered calls", "$", "calls are missing", sorted(before), sorted(after))
-    originals = {**encoded.maps.repeated, **{made: source for source, made in encoded.maps.ids.items()}}
+    originals = {**encoded.maps.repeated, **{new_id: source for source, new_id in encoded.maps.ids.items()}}
     for number, (call_id, result) in before.items():
         sent_id, sent_result = after[number]
         if result != sent_result and not (result is None and sent_result == NO_RESULT):
@@ -64,8 +64,8 @@ def answered_calls(adapter: Any, request: ChatRequest) -> None:
 def _expected(request: ChatRequest) -> dict[int, tuple[str | None, str | None]]:
     """Return the id of each call, and the text of the result that has the number of the call, by this number."""
     contents: list[Any] = [content for message in request.messages for content in message.contents]
-    made: list[Any] = [content for content in contents if isinstance(content, FunctionCallContent)]
-    calls: dict[int, str | None] = {call.arguments["number"]: call.call_id for call in made}
+    function_calls: list[Any] = [content for content in contents if isinstance(content, FunctionCallContent)]
+    calls: dict[int, str | None] = {call.arguments["number"]: call.call_id for call in function_calls}
     texts = {c.text for c in contents if isinstance(c, FunctionResultContent)}
     return {
         number: (call_id, f"number {number}" if f"number {number}" in texts else None)
@@ -75,7 +75,7 @@ def _expected(request: ChatRequest) -> dict[int, tuple[str | None, str | None]]:
 
 def _answers(request: ChatRequest) -> dict[int, tuple[str | None, str | None]]:
     """Return the id of each call, and the text of its result, by the number in its arguments."""
-    found: dict[int, tuple[str | None, str | None]] = {}
+    answers: dict[int, tuple[str | None, str | None]] = {}
     index = TranscriptIndex(request.messages)
     for place in index.calls:
         call: Any = request.messages[place[0]].contents[place[1]]
@@ -83,8 +83,8 @@ def _answers(request: ChatRequest) -> dict[int, tuple[str | None, str | None]]:
         answer = index.result_of.get(place)
         result: Any = None if answer is None else request.messages[answer[0]].contents[answer[1]]
         if number is not None:
-            found[int(number[1])] = call.call_id, result.text if isinstance(result, FunctionResultContent) else None
-    return found
+            answers[int(number[1])] = call.call_id, result.text if isinstance(result, FunctionResultContent) else None
+    return answers
 
 
 def loss_paths(source: Any, target: Any, kind: str, payload: Any) -> None:

@@ -112,44 +112,44 @@ def _adapters(names: Sequence[str] | None) -> dict[str, Any]:
 # -- the matrix --------------------------------------------------------------------------------------------------------
 
 
-def _show(writer: Callable[[Matrix, list[str]], str], made: Matrix, details: list[str], output: str | None) -> None:
+def _show(writer: Callable[[Matrix, list[str]], str], matrix: Matrix, details: list[str], output: str | None) -> None:
     if output in (None, "-") and writer is _text:
-        for part in _parts(made, details):
+        for part in _parts(matrix, details):
             out().print(part)
         return
     with open_output(output) as take:
-        take(writer(made, details).encode("utf-8", "backslashreplace"))
+        take(writer(matrix, details).encode("utf-8", "backslashreplace"))
 
 
-def _parts(made: Matrix, details: list[str]) -> Iterable[RenderableType]:
+def _parts(matrix: Matrix, details: list[str]) -> Iterable[RenderableType]:
     from contentmodel_conformance.matrix.text import as_text
 
-    return as_text(made, details)
+    return as_text(matrix, details)
 
 
-def _text(made: Matrix, details: list[str]) -> str:
+def _text(matrix: Matrix, details: list[str]) -> str:
     console = Console(width=_FILE_WIDTH, file=StringIO(), highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
-        for part in _parts(made, details):
+        for part in _parts(matrix, details):
             console.print(part)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
-def _json(made: Matrix, details: list[str]) -> str:
-    return layout(write(made), pretty=True).decode()
+def _json(matrix: Matrix, details: list[str]) -> str:
+    return layout(write(matrix), pretty=True).decode()
 
 
-def _markdown(made: Matrix, details: list[str]) -> str:
+def _markdown(matrix: Matrix, details: list[str]) -> str:
     from contentmodel_conformance.matrix.markdown import as_markdown
 
-    return as_markdown(made)
+    return as_markdown(matrix)
 
 
-def _html(made: Matrix, details: list[str]) -> str:
+def _html(matrix: Matrix, details: list[str]) -> str:
     from contentmodel_conformance.matrix.page import as_html
 
     with needs_extra("conformance"):
-        return as_html(made)
+        return as_html(matrix)
 
 
 _WRITERS = {Format.text: _text, Format.json: _json, Format.md: _markdown, Format.html: _html}
@@ -187,7 +187,7 @@ def _coverage_markdown(results: list[Coverage]) -> str:
     for each in results:
         if each.note:
             lines.append(f"| `{each.api}` | {_sdk(each)} | - | - | {each.note} |")
-        for position, known in each.known.items():
+        for position, count in each.known.items():
             missing = ", ".join(f"`{tag}`" for tag in each.missing.get(position, ())) or "-"
-            lines.append(f"| `{each.api}` | {_sdk(each)} | {position} | {known} | {missing} |")
+            lines.append(f"| `{each.api}` | {_sdk(each)} | {position} | {count} | {missing} |")
     return "\n".join(lines) + "\n"

@@ -98,14 +98,14 @@ def _show(table: Table) -> None:
 
 
 def _listing(chosen: Iterable[Mutant]) -> Table:
-    table = _made("mutant", "defect", "found by")
+    table = _new_table("mutant", "defect", "found by")
     for mutant in chosen:
         table.add_row(*map(safe_text, (mutant.name, mutant.description, "\n".join(mutant.checks))))
     return table
 
 
 def _table(results: Iterable[tuple[Mutant, Report]]) -> Table:
-    table = _made("mutant", "check", "finding")
+    table = _new_table("mutant", "check", "finding")
     for mutant, report in results:
         for at, outcome in enumerate(report.outcomes):
             finding = safe_text(_first(outcome.findings)) if outcome.findings else Text("missed", style="bold red")
@@ -113,7 +113,7 @@ def _table(results: Iterable[tuple[Mutant, Report]]) -> Table:
     return table
 
 
-def _made(first: str, *others: str) -> Table:
+def _new_table(first: str, *others: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(first, no_wrap=True)
     for other in others:

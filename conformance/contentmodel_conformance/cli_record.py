@@ -115,20 +115,20 @@ def record(
     target = Path(output)
     _check_output(target)
     files = files_of(captures)
-    own = {path.resolve() for path in _kept(target, recorder)}
+    output_files = {path.resolve() for path in _kept(target, recorder)}
     codes = [0]
     with _progress(len(files)) as advance:
         for path, is_named in files:
             advance(path)
-            if path == STDIN or Path(path).resolve() not in own:
+            if path == STDIN or Path(path).resolve() not in output_files:
                 codes.append(_add(path, recorder, is_named=is_named, verbose=verbose))
-    made = reviewed(recorder, recorder.finish(), yes=yes, scrub=scrub_unknown, quiet=quiet)
-    if made is None:
+    records = reviewed(recorder, recorder.finish(), yes=yes, scrub=scrub_unknown, quiet=quiet)
+    if records is None:
         raise typer.Exit(UNREVIEWED)
-    changed = write_records(made, target)
+    changed = write_records(records, target)
     if not quiet:
         _print_summary(recorder.summary, changed, target, verbose=verbose)
-    raise typer.Exit(max(codes) or (0 if made else NOTHING_RECORDED))
+    raise typer.Exit(max(codes) or (0 if records else NOTHING_RECORDED))
 
 
 def _expressions(texts: Iterable[str]) -> list[re.Pattern[str]]:

@@ -93,14 +93,14 @@ def run(
     _check_selection(only)
     recordings = None if corpus is None else Recordings(corpus)
     with _progress() as on_progress:
-        made = _run(target, deep=deep, seed=seed, only=only or None, recordings=recordings, on_progress=on_progress)
-    changes = [] if earlier is None else made.since(earlier)
-    for part in rendering.as_text(made, changes):
+        result = _run(target, deep=deep, seed=seed, only=only or None, recordings=recordings, on_progress=on_progress)
+    changes = [] if earlier is None else result.since(earlier)
+    for part in rendering.as_text(result, changes):
         out().print(part, soft_wrap=isinstance(part, Text))
     for path in report or ():
         with naming(str(path)):
-            path.write_bytes(_writer(path)(made, changes))
-    raise typer.Exit(made.exit_code)
+            path.write_bytes(_writer(path)(result, changes))
+    raise typer.Exit(result.exit_code)
 
 
 def _run(
@@ -147,8 +147,8 @@ def _load(target: str) -> Any:
     try:
         value: Any = import_module(module)
     except ImportError as error:
-        known = ", ".join(sorted(contentmodel.adapters()))
-        hint = f"pass an installed API id ({known}), a module, module:attribute, or all"
+        apis = ", ".join(sorted(contentmodel.adapters()))
+        hint = f"pass an installed API id ({apis}), a module, module:attribute, or all"
         raise Problem(f"no adapter is named {target}: {error}", hint=hint) from None
     if not attribute:
         return _checked(

@@ -255,12 +255,12 @@ def coverage(api: str, adapter: Any) -> Coverage:
     except Exception as error:  # Third-party adapters may raise anything.
         return Coverage(api=api, sdk=sdk, version=installed, note=f"the adapter fails: {type(error).__name__}: {error}")
     not_on_wire = _NOT_ON_THE_WIRE.get(api, {})
-    known = {
+    counts = {
         position: len(tags - not_on_wire.get(position, set())) - len(missing.get(position, ()))
         for position, tags in types.items()
         if position not in _OPEN
     }
-    return Coverage(api=api, sdk=sdk, version=installed, known=known, missing=missing)
+    return Coverage(api=api, sdk=sdk, version=installed, known=counts, missing=missing)
 
 
 def missing_types(api: str, described: dict[str, Any]) -> dict[str, list[str]]:

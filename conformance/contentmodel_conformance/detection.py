@@ -56,7 +56,7 @@ def _is_read(message: Any) -> bool | None:
     """Return whether a content of a message is known; None for a message that has nothing."""
     if message.contents:
         return not all(isinstance(content, UnknownContent) for content in message.contents)
-    fields = (item for own in (message.extra or {}).values() for item in own.items())
+    fields = (item for residue in (message.extra or {}).values() for item in residue.items())
     has_fields = any(key[:1] != ":" and value and isinstance(value, str | list | dict) for key, value in fields)
     return False if has_fields else None
 
@@ -68,10 +68,10 @@ def known_documents(api: str, kind: str, payloads: tuple[Any, Any]) -> None:
     """
     plain, disturbed = payloads
     try:
-        found = contentmodel.detect(plain)
+        detected = contentmodel.detect(plain)
     except DetectError:
         return
-    if found != (api, kind):
+    if detected != (api, kind):
         return
     adapter = contentmodel.adapter(api)
     if True not in _states((adapter.decode_request if kind == "request" else adapter.decode_response)(plain)):
@@ -80,5 +80,5 @@ def known_documents(api: str, kind: str, payloads: tuple[Any, Any]) -> None:
         again: Any = contentmodel.detect(disturbed)
     except DetectError as error:
         again = str(error)
-    if again != found:
-        raise LawBroken("known documents", "$", "is detected in another way", found, again)
+    if again != detected:
+        raise LawBroken("known documents", "$", "is detected in another way", detected, again)

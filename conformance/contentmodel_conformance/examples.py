@@ -28,30 +28,30 @@ Example: TypeAlias = tuple[Any, ChatRequest | ChatResponse]
 """A payload, and the request or response expected of it."""
 
 
-def checked(api: str, given: Sequence[Any]) -> list[Example]:
+def checked(api: str, pairs: Sequence[Any]) -> list[Example]:
     """Return given examples with their payloads as JSON values. Raise ValueError if one is invalid."""
     examples = []
-    for index, one in enumerate(given):
-        if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[1], ChatRequest | ChatResponse):
+    for index, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[1], ChatRequest | ChatResponse):
             expected = "a payload with its expected ChatRequest or ChatResponse"
-            raise ValueError(f"examples[{index}]: expected {expected}, got {one!r:.80}")
+            raise ValueError(f"examples[{index}]: expected {expected}, got {pair!r:.80}")
         try:
-            require_valid(one[1])
-            examples.append((as_json(one[0], api), one[1]))
+            require_valid(pair[1])
+            examples.append((as_json(pair[0], api), pair[1]))
         except ContentModelError as error:
             raise ValueError(f"examples[{index}]: {error}") from None
     return examples
 
 
-def example(adapter: Any, given: Example) -> None:
+def example(adapter: Any, pair: Example) -> None:
     """A payload of the author decodes to the value that the author expects, and encodes to the same payload.
 
     `origin`, `extra` and a finish reason's `raw` are compared only if the expected value has them.
     """
-    payload, expected = given
+    payload, expected = pair
     kind = "request" if isinstance(expected, ChatRequest) else "response"
-    found = laws.decode(adapter, kind, payload)
-    before, after = to_builtins(expected), to_builtins(found)
+    decoded = laws.decode(adapter, kind, payload)
+    before, after = to_builtins(expected), to_builtins(decoded)
     changed = difference(_stated(before), _like(_stated(before), after))
     if changed is not None:
         raise LawBroken("example", *changed)

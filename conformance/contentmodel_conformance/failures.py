@@ -26,7 +26,7 @@ def errors(source: Any, target: Any, error: ErrorContent) -> None:
         raise laws.Refused
     encoded = target.encode_response(decoded)
     try:
-        made = target.decode_response(encoded.payload).error
+        converted = target.decode_response(encoded.payload).error
     except DecodeError as fault:
         raise LawBroken(
             "errors", "$", "the target's adapter refuses its own error body", decoded.error, str(fault)
@@ -34,22 +34,24 @@ def errors(source: Any, target: Any, error: ErrorContent) -> None:
     plain = ErrorContent(message=decoded.error.message, kind=decoded.error.kind)
     expected = target.decode_response(target.encode_response(ChatResponse(error=plain)).payload).error
     is_worded = any(loss.code == "error-words" for loss in encoded.losses)
-    if made is None or not _is_kept(decoded.error.message, made.message, is_worded=is_worded):
-        raise LawBroken("errors", "$.error.message", "the target has another message", decoded.error.message, made)
+    if converted is None or not _is_kept(decoded.error.message, converted.message, is_worded=is_worded):
+        raise LawBroken("errors", "$.error.message", "the target has another message", decoded.error.message, converted)
     is_lost = any(loss.path.startswith("$.error") and loss.is_significant for loss in encoded.losses)
     errors = getattr(target, "errors", None)
     # The bodies of some APIs have no type of the error: the status of the response has it.
     in_status = errors is not None and not errors.keys and encoded.status == errors.status_of(decoded.error.kind)
-    if made.kind != decoded.error.kind and not is_lost and not in_status:
-        raise LawBroken("errors", "$.error.kind", "the target has another kind", decoded.error.kind, made.kind)
-    if expected is not None and (expected.code is not None and made.code == decoded.error.code != expected.code):
-        raise LawBroken("errors", "$.error.code", "the target has another code", getattr(expected, "code", None), made)
+    if converted.kind != decoded.error.kind and not is_lost and not in_status:
+        raise LawBroken("errors", "$.error.kind", "the target has another kind", decoded.error.kind, converted.kind)
+    if expected is not None and (expected.code is not None and converted.code == decoded.error.code != expected.code):
+        raise LawBroken(
+            "errors", "$.error.code", "the target has another code", getattr(expected, "code", None), converted
+        )
     if not 400 <= (encoded.status or 0) < 600:
         raise LawBroken("errors", "$", "the error has no HTTP error status", "400 to 599", encoded.status)
 
 
-def _is_kept(message: str | None, made: str | None, *, is_worded: bool) -> bool:
-    return made == message or (is_worded and made is not None and made.endswith(message or ""))
+def _is_kept(message: str | None, converted: str | None, *, is_worded: bool) -> bool:
+    return converted == message or (is_worded and converted is not None and converted.endswith(message or ""))
 
 
 def failing(adapter: Any, frames: Sequence[bytes], place: int) -> None:
@@ -107,7 +109,7 @@ def _mapped(response: ChatResponse, change: Callable[[Any], Any]) -> ChatRespons
     for choice in response.choices:
         messages = []
         for message in choice.messages:
-            contents = [made for content in message.contents if (made := change(content)) is not None]
+            contents = [changed for content in message.contents if (changed := change(content)) is not None]
             messages += [replace(message, contents=contents)] if contents else []
         choices.append(replace(choice, messages=messages, extra=choice.extra if messages else None))
     return replace(response, choices=choices)

@@ -63,7 +63,7 @@ def policies(adapter: Any, request: ChatRequest) -> None:
     """The policy for reasoning is applied: with "text", reasoning that the target cannot represent is sent as text."""
     thoughts: dict[str, str] = {}
     messages = [
-        msgspec.structs.replace(message, contents=[_marked_thought(one, thoughts) for one in message.contents])
+        msgspec.structs.replace(message, contents=[_marked_thought(content, thoughts) for content in message.contents])
         for message in request.messages
     ]
     if not thoughts:

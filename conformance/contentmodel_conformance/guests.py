@@ -19,11 +19,11 @@ __all__ = ["guests", "of_provider"]
 
 def guests(source: Any, target: Any, kind: str, document: Any) -> None:
     """A block of a provider that a format keeps crosses to an API as the same block of the provider itself does."""
-    request, found, provider = _found(source, kind, document)
+    request, blocks, provider = _guests_in(source, kind, document)
     if provider.api in (target.api, getattr(getattr(target, "inner", None), "api", None)):
         raise Refused("the guests are those of the target")
-    expected = laws.encode(target, kind, _of_provider(found, provider, source)).payload
-    changed = difference(expected, laws.encode(target, kind, _conversation(found, request.origin)).payload)
+    expected = laws.encode(target, kind, _of_provider(blocks, provider, source)).payload
+    changed = difference(expected, laws.encode(target, kind, _conversation(blocks, request.origin)).payload)
     if changed is not None:
         raise LawBroken("guests", *changed)
 
@@ -33,25 +33,25 @@ def of_provider(source: Any, kind: str, document: Any) -> tuple[Any, Any]:
 
     Each block has an unknown field.
     """
-    _, found, provider = _found(source, kind, document)
+    _, blocks, provider = _guests_in(source, kind, document)
     unknown = {"x_field": "unknown"}
-    new = [replace(c, extra={**c.extra, provider.api: {**c.extra[provider.api], **unknown}}) for c in found]
+    new = [replace(c, extra={**c.extra, provider.api: {**c.extra[provider.api], **unknown}}) for c in blocks]
     return provider, laws.encode(provider, kind, _of_provider(new, provider, source)).payload
 
 
-def _found(source: Any, kind: str, document: Any) -> tuple[ChatRequest, list[Any], Any]:
+def _guests_in(source: Any, kind: str, document: Any) -> tuple[ChatRequest, list[Any], Any]:
     """Return the request of a document, its guests, and their provider."""
     request = laws.decode(source, kind, document)
-    found = [content for message in request.messages for content in message.contents if guest_api(content)]
-    apis = {str(guest_api(content)) for content in found}
+    blocks = [content for message in request.messages for content in message.contents if guest_api(content)]
+    apis = {str(guest_api(content)) for content in blocks}
     if len(apis) != 1:
         raise Refused("the document has no guests")
-    return request, found, contentmodel.adapter(apis.pop())
+    return request, blocks, contentmodel.adapter(apis.pop())
 
 
-def _of_provider(found: list[Any], provider: Any, source: Any) -> ChatRequest:
-    own = [_own(content, provider.api, source.api) for content in found]
-    return _conversation(own, Origin(api=provider.api, issuer=provider.issuer))
+def _of_provider(blocks: list[Any], provider: Any, source: Any) -> ChatRequest:
+    own_blocks = [_as_provider_content(content, provider.api, source.api) for content in blocks]
+    return _conversation(own_blocks, Origin(api=provider.api, issuer=provider.issuer))
 
 
 def _conversation(contents: list[Any], origin: Origin | None) -> ChatRequest:
@@ -60,7 +60,7 @@ def _conversation(contents: list[Any], origin: Origin | None) -> ChatRequest:
     return ChatRequest(model="m", messages=[user, turn, user], origin=origin)
 
 
-def _own(content: Any, provider: str, source: str) -> Any:
+def _as_provider_content(content: Any, provider: str, source: str) -> Any:
     """Return a guest as the content that the provider's table decodes."""
     extra = {api: fields for api, fields in content.extra.items() if api != source}
     extra[provider] = {name: value for name, value in extra[provider].items() if name != GUEST.key}

@@ -36,9 +36,9 @@ def honest_endings(target: Any, response: ChatResponse) -> None:
     elif finish is None or finish.raw == "":
         expected = "tool_calls" if response.tool_calls else "stop"
         for kind, answer, reported in (("whole", whole, encoded.losses), ("stream", end.response, losses)):
-            found = answer.finish_reason
-            if found is None or found.reason not in (expected, "stop"):
-                raise LawBroken("honest endings", f"{kind}.finish_reason", "a missing end", expected, found)
+            ending = answer.finish_reason
+            if ending is None or ending.reason not in (expected, "stop"):
+                raise LawBroken("honest endings", f"{kind}.finish_reason", "a missing end", expected, ending)
             if [loss.code for loss in reported].count("finish-reason") != 1:
                 raise LawBroken(
                     "honest endings", kind, "a generated end is not reported once", "finish-reason", reported
@@ -55,6 +55,6 @@ def _fails(whole: ChatResponse, end: Any) -> None:
 
 
 def _is_unusual(kind: str, answer: ChatResponse) -> None:
-    found = answer.finish_reason
-    if answer.error is None and (found is None or found.reason in USUAL):
-        raise LawBroken("honest endings", f"{kind}.finish_reason", "it looks like a usual end", "no success", found)
+    finish = answer.finish_reason
+    if answer.error is None and (finish is None or finish.reason in USUAL):
+        raise LawBroken("honest endings", f"{kind}.finish_reason", "it looks like a usual end", "no success", finish)

@@ -33,7 +33,7 @@ ODD_ARGUMENTS = (
     '{"a":"\\ud83d"}',
 )
 ODD_NUMBERS = (0, 1, 2, 3, -1, 2**36, 2**53, 2**63, 10**30, 0.0, 1.0, 1.5, -2.5, 1e300, True, False, None)
-ODD: tuple[Any, ...] = (
+ODD_LEAVES: tuple[Any, ...] = (
     *ODD_TEXTS,
     *("computer", "bash", "web_search", "str_replace_based_edit_tool", "code_execution", "apply_patch", "memory"),
     *("skip_thought_signature_validator", "gpt-5.1-2026-01-01"),
@@ -63,10 +63,10 @@ def lanes(source: Any, target: Any, kind: str, payload: Any) -> None:
     if template is None:
         return
     for changed in _changed(payload, [*leaves(payload, lane.kinds_of(encoded) or {})]):
-        made = template.fill(changed)
-        if made is not None:
-            other = _by_model(lane.answer_by_model, changed, made)
-            _compare(other, Repeated(changed, made, template, lane, partial(lane.answer_by_model, changed)))
+        filled = template.fill(changed)
+        if filled is not None:
+            other = _by_model(lane.answer_by_model, changed, filled)
+            _compare(other, Repeated(changed, filled, template, lane, partial(lane.answer_by_model, changed)))
 
 
 def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
@@ -75,19 +75,19 @@ def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
     request, source = encoded.value, encoded.source
     if not isinstance(request, ChatRequest) or source is None or payload.get(conversation).__class__ is not list:
         return
-    found = Found(payload, request, source[1], conversation)
-    if not found.turns:
+    layout = Found(payload, request, source[1], conversation)
+    if not layout.turns:
         return
     random = Random(write(payload))
-    start, end = random.choice(found.turns)
-    turn, kinds = payload[conversation][start:end], found.kinds_of(start, end)
+    start, end = random.choice(layout.turns)
+    turn, kinds = payload[conversation][start:end], layout.kinds_of(start, end)
     listed = [*leaves(turn, kinds)]
     many = [replaced(turn, Passing(listed).others(f"{number}")) for number in range(TURNS)]
     names = [leaf.value for one in many for leaf in leaves(one, kinds) if leaf.kind is NAME]
     before, after = payload[conversation][:start], payload[conversation][end:]
 
     def with_turns(turns: list[Any]) -> Any:
-        return found.request([*before, *(message for one in turns for message in one), *after], names)
+        return layout.request([*before, *(message for one in turns for message in one), *after], names)
 
     turns = lane.turns(payload, None)
     whole = with_turns(many)
@@ -98,17 +98,17 @@ def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
         odd = with_turns([*many[:at], changed, *many[at + 1 :]])
         if random.random() < 0.3:
             odd = _with_odd_head(odd, conversation, random)
-        made = turns.without_turns(odd, turns.fits(odd[conversation]))
-        if made is not None:
-            _compare(_by_model(lane.request_by_model, odd, made.payload), made)
+        filled = turns.without_turns(odd, turns.fits(odd[conversation]))
+        if filled is not None:
+            _compare(_by_model(lane.request_by_model, odd, filled.payload), filled)
 
 
 def _with_odd_head(request: Any, conversation: str, random: Random) -> Any:
     """Return a request without a setting, or with odd messages between its turns."""
     names = [name for name in request if name != conversation]
     if names and random.random() < 0.5:
-        left = random.choice(names)
-        return {name: value for name, value in request.items() if name != left}
+        removed = random.choice(names)
+        return {name: value for name, value in request.items() if name != removed}
     messages = [*request[conversation]]
     for _ in range(random.choice((1, 1, 2))):
         at = random.randrange(len(messages))
@@ -116,22 +116,22 @@ def _with_odd_head(request: Any, conversation: str, random: Random) -> Any:
     return {**request, conversation: messages}
 
 
-def _by_model(convert: Any, payload: Any, made: Any) -> Any:
+def _by_model(convert: Any, payload: Any, filled: Any) -> Any:
     try:
         return convert(payload)
     except DecodeError as error:
-        raise laws.LawBroken("lanes", "$", "the lane takes an invalid payload", str(error), made) from error
+        raise laws.LawBroken("lanes", "$", "the lane takes an invalid payload", str(error), filled) from error
 
 
-def _compare(other: Encoded, made: Encoded) -> None:
-    if made.to_json() != other.to_json():
-        raise laws.LawBroken("lanes", "$", "the lane makes another payload", other.payload, made.payload)
-    expected, found = sorted(map(str, other.losses)), sorted(map(str, made.losses))
-    if expected != found:
-        raise laws.LawBroken("lanes", "$", "the lane reports other losses", expected, found)
-    expected, found = _facts(other), _facts(made)
-    if expected != found:
-        raise laws.LawBroken("lanes", "$", "the lane has other facts", expected, found)
+def _compare(other: Encoded, filled: Encoded) -> None:
+    if filled.to_json() != other.to_json():
+        raise laws.LawBroken("lanes", "$", "the lane makes another payload", other.payload, filled.payload)
+    expected, actual = sorted(map(str, other.losses)), sorted(map(str, filled.losses))
+    if expected != actual:
+        raise laws.LawBroken("lanes", "$", "the lane reports other losses", expected, actual)
+    expected, actual = _facts(other), _facts(filled)
+    if expected != actual:
+        raise laws.LawBroken("lanes", "$", "the lane has other facts", expected, actual)
 
 
 def _facts(encoded: Encoded) -> Any:
@@ -144,14 +144,14 @@ def _odd_of(leaf: Leaf) -> tuple[Any, ...]:
     return ODD_IDS if leaf.kind is ID else ODD_ARGUMENTS if leaf.kind is TEXT_OF_ARGUMENTS else ODD_TEXTS
 
 
-def _changed(payload: Any, found: list[Leaf]) -> Iterator[Any]:
+def _changed(payload: Any, listed: list[Leaf]) -> Iterator[Any]:
     """Yield the payload with other values: odd ones, those of other places, and usual ones."""
     random = Random(write(payload))
-    passing = [leaf for leaf in found if leaf.kind is not CONSTANT]
+    passing = [leaf for leaf in listed if leaf.kind is not CONSTANT]
     for number in range(TRIES if passing else 0):
         values = {}
-        for leaf in random.choices(passing if number % 8 else found, k=random.choice((1, 1, 2, 3))):
-            made = leaf.kind.like(leaf.value, f"{random.random()}")
-            odd = random.choice(_odd_of(leaf) if random.random() < 0.5 else ODD)
-            values[leaf.path] = random.choice((odd, odd, random.choice(found).value, made))
+        for leaf in random.choices(passing if number % 8 else listed, k=random.choice((1, 1, 2, 3))):
+            similar = leaf.kind.like(leaf.value, f"{random.random()}")
+            odd = random.choice(_odd_of(leaf) if random.random() < 0.5 else ODD_LEAVES)
+            values[leaf.path] = random.choice((odd, odd, random.choice(listed).value, similar))
         yield replaced(payload, values)

@@ -25,10 +25,10 @@ def stream_late_texts(target: Any, events: streams.Events) -> None:
     paths = [loss.path for loss in losses]
     for path, before, content in _changed(events):
         for piece in filter(None, (before.text, content.text[len(before.text) :])):
-            found, sought = _count(piece, written), _count(piece, last.values())
-            if not found:
+            count, sought = _count(piece, written), _count(piece, last.values())
+            if not count:
                 raise LawBroken("late texts", f"{path}.text", "a text is not in the stream", piece, written)
-            if found > sought:
+            if count > sought:
                 raise LawBroken("late texts", f"{path}.text", "a text is in the stream more than once", piece, written)
         for number, citation in enumerate(content.annotations or ()):
             place = f"{path}.annotations[{number}]"
@@ -57,12 +57,17 @@ def _is_at(path: str, place: str) -> bool:
 
 
 def _same_citation(path: str, quoted: str, citation: Citation, written: list[TextContent]) -> None:
-    found = [_quoted(one, other) for one in written for other in one.annotations or () if other.url == citation.url]
-    if not found:
+    quotes = [
+        _quoted(content, other)
+        for content in written
+        for other in content.annotations or ()
+        if other.url == citation.url
+    ]
+    if not quotes:
         raise LawBroken("late texts", path, "a citation is neither written nor reported", citation, Label("nothing"))
     # A citation of a text in two pieces is a citation of each.
-    if "".join(found) != quoted:
-        raise LawBroken("late texts", path, "a citation refers to other text", quoted, found)
+    if "".join(quotes) != quoted:
+        raise LawBroken("late texts", path, "a citation refers to other text", quoted, quotes)
 
 
 def _quoted(content: TextContent, citation: Citation) -> str:

@@ -206,11 +206,11 @@ def purity(adapter: Any, kind: str, payload: dict[str, Any]) -> None:
     before = copy.deepcopy(payload)
     value = decode(adapter, kind, payload)
     _unchanged("decoding changed the payload", before, payload)
-    held = dumps(value)
+    stored = dumps(value)
     first = encode(adapter, kind, value).to_json()
     _unchanged("encoding changed the payload", before, payload)
-    if dumps(value) != held:
-        raise LawBroken("purity", "$", "encoding changed the value of the model", json.loads(held), value)
+    if dumps(value) != stored:
+        raise LawBroken("purity", "$", "encoding changed the value of the model", json.loads(stored), value)
     second = encode(adapter, kind, decode(adapter, kind, payload)).to_json()
     if second != first:
         raise LawBroken("purity", "$", "decoding and encoding the payload again gave different bytes", first, second)
@@ -372,8 +372,8 @@ def _next_request(response: ChatResponse) -> ChatRequest:
     """Return a request that continues after an answer, with results for its calls."""
     answer = response.choices[0].messages
     calls = [content for message in answer for content in message.contents if isinstance(content, FunctionCallContent)]
-    done = [TextContent(text="Done.")]
-    results: list[Any] = [FunctionResultContent(call_id=call.call_id, outputs=list(done)) for call in calls]
+    outputs = [TextContent(text="Done.")]
+    results: list[Any] = [FunctionResultContent(call_id=call.call_id, outputs=list(outputs)) for call in calls]
     return ChatRequest(
         model=response.model or "m",
         messages=[

@@ -26,13 +26,13 @@ def live_prefix(target: Any, events: streams.Events, policies: Any = None) -> No
     raw, _ = streams.encode(target, events, policies)
     decoder = target.stream_decoder(deltas=False)
     repeats = [content for content, _, _ in typed_texts([*decoder.feed(raw), *decoder.close()])]
-    found = list(zip(typed_texts(streams.decode(target, [raw])), repeats, strict=True))
+    sent = list(zip(typed_texts(streams.decode(target, [raw])), repeats, strict=True))
     for number, (call, typed, _) in enumerate(sources):
         # Other calls may have become calls of functions.
-        at = next((at for at, one in enumerate(found) if one[0][0].name == call.name), None)
+        at = next((at for at, one in enumerate(sent) if one[0][0].name == call.name), None)
         if at is None:
-            raise LawBroken("live prefix", f"calls[{number}]", "a call is missing", call, found)
-        (written, text, is_in_pieces), repeat = found.pop(at)
+            raise LawBroken("live prefix", f"calls[{number}]", "a call is missing", call, sent)
+        (written, text, is_in_pieces), repeat = sent.pop(at)
         path = f"calls[{number}].arguments"
         if not _is_same(typed, call.arguments):
             if text not in (typed, call.arguments_text):

@@ -36,7 +36,7 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
     request = source.decode_request(payload)
     before = _by_id(request, _lost_calls(target, request))
     ids = {content.call_id for content in contents_of(request.messages) if isinstance(content, _CALLS)}
-    replaced = {made: original for original, made in encoded.maps.ids.items()}
+    replaced = {new_id: original for original, new_id in encoded.maps.ids.items()}
     for answer in _answers(target.decode_request(encoded.payload)):
         whole = encoded.maps.restored_names(answer, target.restore_arguments)
         for sent, call in zip(_calls(answer), _calls(whole), strict=True):
@@ -45,9 +45,9 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
                 raise LawBroken("maps", "$", "a new call has the id of an earlier one", Label("another id"), call)
             if original is not None and call.call_id != original:
                 raise LawBroken("maps", "$", "the id of a call was not restored", original, call.call_id)
-            known = before.get(original or sent.call_id)
-            if known is not None and _without_id(known, encoded.maps) != _without_id(call, encoded.maps):
-                raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", known, call)
+            source_call = before.get(original or sent.call_id)
+            if source_call is not None and _without_id(source_call, encoded.maps) != _without_id(call, encoded.maps):
+                raise LawBroken("maps", "$", f"call {call.call_id} differs after it was restored", source_call, call)
         streamed = _streamed(answer, encoded.maps.restoring(target.restore_arguments))
         if [_fields(call) for call in _calls(streamed)] != [_fields(call) for call in _calls(whole)]:
             raise LawBroken("maps", "$", "the calls restored in a stream and in an answer differ", whole, streamed)
@@ -117,7 +117,7 @@ def sharing(adapter: Any, kind: str, value: Any) -> None:
     """The losses of a value that has one object twice are those of a value with a copy of the object."""
     shared, apart = (_again(value, second) for second in (lambda part: part, copy.deepcopy))
     expected, actual = (
-        Counter((loss.path, loss.code) for loss in encode(adapter, kind, one).losses) for one in (apart, shared)
+        Counter((loss.path, loss.code) for loss in encode(adapter, kind, variant).losses) for variant in (apart, shared)
     )
     for path, code in expected - actual:
         raise LawBroken("sharing", path, f"the loss {code} is missing for a shared object", code, ABSENT)

@@ -21,15 +21,24 @@ def model_names(source: Any, target: Any, kind: str, payload: Any) -> None:
 
     A loss and a violation report a model of another provider.
     """
-    kept, known = crossed(source, target, kind, payload), LIMITS.get(target.api)
-    model = kept.value.model  # type: ignore[attr-defined]
-    is_reported = any(loss.code == FOREIGN_MODEL.code for loss in kept.losses)
-    is_refused = any(violation.rule == MODEL_RULE for violation in target.check_request(kept.payload, model))
+    encoded, limits = crossed(source, target, kind, payload), LIMITS.get(target.api)
+    model = encoded.value.model  # type: ignore[attr-defined]
+    is_reported = any(loss.code == FOREIGN_MODEL.code for loss in encoded.losses)
+    is_refused = any(violation.rule == MODEL_RULE for violation in target.check_request(encoded.payload, model))
     if is_reported is not is_refused:
         only = "the encoder" if is_reported else "check"
         raise LawBroken("model names", "$.model", f"only {only} reports {model!r:.60} as another provider's model")
-    theirs, own = limits_of(source).issuer, set() if known is None else {known.issuer, *SERVED.get(target.api, ())}
-    if target.issuer and known is not None and theirs not in own and model not in (None, "m") and not is_reported:
+    theirs, own_issuers = (
+        limits_of(source).issuer,
+        set() if limits is None else {limits.issuer, *SERVED.get(target.api, ())},
+    )
+    if (
+        target.issuer
+        and limits is not None
+        and theirs not in own_issuers
+        and model not in (None, "m")
+        and not is_reported
+    ):
         raise LawBroken("model names", "$.model", f"{target.api} gets {model!r:.60}, and no loss reports it")
     named = crossed(source, target, kind, payload, limits_of(target).model)
     lost = [loss for loss in significant(named.losses) if loss.path in named.named_by_caller]

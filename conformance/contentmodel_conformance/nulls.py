@@ -114,10 +114,10 @@ def null_twin(source: Any, target: Any, kind: str, payload: Any, steps: tuple[st
 
 
 def _same(path: str, verb: str, missing: Any, null: Any) -> None:
-    found = difference(missing, null)
-    if found is not None:
-        detail = f"null {verb} another value than a missing field: {found.detail} (at {found.where})"
-        raise LawBroken("null twin", path, detail, found.expected, found.found)
+    changed = difference(missing, null)
+    if changed is not None:
+        detail = f"null {verb} another value than a missing field: {changed.detail} (at {changed.where})"
+        raise LawBroken("null twin", path, detail, changed.expected, changed.found)
 
 
 def _losses(encoded: Any) -> list[str]:

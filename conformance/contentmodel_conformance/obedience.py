@@ -48,8 +48,8 @@ def obedience(source: Any, target: Any, aim: Aim, payload: Any) -> None:
         if violation.severity == "refused" and violation.rule not in excused:
             host = "" if policies is None else f" at {policies['dialect']}"
             detail = f"{model}{host}: {violation.rule}: {violation.message}"
-            found = value_at(encoded.payload, violation.path, ABSENT)
-            raise LawBroken("obedience", violation.path, detail, Label(violation.fix), found)
+            refused = value_at(encoded.payload, violation.path, ABSENT)
+            raise LawBroken("obedience", violation.path, detail, Label(violation.fix), refused)
 
 
 def aims(adapter: Any, models: tuple[str, ...], *, every: bool) -> Iterator[Aim]:

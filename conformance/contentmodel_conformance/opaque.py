@@ -30,8 +30,8 @@ OPAQUE = frozenset(
 
 def protected_in(value: Any, issuers: Collection[str] | None = None) -> set[str]:
     """Return the protected data in a model value, which only its issuer can read; if set, only that of `issuers`."""
-    found = _protected(msgspec.to_builtins(value))
-    return {protected["data"] for protected in found if issuers is None or protected["issuer"] in issuers}
+    protected_values = _protected(msgspec.to_builtins(value))
+    return {protected["data"] for protected in protected_values if issuers is None or protected["issuer"] in issuers}
 
 
 def readable_by(target: Any, value: Any) -> set[str]:

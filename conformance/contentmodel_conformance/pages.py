@@ -49,9 +49,9 @@ def _tables(described: dict[str, Any]) -> Iterator[str]:
     yield from _table("records", list(described["records"].values()))
     for guest in described.get("guests", ()):
         yield from _forms(guest)
-    for api, kept in described.get("of_items", {}).items():
-        paths = (f"- {name}: {_code(places)}" for name, places in kept["paths"].items())
-        yield from (f"### values of items of {api}, kept with {_code(kept['types'])}", "", *paths, "")
+    for api, guest_items in described.get("of_items", {}).items():
+        paths = (f"- {name}: {_code(places)}" for name, places in guest_items["paths"].items())
+        yield from (f"### values of items of {api}, kept with {_code(guest_items['types'])}", "", *paths, "")
     for title, values in (("known enum values", described["values"]), ("kept as unknown fields", described["kept"])):
         if values:
             yield from (f"### {title}", "", *(f"- {name}: {_code(names)}" for name, names in values.items()), "")
@@ -158,8 +158,8 @@ def _policies() -> Iterator[str]:
 
 def _lost(adapter: Any) -> Iterator[str]:
     """Yield the section of content types that have no row in the adapter: they are converted or dropped."""
-    held = {row["model"] for row in _rows(adapter.describe())}
-    others = [kind.__name__ for kind in CONTENT_TYPES if kind.__name__ not in held]
+    models = {row["model"] for row in _rows(adapter.describe())}
+    others = [kind.__name__ for kind in CONTENT_TYPES if kind.__name__ not in models]
     yield from ("## Content types without a row", "")
     yield from ("The API has no block for these types. The policies convert them, or they are dropped with a loss.", "")
     yield _code(others)
@@ -231,18 +231,18 @@ def pages() -> dict[str, str]:
     # A format without an issuer does not receive requests.
     issued = [api for api, adapter in contentmodel.adapters().items() if adapter.issuer]
     targets = {f"targets/{api}.md": target_page(api) for api in issued}
-    made = matrix()
+    whole = matrix()
     return {
         "capabilities.md": capabilities_page(),
         "content-types.md": content_page(),
         "coverage.md": coverage_page(),
         "event-types.md": event_page(),
-        "fidelity.md": as_summary(made),
+        "fidelity.md": as_summary(whole),
         "hints.md": hints_page(),
         "laws.md": laws_page(),
         "loss-codes.md": codes_page(),
-        "matrix.html": as_html(made),
-        "matrix.md": as_markdown(made),
+        "matrix.html": as_html(whole),
+        "matrix.md": as_markdown(whole),
         **targets,
     }
 

@@ -56,5 +56,5 @@ def _compare(encoded: Callable[[], Encoded]) -> None:
     if planned.maps != whole.maps:
         raise laws.LawBroken("planning", "$", "the maps lack the work of a step", repr(whole.maps), repr(planned.maps))
     if sorted(map(str, planned.losses)) != losses:
-        found = sorted(map(str, planned.losses))
-        raise laws.LawBroken("planning", "$", "the losses lack those of a step", losses, found)
+        actual = sorted(map(str, planned.losses))
+        raise laws.LawBroken("planning", "$", "the losses lack those of a step", losses, actual)

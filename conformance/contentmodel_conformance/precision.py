@@ -47,15 +47,15 @@ def precision(
     reported_once(losses)
     lost = {loss.path for loss in losses if loss.kind in COVERING}
     leaves = counted(source, vocabulary, losses)
-    known = {leaf.value: leaf.above[-1] for leaf in leaves if not _stays(leaf, lost) and leaf.value not in usual}
-    for steps, value in _carried(known, source, encoded.payload, target, most):
+    paths_of = {leaf.value: leaf.above[-1] for leaf in leaves if not _stays(leaf, lost) and leaf.value not in usual}
+    for steps, value in _carried(paths_of, source, encoded.payload, target, most):
         deleted = _path(steps)
         missed = unaccounted(
             source, _without(encoded.payload, steps), losses, vocabulary, target, encoded.named_by_caller
         )
-        if all(one.path != known[value] for one in missed):
+        if all(gap.path != paths_of[value] for gap in missed):
             detail = f"the audit does not report it if {deleted} is deleted from the output"
-            raise LawBroken("precision", known[value], detail, value, ABSENT)
+            raise LawBroken("precision", paths_of[value], detail, value, ABSENT)
 
 
 def reported_once(losses: Collection[Loss]) -> None:
@@ -74,7 +74,7 @@ def _stays(leaf: Leaf, lost: Collection[str]) -> bool:
 
 
 def _carried(
-    known: Mapping[Any, str], source: Any, output: Any, target: Vocabulary, most: int
+    paths_of: Mapping[Any, str], source: Any, output: Any, target: Vocabulary, most: int
 ) -> Iterator[tuple[Steps, Any]]:
     """Yield up to `most` deletions: the steps to delete, and a value in it that the source has too.
 
@@ -82,12 +82,12 @@ def _carried(
     """
     once = _Once(source), _Once(output)
     places = {leaf.above[-1] for leaf in counted(output, target)}
-    went = ((steps, value) for steps, value in _scalars(output) if _is_whole(value) and value in known)
+    went = ((steps, value) for steps, value in _scalars(output) if _is_whole(value) and value in paths_of)
     candidates = [(_hash(steps), steps, value) for steps, value in went if _path(steps) in places]
     chosen = (
         (number, steps, value)
         for number, steps, value in sorted(candidates, key=itemgetter(0))
-        if all(value in one for one in once)
+        if all(value in side for side in once)
     )
     for number, steps, value in islice(chosen, most):
         yield steps[: 1 + number % len(steps)] if number % 2 else steps, value

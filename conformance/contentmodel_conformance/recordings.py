@@ -23,7 +23,7 @@ from contentmodel_conformance.streams import frames_of
 HOSTS = {"anthropic-messages": {"bedrock-anthropic-invoke": "bedrock"}}
 """The names of files of hosts that have paths of their own, by API, with the dialect of the host."""
 
-KINDS = ("request", "response", "stream", "error")
+RECORD_KINDS = ("request", "response", "stream", "error")
 """The kinds of records."""
 
 

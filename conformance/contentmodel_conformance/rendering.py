@@ -35,11 +35,11 @@ def figures(report: Report) -> dict[str, list[tuple[str, str]]]:
     return {name: [_figure(recorded.get(api, {}).get(name)) for api in report.adapters] for name in names}
 
 
-def _figure(held_of: tuple[int, int] | None) -> tuple[str, str]:
-    if not held_of or not held_of[1]:
+def _figure(counts: tuple[int, int] | None) -> tuple[str, str]:
+    if not counts or not counts[1]:
         return "skipped", "-"
-    held, tried = held_of
-    return ("passed" if held == tried else "failed"), f"{held:,} of {tried:,}"
+    passed, tried = counts
+    return ("passed" if passed == tried else "failed"), f"{passed:,} of {tried:,}"
 
 
 def headline(report: Report) -> str:
@@ -148,12 +148,12 @@ def as_markdown(report: Report, changes: Iterable[Change] = ()) -> str:
     lines += ["", _row(heads), _row(["---"] * len(heads))]
     for law, promise in report.laws.items():
         cells = (cell(report.of(api, law)) for api in report.adapters)
-        lines.append(_row([law, *(_marked(*one) for one in cells), _escaped(promise)]))
+        lines.append(_row([law, *(_marked(*pair) for pair in cells), _escaped(promise)]))
     recorded = figures(report)
     if recorded:
         heads = ["recorded", *map(_code, report.adapters)]
         lines += ["", _row(heads), _row(["---"] * len(heads))]
-        lines += [_row([name, *(_marked(*one) for one in cells)]) for name, cells in recorded.items()]
+        lines += [_row([name, *(_marked(*pair) for pair in cells)]) for name, cells in recorded.items()]
     for outcome in report.failures:
         lines += ["", f"## {_code(outcome.api)} breaks {_code(outcome.check)}", "", _escaped(f"On {outcome.on}.")]
         for finding in outcome.findings[:SHOWN]:

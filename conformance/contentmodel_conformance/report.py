@@ -118,9 +118,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         for outcome in self.outcomes:
             figure = _figure(outcome)
             if figure:
-                held, tried = counts.setdefault(outcome.api, {}).get(figure, (0, 0))
+                passed, tried = counts.setdefault(outcome.api, {}).get(figure, (0, 0))
                 count = outcome.tried - outcome.refused
-                counts[outcome.api][figure] = held + count - outcome.failed, tried + count
+                counts[outcome.api][figure] = passed + count - outcome.failed, tried + count
         return counts
 
     def since(self, earlier: Report) -> list[Change]:

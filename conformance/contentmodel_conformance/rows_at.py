@@ -42,16 +42,16 @@ def _in_payload(adapter: Any, payload: dict[str, Any], where: str) -> str:
 
 def _innermost(adapter: Any, payload: dict[str, Any], where: str) -> tuple[Row | None, list[str]]:
     """Return the innermost row of a payload that contains the path, and the keys of the rest of the path."""
-    found, path = None, ""
+    innermost, path = None, ""
     for row in (adapter.request, adapter.response):
         context = DecodeContext(adapter.api, adapter.answer_origin({}))
         value = row.decode(payload, context)
         context.trace(row, [value], payload, None, spread=False)
         for place in context.paths(payload).places():
             is_inside = where.startswith(place.path) and where[len(place.path) :][:1] in ("", ".", "[")
-            if is_inside and isinstance(place.row, Row) and (found is None or len(place.path) > len(path)):
-                found, path = place.row, place.path
-    return found, [step for step in steps_of(f"${where[len(path) :]}") if isinstance(step, str)]
+            if is_inside and isinstance(place.row, Row) and (innermost is None or len(place.path) > len(path)):
+                innermost, path = place.row, place.path
+    return innermost, [step for step in steps_of(f"${where[len(path) :]}") if isinstance(step, str)]
 
 
 def _leaf(row: Row, keys: list[str]) -> tuple[str, str, str]:
@@ -92,8 +92,8 @@ def _in_source(adapter: Any, value: Any, where: str) -> str:
 
 def _in_table(adapter: Any, kind: type, attribute: str) -> str:
     rows = [row for row in _rows(adapter) if row.model is kind]
-    found = "; ".join(dict.fromkeys(_mapping(row, attribute) for row in rows))
-    return found or f"none: the table has no row for {kind.__name__}"
+    mappings = "; ".join(dict.fromkeys(_mapping(row, attribute) for row in rows))
+    return mappings or f"none: the table has no row for {kind.__name__}"
 
 
 def _rows(adapter: Any) -> Iterator[Row]:
@@ -111,6 +111,8 @@ def _mapping(row: Row, attribute: str) -> str:
     if fields:
         return f"{_named(row)}: attribute {attribute} is field {', '.join(fields)}"
     if attribute not in set(row.unmapped()):
-        return f"{_named(row)}: attribute {attribute} belongs to {', '.join(type(one).__name__ for one in row.others)}"
+        return (
+            f"{_named(row)}: attribute {attribute} belongs to {', '.join(type(other).__name__ for other in row.others)}"
+        )
     fix = f'map a field to it, or add Silent("{attribute}") if other fields show it'
     return f"{_named(row)}: no field for attribute {attribute}: {fix}"

@@ -78,10 +78,10 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
     same_events("readings (parsed)", whole, [*parsed, *decoder.close()])
     without_deltas += quiet.close()
     same("readings (without deltas)", fold(whole), fold(without_deltas))
-    for place, one in enumerate(without_deltas):
-        if isinstance(one, ev.BlockDelta):
+    for place, emitted in enumerate(without_deltas):
+        if isinstance(emitted, ev.BlockDelta):
             raise LawBroken(
-                "readings (without deltas)", f"event {place}", "a delta was emitted", Label("no deltas"), one
+                "readings (without deltas)", f"event {place}", "a delta was emitted", Label("no deltas"), emitted
             )
 
 
@@ -239,10 +239,10 @@ def put(owner: Any, steps: Sequence[str | int], value: Any) -> Any:
         return owner + value if isinstance(owner, str) and isinstance(value, str) else value
     step, *rest = steps
     if isinstance(step, int):
-        made = list(owner) if isinstance(owner, list) else []
-        made += [None] * (step + 1 - len(made))
-        made[step] = put(made[step], rest, value)
-        return made
+        items = list(owner) if isinstance(owner, list) else []
+        items += [None] * (step + 1 - len(items))
+        items[step] = put(items[step], rest, value)
+        return items
     entries = dict(owner) if isinstance(owner, dict) else {}
     entries[step] = put(entries.get(step), rest, value)
     return entries
@@ -314,7 +314,7 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
         where, finish = f"byte {length}", [choice.finish_reason for choice in last.response.choices]
         if not (last.error.code or last.error.message):
             raise LawBroken("prefix", where, "the error has no code and no message", Label("a code or a message"), last)
-        if any(one is not None and one.reason == "running" for one in finish):
+        if any(ending is not None and ending.reason == "running" for ending in finish):
             raise LawBroken("prefix", where, "a broken answer is in progress", Label("no finish reason"), finish)
     _no_more_than(fold([*before, *after]), before + after, whole, length)
 
@@ -389,9 +389,9 @@ def repetition(adapter: Any, events: Events) -> None:
     whole = wires[-1].get("response", {}).get("output") if wires else None
     if whole is None:
         return
-    done = [wire["item"] for wire in wires if wire["type"] == "response.output_item.done"]
+    finished = [wire["item"] for wire in wires if wire["type"] == "response.output_item.done"]
     ids = [wire["item"].get("id") for wire in wires if wire["type"] == "response.output_item.added"]
-    same("repetition", *([_uncited(item) for item in items] for items in (whole, done)))
+    same("repetition", *([_uncited(item) for item in items] for items in (whole, finished)))
     same("repetition", [item.get("id") or "an id" for item in whole], ids)
     same("repetition", [], [wire for wire in wires if "item_id" in wire and wire["item_id"] not in ids])
 
@@ -501,8 +501,8 @@ def crossing(target: Any, events: Events) -> None:
 def _without_new_reasons(streamed: ChatResponse, expected: ChatResponse) -> ChatResponse:
     """Remove generated finish reasons: a stream of generateContent must end with one."""
     choices = [
-        msgspec.structs.replace(one, finish_reason=None) if other.finish_reason is None else one
-        for one, other in zip(streamed.choices, expected.choices, strict=True)
+        msgspec.structs.replace(choice, finish_reason=None) if other.finish_reason is None else choice
+        for choice, other in zip(streamed.choices, expected.choices, strict=True)
     ]
     return msgspec.structs.replace(streamed, choices=choices)
 
@@ -535,18 +535,18 @@ def _plain_contents(response: ChatResponse) -> list[list[list[Any]]]:
 
 def _joined(contents: Iterable[Any]) -> list[Any]:
     """Join adjacent texts, remove empty ones, and parse arguments."""
-    made: list[Any] = []
+    joined: list[Any] = []
     for content in contents:
         if isinstance(content, ToolCallContent):
             content = msgspec.structs.replace(content, arguments=_value_of(content.arguments))
         if not isinstance(content, TextContent) or content.protected is not None:
-            made.append(content)
-        elif made and isinstance(made[-1], TextContent) and made[-1].protected is None:
-            quoted = [*(made[-1].annotations or ()), *_quoted(content)]
-            made[-1] = TextContent(text=made[-1].text + content.text, annotations=quoted or None)
+            joined.append(content)
+        elif joined and isinstance(joined[-1], TextContent) and joined[-1].protected is None:
+            quoted = [*(joined[-1].annotations or ()), *_quoted(content)]
+            joined[-1] = TextContent(text=joined[-1].text + content.text, annotations=quoted or None)
         elif content.text:
-            made.append(msgspec.structs.replace(content, annotations=_quoted(content) or None))
-    return made
+            joined.append(msgspec.structs.replace(content, annotations=_quoted(content) or None))
+    return joined
 
 
 def _quoted(content: TextContent) -> list[Citation]:

@@ -68,8 +68,8 @@ class Subject:
     ) -> None:
         self.adapter = adapter
         self.api: str = getattr(adapter, "api", type(adapter).__name__)
-        given = contentmodel.adapters().values() if others is None else others
-        self.others = [other for other in given if other is not adapter and other.api != self.api]
+        adapters = contentmodel.adapters().values() if others is None else others
+        self.others = [other for other in adapters if other is not adapter and other.api != self.api]
         self.payloads = dict(payloads or {})
         self.limits = limits or LIMITS.get(self.api) or getattr(adapter, "limits", None)
         self.recordings = recordings
@@ -85,8 +85,8 @@ class Subject:
 
         A kind counts as supported if the API has an SDK, or if payloads of this kind were given.
         """
-        given = {*self.payloads, *(() if self.no_types else KINDS)}
-        reasons = {kind: _why_not(self.adapter, kind) for kind in KINDS if kind not in given}
+        supported = {*self.payloads, *(() if self.no_types else KINDS)}
+        reasons = {kind: _why_not(self.adapter, kind) for kind in KINDS if kind not in supported}
         return {kind: reason for kind, reason in reasons.items() if reason}
 
     @cached_property
@@ -174,8 +174,8 @@ class Subject:
         """Why no recordings can be tried; empty if the folder has lines of this API."""
         if self.recordings is None:
             return "no corpus was given"
-        known = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
-        return "" if known else f"{self.recordings.folder} has no recordings of this API"
+        lines = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
+        return "" if lines else f"{self.recordings.folder} has no recordings of this API"
 
     @property
     def no_traffic(self) -> str:
@@ -215,8 +215,8 @@ class Subject:
     def guests(self) -> dict[str, dict[str, Any]]:
         """The descriptions of the installed providers whose blocks the format keeps, by API."""
         apis = [str(guest["api"]) for guest in self.description.get("guests", ())]
-        known = contentmodel.adapters()
-        return {api: contentmodel.adapter(api).describe() for api in apis if api in known}
+        installed = contentmodel.adapters()
+        return {api: contentmodel.adapter(api).describe() for api in apis if api in installed}
 
     @property
     def no_guests(self) -> str:
@@ -236,7 +236,7 @@ class Subject:
     def written(self, kind: str) -> list[Any]:
         """Return what the adapter encodes a few samples to, as plain JSON. Samples that fail to encode are left out."""
         if kind not in self._written:
-            self._written[kind] = [made for value in samples(kind) if (made := _write(self.adapter, kind, value))]
+            self._written[kind] = [encoded for value in samples(kind) if (encoded := _write(self.adapter, kind, value))]
         return self._written[kind]
 
     def wire(self, value: Any) -> str:
@@ -251,10 +251,10 @@ class Subject:
 
     def own(self, kind: str) -> st.SearchStrategy[Any] | None:
         """Return the payloads given with the adapter, as a strategy; None if there are none."""
-        given = self.payloads.get(kind)
-        if given is None or isinstance(given, st.SearchStrategy):
-            return given
-        return st.sampled_from(list(given)) if given else None
+        payloads = self.payloads.get(kind)
+        if payloads is None or isinstance(payloads, st.SearchStrategy):
+            return payloads
+        return st.sampled_from(list(payloads)) if payloads else None
 
 
 def _reader_of(adapter: Any) -> Reader | None:
@@ -264,8 +264,8 @@ def _reader_of(adapter: Any) -> Reader | None:
 
 def limits_of(adapter: Any) -> Limits:
     """Return the limits of transcripts of an adapter's API; the strictest if none are declared."""
-    known = LIMITS.get(adapter.api) or getattr(adapter, "limits", None)
-    return known if isinstance(known, Limits) else Limits(issuer=adapter.issuer, model="m", **_LITTLE)
+    limits = LIMITS.get(adapter.api) or getattr(adapter, "limits", None)
+    return limits if isinstance(limits, Limits) else Limits(issuer=adapter.issuer, model="m", **_LITTLE)
 
 
 def kinds_of(adapter: Any) -> Sequence[str]:

@@ -144,8 +144,8 @@ def selected(only: Sequence[str] | None) -> dict[str, Check]:
         return dict(CHECKS)
     unknown = [name for name in only if not any(_is_named(check, name) for check in CHECKS.values())]
     if unknown:
-        known = ", ".join(LAWS)
-        raise ValueError(f"no law or check is named {', '.join(map(repr, unknown))}: the laws are {known}")
+        names = ", ".join(LAWS)
+        raise ValueError(f"no law or check is named {', '.join(map(repr, unknown))}: the laws are {names}")
     return {name: check for name, check in CHECKS.items() if any(_is_named(check, selector) for selector in only)}
 
 
@@ -164,7 +164,7 @@ def run_check(
     tries: int | None = None,
 ) -> Outcome:
     """Run one check of one adapter. An exception of the adapter becomes a finding."""
-    known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
+    labels: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
     command = _command(check, subject, deep, seed, target)
     trial = Trial(
         check.name,
@@ -179,7 +179,7 @@ def run_check(
     )
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
-        return Outcome(status="skipped", note=trial.skipped, **known)
+        return Outcome(status="skipped", note=trial.skipped, **labels)
     note = "; ".join(trial.notes)
     if trial.findings:
         status = "failed"
@@ -194,7 +194,7 @@ def run_check(
         failed=trial.failed,
         note=note,
         findings=tuple(trial.findings),
-        **known,
+        **labels,
     )
 
 
@@ -233,13 +233,13 @@ def _report(
 ) -> Report:
     outcomes = []
     report_progress = progress or (lambda step: None)
-    for done, check in enumerate(chosen.values()):
-        report_progress(Progress(api=subject.api, check=check.name, done=done, count=len(chosen), outcome=None))
+    for number, check in enumerate(chosen.values()):
+        report_progress(Progress(api=subject.api, check=check.name, done=number, count=len(chosen), outcome=None))
         outcomes.append(
             run_check(check, subject, deep=deep, seed=seed, target=target, fail_fast=fail_fast, tries=tries)
         )
         report_progress(
-            Progress(api=subject.api, check=check.name, done=done + 1, count=len(chosen), outcome=outcomes[-1])
+            Progress(api=subject.api, check=check.name, done=number + 1, count=len(chosen), outcome=outcomes[-1])
         )
     laws = {check.law: LAWS[check.law] for check in chosen.values()}
     return Report(

@@ -102,17 +102,17 @@ class Trial:
         in quick runs, where more would try too few values. The values depend on the label of the first law.
         """
         labels = iter(laws)
-        while left := {label: laws[label] for label in islice(labels, len(laws) if self.deep else SHARING)}:
-            self._try_all(values, left, next(iter(left)), share)
+        while shared := {label: laws[label] for label in islice(labels, len(laws) if self.deep else SHARING)}:
+            self._try_all(values, shared, next(iter(shared)), share)
 
-    def _try_all(self, values: SearchStrategy[Any], left: dict[str, Law], name: str, share: float) -> None:
-        while left and not self.is_over:
-            attempt = _Attempt(self, left)
+    def _try_all(self, values: SearchStrategy[Any], pending: dict[str, Law], name: str, share: float) -> None:
+        while pending and not self.is_over:
+            attempt = _Attempt(self, pending)
             self._generate(values, attempt, name, share)
             if attempt.failure is None:
                 return
             self._add_finding(*attempt.failure, attempt.label)
-            del left[attempt.label]
+            del pending[attempt.label]
 
     def _generate(self, values: SearchStrategy[Any], attempt: _Attempt, name: str, share: float) -> None:
         run = settings(

@@ -157,12 +157,12 @@ def roles(target: Any, request: ChatRequest) -> None:
     lost = {loss.path for loss in encoded.losses}
     again = target.decode_request(encoded.payload)
     # A session file holds messages of another API, with the roles of that API.
-    kept = {message.role for message in again.messages}
+    api_roles = {message.role for message in again.messages}
     for index, message in enumerate(request.messages):
         if message.role in _KNOWN or message.role == "developer":
             continue
         path = f"$.messages[{index}]"
-        is_own = message.role.startswith(f"{target.api}:") or message.role in kept
+        is_own = message.role.startswith(f"{target.api}:") or message.role in api_roles
         if not is_own and not any(loss.startswith(path) for loss in lost):
             raise LawBroken(
                 "roles", f"{path}.role", f"no loss reports the role {message.role!r}", "a loss", message.role

@@ -155,5 +155,5 @@ def _input(frame: FrameType) -> Any:
     """Return the first argument of a call that can be an input: a struct, dict, list or bytes."""
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    held = [frame.f_locals[name] for name in names if name in frame.f_locals]
-    return next((value for value in held if isinstance(value, msgspec.Struct | dict | list | bytes)), "(no input)")
+    arguments = [frame.f_locals[name] for name in names if name in frame.f_locals]
+    return next((value for value in arguments if isinstance(value, msgspec.Struct | dict | list | bytes)), "(no input)")

@@ -132,7 +132,7 @@ def _free_list() -> Callable[[], None]:
 
     With that list, a line that makes 32 dicts allocates nothing, and one that makes 128 does.
     """
-    held: list[Any] = [None] * _HELD
+    dicts: list[Any] = [None] * _HELD
     measured = tracemalloc.get_traced_memory
     at = 0
 
@@ -140,19 +140,19 @@ def _free_list() -> Callable[[], None]:
         nonlocal at
         at += 1
         if at == _HELD:
-            held[:], at = [None] * _HELD, 0
+            dicts[:], at = [None] * _HELD, 0
         before = measured()[0]
-        held[at] = {"": 0}
+        dicts[at] = {"": 0}
         return measured()[0] - before
 
     new = median_low([take() for _ in range(4 * _FREE_DICTS)])
 
     def empty() -> None:
         nonlocal at
-        taken = 0
-        while take() < new and taken < _FREE_DICTS:
-            taken += 1
-        held[at], at = None, at - 1
+        count = 0
+        while take() < new and count < _FREE_DICTS:
+            count += 1
+        dicts[at], at = None, at - 1
 
     return empty
 

@@ -94,13 +94,13 @@ OF_HOLDERS: dict[str, Any] = {"ResponseMetadata": None, "Version": ("1.0",)}
 def holder_of(wire: Mapping[str, Any]) -> str | None:
     """Return the key of the object that holds the fields of an error; None if there is none."""
     for key, name in HOLDERS.items():
-        held = wire.get(key)
-        if held.__class__ is dict and isinstance(held.get(name), str):
+        fields = wire.get(key)
+        if fields.__class__ is dict and isinstance(fields.get(name), str):
             return key
     return None
 
 
-def held_error(holder: str, wire: dict[str, Any], context: DecodeContext, body: ErrorBody) -> ErrorContent:
+def nested_error(holder: str, wire: dict[str, Any], context: DecodeContext, body: ErrorBody) -> ErrorContent:
     """Return the error in the object under the key `holder`."""
     error = body.decode(wire[holder], context, wire, holder)
     context.trace(body.row, [error], wire, holder, spread=False)
@@ -118,7 +118,7 @@ def with_error(
     """Return a decoded response with the error at the top of its body, or in an object there."""
     holder = holder_of(wire)
     if holder is not None:
-        error = held_error(holder, wire, context, body)
+        error = nested_error(holder, wire, context, body)
         return msgspec.structs.replace(decode(context.without(wire, (holder,))), error=error)
     return decode_with_error(wire, context, decode, body, FIELDS)
 

@@ -38,8 +38,12 @@ class Common(clients.BaseClient):
     def options_of(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options of the SDK's client. `default_headers` are sent with each request."""
         self.headers = options.pop("default_headers", None)
-        given = {name: value for name, value in options.items() if value is not None}
-        return {**given, "base_url": str(given["base_url"])} if "base_url" in given else given
+        client_options = {name: value for name, value in options.items() if value is not None}
+        return (
+            {**client_options, "base_url": str(client_options["base_url"])}
+            if "base_url" in client_options
+            else client_options
+        )
 
     def arguments(self, call: Call, timeout: float | None) -> dict[str, Any]:
         """Return the arguments of a request. If `timeout` is None, the SDK's own timeout applies."""

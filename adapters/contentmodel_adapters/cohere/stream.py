@@ -395,8 +395,8 @@ class Encoder(BlockEncoder):
         self.put_raw(b"data: [DONE]\n\n")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
-        known = self.encode_envelope(event) if self._head else {}
-        self._end_message({**known, "finish_reason": "ERROR"}, error=payload.get("message", ""))
+        envelope = self.encode_envelope(event) if self._head else {}
+        self._end_message({**envelope, "finish_reason": "ERROR"}, error=payload.get("message", ""))
 
     def _end_message(self, payload: dict[str, Any], **more: Any) -> None:
         """Write the finish reason, the usage, and the fields that belong to no block."""
@@ -404,6 +404,6 @@ class Encoder(BlockEncoder):
         delta = {key: value for key, value in payload.items() if key not in ("id", "message", "error")}
         around = {"error": payload["error"]} if "error" in payload else {}
         message = object_of(payload, "message")
-        rest = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
-        beside = {"message": rest} if rest else {}
+        other_fields = {key: value for key, value in message.items() if key not in ("role", *LISTED)}
+        beside = {"message": other_fields} if other_fields else {}
         self.put({**around, "type": "message-end", "delta": {**delta, **beside, **more}}, "message-end")

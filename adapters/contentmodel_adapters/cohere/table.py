@@ -437,8 +437,8 @@ def decode_citation(wire: dict[str, Any], context: DecodeContext) -> list[Citati
         copies = [dict(wire)]
         context.copied(copies[0], wire)
     else:
-        rest = {key: value for key, value in wire.items() if key != "sources"}
-        copies = [{**rest, "source": source} for source in sources]
+        other_fields = {key: value for key, value in wire.items() if key != "sources"}
+        copies = [{**other_fields, "source": source} for source in sources]
         for index, copy in enumerate(copies):
             context.copied(copy, wire, ("source", (sources, index)))
     citations = [CITATIONS.decode(copy, context) for copy in copies]
@@ -471,8 +471,8 @@ def _with_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeC
         contents.setdefault((place or 0) + has_plan, []).extend(decoded)
     for index, citations in contents.items():
         message.contents[index] = msgspec.structs.replace(message.contents[index], annotations=citations)
-    own = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "citations"}
-    return msgspec.structs.replace(message, extra={API: own} if own else None)
+    residue = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "citations"}
+    return msgspec.structs.replace(message, extra={API: residue} if residue else None)
 
 
 def _encode_citations(message: ChatMessage, wire: dict[str, Any], context: EncodeContext) -> list[dict[str, Any]]:
@@ -487,20 +487,20 @@ def _encode_citations(message: ChatMessage, wire: dict[str, Any], context: Encod
         latest: dict[str, Any] | None = None
         converter = SpanConverter(content.text if isinstance(content, CITED) else "")
         for citation in (content.annotations or ()) if isinstance(content, CITED) else ():
-            made = _encode_citation(citation, converter, context)
+            encoded = _encode_citation(citation, converter, context)
             before = latest if context.native and JOINED.of(citation, API) else None
-            if before is not None and all(before.get(key) == made.get(key) for key in ("start", "end")):
-                before["sources"] += made.get("sources", [])
+            if before is not None and all(before.get(key) == encoded.get(key) for key in ("start", "end")):
+                before["sources"] += encoded.get("sources", [])
                 continue
-            latest = made if made.get("sources") else None
-            if context.completes or place_of(made, tags, has_plan=has_plan) != place:
-                made["type"] = TYPES[PLAN if is_plan else tags[index]]
-                made.pop("content_index", None)
+            latest = encoded if encoded.get("sources") else None
+            if context.completes or place_of(encoded, tags, has_plan=has_plan) != place:
+                encoded["type"] = TYPES[PLAN if is_plan else tags[index]]
+                encoded.pop("content_index", None)
                 if not is_plan:
-                    made["content_index"] = index
+                    encoded["content_index"] = index
             position = POSITION.of(citation, API) if context.native else None
-            listed.append((len(listed) if position is None else position, made))
-    return [made for _, made in sorted(listed, key=lambda item: item[0])]
+            listed.append((len(listed) if position is None else position, encoded))
+    return [encoded for _, encoded in sorted(listed, key=lambda item: item[0])]
 
 
 def _encode_citation(citation: Citation, converter: SpanConverter, context: EncodeContext) -> dict[str, Any]:
@@ -610,9 +610,9 @@ class Conversation(Group):
             for content in () if is_beside else moved:
                 context.report_loss(content, None, DOCUMENTS_APART)
             documents += moved
-            rest = [content for content in message.contents if not any(content is other for other in moved)]
-            if rest:
-                messages.append(context.with_contents(message, rest))
+            other_contents = [content for content in message.contents if not any(content is other for other in moved)]
+            if other_contents:
+                messages.append(context.with_contents(message, other_contents))
             elif not is_beside and not turns:
                 turns = 1
                 messages.append(foreign.left_out(message, context))
@@ -621,7 +621,7 @@ class Conversation(Group):
         if messages:
             wire["messages"] = self.messages.encode(messages, context, owner)
         if documents:
-            wire["documents"] = [made for document in documents for made in self._encode_document(document, context)]
+            wire["documents"] = [entry for document in documents for entry in self._encode_document(document, context)]
 
     def _encode_document(self, document: Any, context: EncodeContext) -> list[Any]:
         if context.native and hints.FORM.of(document, API) == "string" and document.uri is document.title is None:

@@ -78,9 +78,9 @@ class OnlyChoice(Group):
             self.write_choice(choice, (choice.extra or {}).get(context.api, {}), wire, context)
 
     def write_choice(
-        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+        self, choice: ChatChoice, residue: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        """Write the choice into `wire`. `own` is its residue of this API."""
+        """Write the choice into `wire`. `residue` is that of this API."""
         raise TypeError(f"{type(self).__name__} does not encode")
 
 
@@ -97,12 +97,12 @@ class SpelledAnswer(AnswerMessage):
         copy = {**value, "role": "assistant"}
         context.copied(copy, value)
         (message,) = super().decode(copy, context, container, key)
-        own = {
+        residue = {
             **(message.extra or {}).get(context.api, {}),
             **self._role.entry(role_of(value)),
             **misfits(value, role=str),
         }
-        spelled = replace(message, extra={context.api: own})
+        spelled = replace(message, extra={context.api: residue})
         context.replaced(message, spelled)
         return [spelled]
 
@@ -184,10 +184,10 @@ def decode_with_error(
     fields: Collection[str],
 ) -> Any:
     """Return a decoded answer and its error, whose `fields` are at the top."""
-    own, rest = context.only(wire, fields), context.without(wire, fields)
-    error = body.decode(own, context, wire, next(iter(own)))
+    error_fields, other_fields = context.only(wire, fields), context.without(wire, fields)
+    error = body.decode(error_fields, context, wire, next(iter(error_fields)))
     context.trace(body.row, [error], wire, None, spread=False)
-    return msgspec.structs.replace(decode(rest), error=error)
+    return msgspec.structs.replace(decode(other_fields), error=error)
 
 
 # -- usage -------------------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class UsageRecord(Record[Usage]):
 # -- log probabilities -------------------------------------------------------------------------------------------------
 
 
-FIELDS = ("token", "logprob", "bytes", "top_logprobs")
+TOKEN_FIELDS = ("token", "logprob", "bytes", "top_logprobs")
 
 
 class TokenLogprobs(ProviderOnly):
@@ -257,20 +257,20 @@ class TokenLogprobs(ProviderOnly):
         for key in (key for key in value if key != "content" and value[key] is not None) if is_object else ():
             context.report_loss(owner, child_path("logprobs$", key), reasons.NO_FIELD)
         at = "logprobs$.content" if is_object else "logprobs$"
-        made = [_encode_token(token, f"{at}[{index}]", context, owner) for index, token in enumerate(tokens)]
-        return made if self._is_list else {"content": made, "refusal": None}
+        wires = [_encode_token(token, f"{at}[{index}]", context, owner) for index, token in enumerate(tokens)]
+        return wires if self._is_list else {"content": wires, "refusal": None}
 
 
 def _encode_token(token: dict[str, Any], at: str, context: EncodeContext, owner: object) -> dict[str, Any]:
     for key in token:
-        if key not in FIELDS:
+        if key not in TOKEN_FIELDS:
             context.report_loss(owner, child_path(at, key), reasons.NO_FIELD)
-    made = {"token": token["token"], "bytes": token.get("bytes"), "logprob": token["logprob"]}
+    wire = {"token": token["token"], "bytes": token.get("bytes"), "logprob": token["logprob"]}
     # The alternatives have no alternatives.
     if ".top_logprobs[" in at:
-        return made
+        return wire
     others = enumerate(token.get("top_logprobs") or ())
-    return {**made, "top_logprobs": [_encode_token(o, f"{at}.top_logprobs[{i}]", context, owner) for i, o in others]}
+    return {**wire, "top_logprobs": [_encode_token(o, f"{at}.top_logprobs[{i}]", context, owner) for i, o in others]}
 
 
 def _are_tokens(value: Any, *, depth: int = 2) -> bool:

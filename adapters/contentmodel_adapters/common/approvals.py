@@ -23,26 +23,26 @@ APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 APPROVAL_ID = Hint[str](
     None, "approval", "the id of the approval of a client call: in the model, such an approval has the id of the call"
 )
-FIELDS = {"meai": "requestId", "agent-framework": "id"}
+ID_FIELDS = {"meai": "requestId", "agent-framework": "id"}
 """The fields that hold the id of such an approval in the residue, by API."""
 
 
 def approval_id(content: Any) -> str | None:
     """Return the id that an approval had in a format of the AI SDK; None if it had none."""
-    return next((known for api in content.extra or () if (known := APPROVAL_ID.of(content, api)) is not None), None)
+    return next((own_id for api in content.extra or () if (own_id := APPROVAL_ID.of(content, api)) is not None), None)
 
 
 def _with_own_id(content: Any, context: EncodeContext) -> Any:
     """Return an approval of another API with its own id as this API stores it."""
     extra = dict(content.extra or {})
-    own = approval_id(content)
-    for api, field in FIELDS.items():
+    own_id = approval_id(content)
+    for api, field in ID_FIELDS.items():
         if api != context.api and isinstance((extra.get(api) or {}).get(field), str):
-            own = extra[api][field]
+            own_id = extra[api][field]
             extra[api] = {key: value for key, value in extra[api].items() if key != field}
     residue = extra.get(context.api) or {}
-    field = FIELDS.get(context.api, APPROVAL_ID.key)
-    return content if own is None else replace(content, extra={**extra, context.api: {field: own, **residue}})
+    field = ID_FIELDS.get(context.api, APPROVAL_ID.key)
+    return content if own_id is None else replace(content, extra={**extra, context.api: {field: own_id, **residue}})
 
 
 WITH_OWN_IDS = content_step(_with_own_id, *APPROVALS, own="always", needs=APPROVALS)
@@ -66,7 +66,7 @@ def report_request(request: ToolApprovalRequestContent, call: ToolCallContent | 
         context.report_lost_attributes(request, ("name",))
     if call is None or _value_of(request.arguments) != _value_of(call.arguments):
         context.report_lost_attributes(request, ("arguments",))
-    elif request.arguments is not None and not FIELDS.keys().isdisjoint(request.extra or ()):
+    elif request.arguments is not None and not ID_FIELDS.keys().isdisjoint(request.extra or ()):
         context.report_loss(request, "arguments", reasons.REPEATED_CALL)
 
 
@@ -88,7 +88,7 @@ def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> lis
     """Return messages with a call before each request for approval without one: the AI SDK finds it by its id."""
     calls: set[str | None] = set()
     hosted: Any = None
-    made = []
+    completed = []
     for message in messages:
         contents: list[Any] = []
         for content in message.contents:
@@ -102,8 +102,8 @@ def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> lis
                 if not is_asked:
                     context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
             contents.append(content)
-        made.append(with_contents(message, contents))
-    return made
+        completed.append(with_contents(message, contents))
+    return completed
 
 
 def without_approval(content: Any, context: EncodeContext) -> Any:

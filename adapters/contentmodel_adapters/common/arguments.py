@@ -162,9 +162,9 @@ def canonical(node: Node) -> Node:
     if types is not None and any(isinstance(name, str) and name != name.lower() for name in names):
         node = {**node, "type": types if isinstance(type_value, list) else types[0]}
     if isinstance(node.get("items"), list):
-        kept = {key: value for key, value in node.items() if key not in ("items", "additionalItems")}
-        rest = {"items": node["additionalItems"]} if "additionalItems" in node else {}
-        node = {**kept, "prefixItems": node["items"], **rest}
+        other_fields = {key: value for key, value in node.items() if key not in ("items", "additionalItems")}
+        additional = {"items": node["additionalItems"]} if "additionalItems" in node else {}
+        node = {**other_fields, "prefixItems": node["items"], **additional}
     if node.get("nullable") is True and node.keys() & {"type", "enum", "const", "$ref", "allOf", *UNIONS}:
         node = with_null({key: value for key, value in node.items() if key != "nullable"})
     return node
@@ -204,8 +204,8 @@ def merged(parts: list[Node]) -> tuple[Node, list[str]]:
             if key not in result:
                 result[key] = value
             elif key not in ANNOTATIONS and result[key] != value:
-                result[key], kept = _both(key, result[key], value)
-                conflicts += [] if kept else [key]
+                result[key], is_exact = _both(key, result[key], value)
+                conflicts += [] if is_exact else [key]
     return result, conflicts
 
 
@@ -268,7 +268,7 @@ class Reader:
             if not isinstance(part, dict):
                 continue
             part = canonical(part)
-            parts.append(without(part, "$ref", "allOf", *DEFINITIONS))
+            parts.append(without_keywords(part, "$ref", "allOf", *DEFINITIONS))
             members = part["allOf"] if isinstance(part.get("allOf"), list) else []
             pending += reversed(members)
             pointer = part.get("$ref")
@@ -421,7 +421,7 @@ FORMS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def without(node: Node, *keywords: str) -> Node:
+def without_keywords(node: Node, *keywords: str) -> Node:
     """Return the schema without these keywords."""
     return {key: value for key, value in node.items() if key not in keywords}
 
@@ -464,7 +464,9 @@ class _Restorer:
         node = self.reader.plain(source)
         variants = self._variants(node)
         if variants:
-            fitting = (one for adapted in (False, True) for one in variants if self.fits(value, one, adapted))
+            fitting = (
+                variant for adapted in (False, True) for variant in variants if self.fits(value, variant, adapted)
+            )
             return self.value(value, next(fitting, None))
         return self._object(value, node) if isinstance(value, dict) else self._array(value, node)
 
@@ -506,7 +508,9 @@ class _Restorer:
         if types is not None and not is_of(value, types):
             return False
         values = [node["const"]] if "const" in node else node.get("enum")
-        if isinstance(values, list) and not any(value == one and type_of(value) == type_of(one) for one in values):
+        if isinstance(values, list) and not any(
+            value == allowed and type_of(value) == type_of(allowed) for allowed in values
+        ):
             return False
         variants = self._variants(node)
         if variants:

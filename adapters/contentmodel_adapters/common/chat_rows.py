@@ -90,9 +90,9 @@ class ChatRows(ChatMessages):
             "tool_calls": Column(Blocks(calls), FunctionCallContent),
         }
         assistant = chat.assistant_messages(table, every_column, fields={"name": "author_name"})
-        known = Roles(api, {name: name for name in roles}, elsewhere=("assistant", *results))
+        known_roles = Roles(api, {name: name for name in roles}, elsewhere=("assistant", *results))
         self.content = TextOrBlocks(union, "string")
-        plain = chat.plain_messages(table, known, {"content": ("contents", self.content), "name": "author_name"})
+        plain = chat.plain_messages(table, known_roles, {"content": ("contents", self.content), "name": "author_name"})
         super().__init__(assistant, plain, answers, detached=detached)
         self.tools = tools_of(table, function) if bare_tools else chat.function_tools(table, function)
         table.known_values("message.roles", *roles, "assistant", *results)
@@ -156,6 +156,10 @@ def usual_row(image: str, document: str | None = None) -> Callable[[Any, list[Ro
     def prefer(content: Any, rows: list[Row]) -> Row | None:
         kind = content.media_kind if content.__class__ is UriContent else (content.media_type or "").partition("/")[0]
         wanted = kind if kind in ("audio", "video") else image if kind == "image" else document
-        return None if wanted is None else next((one for one in rows if one.name.startswith(wanted)), None)
+        return (
+            None
+            if wanted is None
+            else next((candidate for candidate in rows if candidate.name.startswith(wanted)), None)
+        )
 
     return prefer

@@ -99,24 +99,24 @@ class SourceLists:
     def __init__(self, hint: Hint[Any], unions: Mapping[Any, Any]) -> None:
         self._hint, self._unions = hint, unions
 
-    def cite(self, message: ChatMessage, own: dict[str, Any], wire: Any, context: DecodeContext) -> dict[str, Any]:
+    def cite(self, message: ChatMessage, residue: dict[str, Any], wire: Any, context: DecodeContext) -> dict[str, Any]:
         """Add the sources of the preferred list to the first text of a message, in place.
 
-        `own` is the residue of the object `wire`. Return the rest of it: `own` itself if there is no list or no text.
+        `residue` is that of the object `wire`. Return the rest of it: `residue` itself if there is no list or no text.
         """
-        path = next((path for path in self._unions if self._lists_sources(at(own, path), path)), None)
+        path = next((path for path in self._unions if self._lists_sources(at(residue, path), path)), None)
         contents = enumerate(message.contents)
         place = next((at for at, content in contents if content.__class__ is TextContent), None)
         if path is None or place is None:
-            return own
-        listed, union = at(own, path), self._unions[path]
-        made = [Citation(url=link) for link in listed] if union is None else union.decode_list(listed, context)
-        citations = [self._hint.on(citation, context.api, path) for citation in made]
+            return residue
+        listed, union = at(residue, path), self._unions[path]
+        decoded = [Citation(url=link) for link in listed] if union is None else union.decode_list(listed, context)
+        citations = [self._hint.on(citation, context.api, path) for citation in decoded]
         outer, _, inner = path.rpartition(".")
         context.trace(union, citations, object_of(wire, outer) if outer else wire, inner, spread=True)
         text: Any = message.contents[place]
         message.contents[place] = msgspec.structs.replace(text, annotations=[*(text.annotations or ()), *citations])
-        return without(own, path)
+        return without(residue, path)
 
     def _lists_sources(self, value: Any, path: str) -> bool:
         kind = str if self._unions[path] is None else dict

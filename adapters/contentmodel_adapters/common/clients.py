@@ -525,8 +525,8 @@ class Posting(BaseClient):
                 f"a text of this request contains a lone surrogate, which {type(self.sdk).__name__} cannot send: "
                 f"remove it, or use {names}"
             )
-        rest = {name: value for name, value in arguments.items() if name != "body"}
-        return {**rest, "content": write(arguments["body"])}
+        other_arguments = {name: value for name, value in arguments.items() if name != "body"}
+        return {**other_arguments, "content": write(arguments["body"])}
 
 
 class PostingClient(Posting, SyncClient):

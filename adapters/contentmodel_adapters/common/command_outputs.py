@@ -34,12 +34,12 @@ class CommandOutputs:
     def _of_command(self, content: Any, wire: Any) -> list[Any]:
         if content.__class__ is not TextContent:
             return [content]
-        own = (content.extra or {}).get(self._api, {})
-        stderr = own.get(STDERR)
+        residue = (content.extra or {}).get(self._api, {})
+        stderr = residue.get(STDERR)
         if stderr.__class__ is not str or not stderr:
             return [content, *self._failure.errors(wire, self._api)]
-        rest = {key: value for key, value in own.items() if key != STDERR}
-        printed = msgspec.structs.replace(content, extra={self._api: rest} if rest else None)
+        other_fields = {key: value for key, value in residue.items() if key != STDERR}
+        printed = msgspec.structs.replace(content, extra={self._api: other_fields} if other_fields else None)
         failed = TextContent(text=stderr, extra=hints.COLUMN.extra(self._api, STDERR))
         return [printed, failed, *self._failure.errors(wire, self._api)]
 
@@ -49,12 +49,12 @@ class CommandOutputs:
         for content in contents:
             index += 0 if self._follows(content) else 1
             if 0 <= index < len(wires):
-                own = f"{path}[{index}]"
-                sign = self._failure.place_of(content, wires[index], own, self._api)
+                at = f"{path}[{index}]"
+                sign = self._failure.place_of(content, wires[index], at, self._api)
                 if sign is not None:
                     yield content, *sign, None
                 else:
-                    yield content, own, wires[index], None if self._follows(content) else union
+                    yield content, at, wires[index], None if self._follows(content) else union
 
     def join(self, contents: Iterable[Any], context: EncodeContext) -> list[AIContent]:
         """Return one content for each command: the inverse of `split`."""
@@ -68,8 +68,8 @@ class CommandOutputs:
 
     def _with_stderr(self, content: Any, text: str) -> Any:
         extra = content.extra or {}
-        own = {**extra.get(self._api, {}), STDERR: text}
-        return msgspec.structs.replace(content, extra={**extra, self._api: own})
+        residue = {**extra.get(self._api, {}), STDERR: text}
+        return msgspec.structs.replace(content, extra={**extra, self._api: residue})
 
     def _is_stderr(self, content: Any) -> bool:
         return hints.COLUMN.of(content, self._api) == STDERR

@@ -43,8 +43,8 @@ class FileAdapter(TableAdapter):
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
     ) -> Encoded:
         """Encode a conversation as a document. By default, reasoning is kept if the format has a field for it."""
-        kept = {"reasoning": self.reasoning_fields[0]} if self.reasoning_fields else {}
-        return super().encode_request(request, {**kept, **(policies or {})}, model)
+        default_policies = {"reasoning": self.reasoning_fields[0]} if self.reasoning_fields else {}
+        return super().encode_request(request, {**default_policies, **(policies or {})}, model)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         for key, reason in self.refused.items():

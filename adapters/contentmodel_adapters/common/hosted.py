@@ -85,11 +85,11 @@ def crossing_settings(settings: Mapping[str, Any], written: Mapping[str, str]) -
     lost: list[str] = []
     for path, value in _leaves(settings):
         name, check = _READ.get(path, (None, None))
-        taken = None if check is None or name not in written or name in crossed else check(value)
-        if taken is None:
+        checked = None if check is None or name not in written or name in crossed else check(value)
+        if checked is None:
             lost.append(path)
         else:
-            crossed[str(name)] = taken
+            crossed[str(name)] = checked
     wire: dict[str, Any] = {}
     for name, value in crossed.items():
         above, _, key = written[name].rpartition(".")
@@ -159,8 +159,8 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
     if context.native or not any(tool.__class__ is HostedTool for tool in request.tools):
         return request
     tools: list[Any] = []
-    for given in request.tools:
-        tool = _as_kindred(given, context, current) if given.__class__ is HostedTool else given
+    for original in request.tools:
+        tool = _as_kindred(original, context, current) if original.__class__ is HostedTool else original
         if tool.__class__ is not HostedTool:
             tools.append(tool)
         elif _is_sendable(tool, context, current):
@@ -171,7 +171,11 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
 def _as_kindred(tool: Any, context: EncodeContext, current: Current) -> Any:
     """Return a tool of another API as the tool of this API that does the same; the tool itself if there is none."""
     kindred = _KINDRED.get(tool.kind, "")
-    if tool.kind in current or context.is_ours(tool) or not any(one.crosses for one in current.get(kindred, ())):
+    if (
+        tool.kind in current
+        or context.is_ours(tool)
+        or not any(declared.crosses for declared in current.get(kindred, ()))
+    ):
         return tool
     context.report_loss(tool, None, reasons.KINDRED_TOOL, tool=kindred)
     return context.replace(tool, kind=kindred)
@@ -243,14 +247,14 @@ def _with_crossing_settings(tool: HostedTool, declared: Hosted, context: EncodeC
 
 def _without_other_settings(tool: HostedTool, declared: Hosted, context: EncodeContext) -> HostedTool:
     """Return a tool without the settings that its declaration does not have."""
-    known = declared.only_settings
-    others = [] if known is None else [name for name in tool.settings if name not in known]
+    allowed = declared.only_settings
+    others = [] if allowed is None else [name for name in tool.settings if name not in allowed]
     if not others:
         return tool
     for name in others:
         context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=declared.tag)
-    kept = {name: value for name, value in tool.settings.items() if name not in others}
-    return context.replace(tool, settings=kept)
+    settings = {name: value for name, value in tool.settings.items() if name not in others}
+    return context.replace(tool, settings=settings)
 
 
 def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
@@ -273,7 +277,8 @@ def fixed_names(request: ChatRequest, current: Current, capabilities: Capabiliti
     """Return the names that the API fixes for the hosted tools of a request: no function may have one of them."""
     tools = [tool for tool in request.tools if isinstance(tool, HostedTool)]
     names = (
-        tool.name or (known.name if (known := declaration(tool, current, capabilities)) else None) for tool in tools
+        tool.name or (declared.name if (declared := declaration(tool, current, capabilities)) else None)
+        for tool in tools
     )
     return [name for name in names if name is not None]
 

@@ -53,10 +53,10 @@ class Modalities(Codec[list[str]]):
         if context.native:
             return value
         spelled = [self._spell(name) for name in value]
-        known = [name for name in spelled if name in self._names]
-        if len(known) < len(spelled):
+        supported = [name for name in spelled if name in self._names]
+        if len(supported) < len(spelled):
             context.report_loss(owner, "options.modalities", reasons.NO_MODALITY)
-        return known or None
+        return supported or None
 
     def describe(self) -> str:
         return "list[str]"

@@ -25,8 +25,8 @@ def is_free(wire: dict[str, Any], path: str) -> bool:
 def without(wire: dict[str, Any], path: str) -> dict[str, Any]:
     """Return a copy of an object without the value at a path, and without the objects that are empty then."""
     key, _, rest = path.partition(".")
-    left = without(object_of(wire, key), rest) if rest else None
-    return {name: value for name, value in wire.items() if name != key} | ({key: left} if left else {})
+    inner = without(object_of(wire, key), rest) if rest else None
+    return {name: value for name, value in wire.items() if name != key} | ({key: inner} if inner else {})
 
 
 def put(wire: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
@@ -61,5 +61,5 @@ def may_be_request(payload: Mapping[str, Any], fields: Set[str]) -> bool:
     Rows of data sets have `input`, too: those of Alpaca have `instruction`, `input` and `output` (data/README.md of
     hiyouga/LLaMA-Factory, seen 2026-11-27).
     """
-    known = len(payload.keys() & fields)
-    return "output" not in payload and ("model" in payload or 2 * known >= len(payload))
+    count = len(payload.keys() & fields)
+    return "output" not in payload and ("model" in payload or 2 * count >= len(payload))

@@ -26,18 +26,18 @@ class Change(msgspec.Struct, frozen=True):
 
     def applied(self, wire: dict[str, Any], lost: list[str]) -> dict[str, Any]:
         """Return the object in the form of a request; add the names of changed fields to `lost`."""
-        kept = {}
+        fields = {}
         for name, value in wire.items():
             if name in self.drops or (self.keeps is not None and name not in self.keeps):
                 lost += [name] if value is not None else []
             elif value is None and name in self.nulls:
                 continue
             elif name in self.replacements and value.__class__ is str and value in self.replacements[name]:
-                kept[name] = self.replacements[name][value]
+                fields[name] = self.replacements[name][value]
                 lost.append(name)
             else:
-                kept[name] = value
-        return kept | {name: value for name, value in self.fills.items() if name not in kept}
+                fields[name] = value
+        return fields | {name: value for name, value in self.fills.items() if name not in fields}
 
 
 class Replay:
@@ -55,7 +55,7 @@ class Replay:
     ) -> None:
         self._blocks, self._fields, self._verbatim = blocks or {}, fields or {}, frozenset(verbatim)
 
-    def fitted(self, wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    def request_form(self, wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
         """Return the wire form of `message` as a request takes it; unchanged if it is not an answer of the API."""
         if not is_own_answer(message, context):
             return wire

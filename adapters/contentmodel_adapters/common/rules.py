@@ -23,7 +23,7 @@ from contentmodel.authoring import (
 from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
 
-DEEPEST = 100
+DEEPEST_CHECKED = 100
 """The number of levels of a schema that are checked: far more than any API accepts."""
 
 
@@ -140,7 +140,7 @@ def subschemas(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str,
         at, subschema, level, depth = pending.pop()
         level += is_object(subschema)
         yield at, subschema, level
-        if depth < DEEPEST:
+        if depth < DEEPEST_CHECKED:
             pending += reversed([(path, child, level, depth + 1) for path, child in _children(at, subschema)])
 
 

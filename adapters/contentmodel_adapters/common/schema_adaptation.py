@@ -112,7 +112,7 @@ class _Fitter:
 
     def tool(self, tool: Any) -> Any:
         if isinstance(tool, ToolGroup):
-            inner = [self.tool(one) for one in tool.tools]
+            inner = [self.tool(member) for member in tool.tools]
             changed = any(new is not old for new, old in zip(inner, tool.tools, strict=True))
             return msgspec.structs.replace(tool, tools=inner) if changed else tool
         if not isinstance(tool, FunctionTool):
@@ -124,10 +124,10 @@ class _Fitter:
         if strict is not None:
             adapted = _adapted(tool.parameters, strict)
             if adapted.possible:
-                return self._fitted(tool, adapted, strict)
+                return self._with_schema(tool, adapted, strict)
             self._context.report_loss(tool, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
             tool = msgspec.structs.replace(tool, strict=False)
-        return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
+        return self._with_schema(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
 
     def _returning(self, tool: FunctionTool) -> FunctionTool:
         """Return the tool with the schema of its return value, which no API enforces, in the target's dialect."""
@@ -140,7 +140,7 @@ class _Fitter:
         changed: FunctionTool = msgspec.structs.replace(tool, returns=adapted.schema)
         return changed
 
-    def _fitted(self, tool: FunctionTool, adapted: Adapted, dialect: Dialect) -> FunctionTool:
+    def _with_schema(self, tool: FunctionTool, adapted: Adapted, dialect: Dialect) -> FunctionTool:
         self._report(tool, "parameters", adapted)
         if adapted.structural:
             self.maps[tool.name] = SchemaMap(schema=tool.parameters or {}, dialect=dialect.name)

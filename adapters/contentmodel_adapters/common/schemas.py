@@ -198,7 +198,7 @@ class _Adapter:
                 self._refuse("$", kind, f"{count} {kind}, the limit is {self._dialect.most[kind]}")
 
     def _rooted(self) -> Node:
-        node = read.without(self._schema, *read.DEFINITIONS)
+        node = read.without_keywords(self._schema, *read.DEFINITIONS)
         if self._wrapped:
             self._structural[
                 Lost("$", "type", f"not an object: wrapped in an object as the property {read.WRAPPER!r}")
@@ -222,7 +222,7 @@ class _Adapter:
         no_map = not spelled.keys() & {"additionalProperties", "patternProperties"}
         if self._dialect.whole or (self._dialect.closed and no_map):
             spelled = {"properties": {}, **spelled}
-        return read.upper(read.without(spelled, *self._dialect.bare_root), self._schema, self._dialect)
+        return read.upper(read.without_keywords(spelled, *self._dialect.bare_root), self._schema, self._dialect)
 
     def _definitions(self, keyword: str) -> Node:
         """Return the root's definitions, by the references to them that are kept."""
@@ -257,7 +257,7 @@ class _Adapter:
             self._lost[Lost(path, None, why)] = None
             return self._anything(path)
         self._inlined += bool(self._depth)
-        node = read.without(read.canonical(source), *read.DEFINITIONS) if isinstance(source, dict) else {}
+        node = read.without_keywords(read.canonical(source), *read.DEFINITIONS) if isinstance(source, dict) else {}
         result = self._referred(node, path) if "$ref" in node or "allOf" in node else self._plain(node, path)
         return read.upper(result, source, self._dialect)
 
@@ -279,7 +279,7 @@ class _Adapter:
 
     def _referred(self, node: Node, path: str) -> Node:
         """Return a schema that had `$ref` or `allOf`: only the reference, or all merged into one."""
-        target, beside = self._target(node.get("$ref")), read.without(node, "$ref")
+        target, beside = self._target(node.get("$ref")), read.without_keywords(node, "$ref")
         if target is None or beside.keys() - read.ANNOTATIONS:
             return self._inline(node, path)
         around = self._supported(beside, path)
@@ -329,32 +329,35 @@ class _Adapter:
         keyword = "const" if "const" in node else "enum"
         if keyword not in node:
             return node
-        values, rest = [node["const"]] if keyword == "const" else node["enum"], read.without(node, "const", "enum")
+        values, other_keywords = (
+            [node["const"]] if keyword == "const" else node["enum"],
+            read.without_keywords(node, "const", "enum"),
+        )
         kinds = list(dict.fromkeys(map(read.type_of, values))) if isinstance(values, list) else []
         allowed = self._dialect.enum_types
         others = [kind for kind in kinds if kind != "null"]
         if not kinds or not allowed >= set(others):
             self._report(path, keyword, "values of this type cannot be listed")
-            return {**read.type_keyword(kinds), **rest}
+            return {**read.type_keyword(kinds), **other_keywords}
         if "null" in kinds and "null" not in allowed:
-            return self._null_beside(rest, [value for value in values if value is not None], others)
+            return self._null_beside(other_keywords, [value for value in values if value is not None], others)
         value = {"const": values[0]} if keyword in self._keywords and keyword == "const" else {"enum": values}
         needed = read.type_keyword(kinds) if self._dialect.closed or self._dialect.nullable else {}
-        return {**needed, **rest, **value}
+        return {**needed, **other_keywords, **value}
 
-    def _null_beside(self, rest: Node, values: list[Any], kinds: list[str]) -> Node:
+    def _null_beside(self, other_keywords: Node, values: list[Any], kinds: list[str]) -> Node:
         if not values:
-            return {"type": "null", **rest}
-        types = [name for name in read.types_of(rest) or kinds if name != "null"] or kinds
-        annotations = {key: value for key, value in rest.items() if key in read.ANNOTATIONS}
-        listed = {**read.without(rest, *annotations), **read.type_keyword(types), "enum": values}
+            return {"type": "null", **other_keywords}
+        types = [name for name in read.types_of(other_keywords) or kinds if name != "null"] or kinds
+        annotations = {key: value for key, value in other_keywords.items() if key in read.ANNOTATIONS}
+        listed = {**read.without_keywords(other_keywords, *annotations), **read.type_keyword(types), "enum": values}
         return {**annotations, "anyOf": [listed, {"type": "null"}]}
 
     def _typed(self, node: Node, path: str) -> Node:
         types = read.types_of(node)
         if types is None and "type" in node:
             self._report(path, "type", "not a JSON Schema type")
-            node = read.without(node, "type")
+            node = read.without_keywords(node, "type")
         if types is None:
             types = [name for name, keywords in read.GUESSES if keywords & node.keys()][:1]
         if types:
@@ -364,7 +367,7 @@ class _Adapter:
 
     def _union(self, node: Node, path: str) -> Node:
         keyword = next(keyword for keyword in read.UNIONS if keyword in node)
-        siblings, variants = read.without(node, *read.UNIONS), node[keyword]
+        siblings, variants = read.without_keywords(node, *read.UNIONS), node[keyword]
         if read.UNIONS[1] in node and keyword != read.UNIONS[1]:
             self._report(path, read.UNIONS[1], "combined with another union")
         if not isinstance(variants, list) or not variants or siblings.keys() & read.SHAPES:
@@ -392,7 +395,7 @@ class _Adapter:
         """Return the variant with the type that is beside the union."""
         inner = read.types_of(self._reader.plain(variant)) if isinstance(variant, dict) else None
         if inner is None and isinstance(variant, dict) and not variant.keys() & {"$ref", "allOf", *read.UNIONS}:
-            return {"type": siblings["type"], **read.without(variant, "type")}
+            return {"type": siblings["type"], **read.without_keywords(variant, "type")}
         if inner is None or not set(inner) <= set(read.types_of(siblings) or ()):
             self._report(path, "type", "combined with a union")
         return variant
@@ -401,14 +404,14 @@ class _Adapter:
         """Return `anyOf` without siblings, with null as `nullable` of its first variant."""
         nulls = [isinstance(variant, dict) and read.types_of(variant) == ["null"] for variant, _ in variants]
         schemas = [self.node(*place) for place, is_null in zip(variants, nulls, strict=True) if not is_null]
-        flat = [inner for one in schemas for inner in (one["anyOf"] if one.keys() == {"anyOf"} else [one])]
+        flat = [inner for schema in schemas for inner in (schema["anyOf"] if schema.keys() == {"anyOf"} else [schema])]
         null = {"nullable": True} if any(nulls) else {}
         if len(flat) < 2:
             return {**(flat[0] if flat else {}), **around, **null}
         for key in around.keys() - {"title", "description"}:
             self._report(path, key, "combined with a union")
         texts = {key: around[key] for key in ("title", "description") if key in around}
-        first, *others = [{**texts, **one} for one in flat]
+        first, *others = [{**texts, **schema} for schema in flat]
         return {"anyOf": [{**first, **null}, *others]}
 
     def _split(self, node: Node, types: list[str], path: str) -> Node:
@@ -417,10 +420,10 @@ class _Adapter:
         null = {"nullable": True} if len(others) < len(types) else {}
         if not others:
             self._report(path, "type", "the type null cannot be expressed")
-            return {**self._supported(read.without(node, "type"), path), **null}
+            return {**self._supported(read.without_keywords(node, "type"), path), **null}
         if len(others) == 1:
             return {**self._plain({**node, "type": others[0]}, path), **null}
-        siblings = read.without(node, "type", "enum", *read.OF_SOME_TYPE)
+        siblings = read.without_keywords(node, "type", "enum", *read.OF_SOME_TYPE)
         variants: list[Any] = [{"type": "null"}] if null else []
         for name in others:
             values = [value for value in node.get("enum", ()) if read.type_of(value) == name]
@@ -441,11 +444,11 @@ class _Adapter:
         properties = read.named(node)
         if "properties" in node:
             node["properties"] = self._properties(properties, required, path)
-        known = [name for name in required if name in node.get("properties", {})]
-        if len(known) < len(required):
+        defined = [name for name in required if name in node.get("properties", {})]
+        if len(defined) < len(required):
             self._report(path, "required", "lists an undefined property")
-            node["required"] = known
-        if self._dialect.all_required and set(known) != properties.keys():
+            node["required"] = defined
+        if self._dialect.all_required and set(defined) != properties.keys():
             node["required"] = [name for name, inner in properties.items() if inner is not False]
         return node
 
@@ -488,9 +491,9 @@ class _Adapter:
     def _any_item(self, node: Node, first: list[Any], path: str) -> Node:
         """Return one schema for every item of a tuple."""
         items = [(inner, f"{path}.prefixItems[{index}]") for index, inner in enumerate(first)]
-        most, rest = node.get("maxItems"), node.get("items", True)
-        if rest is not False and not (read.is_number(most) and most <= len(first)):
-            items.append((rest, f"{path}.items"))
+        most, rest_schema = node.get("maxItems"), node.get("items", True)
+        if rest_schema is not False and not (read.is_number(most) and most <= len(first)):
+            items.append((rest_schema, f"{path}.items"))
         distinct = list({repr(place[0]): place for place in reversed(items)}.values())[::-1]
         return dict(self.node(*distinct[0])) if len(distinct) == 1 else self._united({}, distinct, "anyOf", path)
 
@@ -534,5 +537,5 @@ class _Adapter:
                 if not exact or other in node:
                     self._report(path, key, f"not supported by {self._dialect.name}")
                 bound = {other: node[key] + step if exact else node[key]}
-                node = {**bound, **read.without(node, key)}
+                node = {**bound, **read.without_keywords(node, key)}
         return node

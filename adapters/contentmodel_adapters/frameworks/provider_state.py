@@ -31,8 +31,8 @@ def with_item_ids(contents: Iterable[AIContent]) -> Iterator[tuple[AIContent, st
             item = ITEM.of(content, RESPONSES) or item
         else:
             item = (content.extra or {}).get(RESPONSES, {}) if isinstance(content, CompactionContent) else {}
-        own = item.get("id")
-        yield content, own if isinstance(own, str) else None
+        item_id = item.get("id")
+        yield content, item_id if isinstance(item_id, str) else None
         if isinstance(content, CompactionContent):
             item = {}
 
@@ -73,6 +73,6 @@ def with_standard_base64(content: AIContent, context: EncodeContext) -> AIConten
         isinstance(output, DataContent) for output in content.output_list
     ):
         outputs = [with_standard_base64(output, context) for output in content.output_list]
-        if any(made is not output for made, output in zip(outputs, content.output_list, strict=True)):
+        if any(new is not output for new, output in zip(outputs, content.output_list, strict=True)):
             content = context.replace(content, outputs=outputs)
     return content

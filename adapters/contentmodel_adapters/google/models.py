@@ -19,12 +19,12 @@ STOPS, _FIRST_STOPS = 5, 16
 
 
 def _before_3(
-    *thinking: str, budget: tuple[int, int] | None = None, stops: int = STOPS, known: bool = True
+    *thinking: str, budget: tuple[int, int] | None = None, stops: int = STOPS, is_documented: bool = True
 ) -> Capabilities:
-    """Return the capabilities of a model before Gemini 3. `known`: whether its thinking is documented."""
+    """Return the capabilities of a model before Gemini 3. `is_documented`: whether its thinking is documented."""
     return Capabilities(
         efforts=(),
-        thinking=thinking if known else None,
+        thinking=thinking if is_documented else None,
         budget=budget,
         sampling=ALL_SAMPLED,
         stop_sequences=stops,
@@ -115,7 +115,7 @@ ROWS = [
         _THINKING,
     ),
     _row("Gemini 2.5 Flash", rf"gemini-2\.5-flash{_END}", _before_3(*_ANY_BUDGET, budget=(1, 24576)), _THINKING),
-    _row("Other Gemini 2.5", r"gemini-2\.5-.*", _before_3(known=False), f"{_THINKING}; {_CONFIG}"),
+    _row("Other Gemini 2.5", r"gemini-2\.5-.*", _before_3(is_documented=False), f"{_THINKING}; {_CONFIG}"),
     _row("Gemini 2.0", r"gemini-2(?:\.0)?-.*", _before_3(), f"{_THINKING}; {_CONFIG}"),
     _row("Gemini 1", r"gemini-1.*", _before_3(stops=_FIRST_STOPS), f"{_THINKING}; {_CONFIG}"),
     _row("Gemma 3", r"gemma-3.*", _GEMMA_3, "0xPlaygrounds/rig#788, lobehub/lobehub#7128"),

@@ -208,16 +208,16 @@ class Encoder(ChunkEncoder):
         (self._after_result.add if is_result else self._after_result.discard)(block.choice)
 
     def growth(self, block: OutgoingBlock, column: str, value: Any) -> Any:
-        if self._inner(block.content):
+        if self._parts_beside_text(block.content):
             return None
         if isinstance(block.content, ReasoningContent):
             return [{"type": "thinking", "thinking": [{"type": "text", "text": TEXT_HERE}]}]
         return super().growth(block, column, value)
 
-    def _inner(self, content: Any) -> list[Any]:
+    def _parts_beside_text(self, content: Any) -> list[Any]:
         """Return the parts of reasoning in the residue, which are not text."""
-        own = (content.extra or {}).get(self.api, {})
-        return [inner for inner in list_of(own, "thinking") if not is_text(inner)]
+        residue = (content.extra or {}).get(self.api, {})
+        return [inner for inner in list_of(residue, "thinking") if not is_text(inner)]
 
     def hold_delta(self, block: OutgoingBlock, delta: Any) -> None:
         if isinstance(delta, UnknownDelta) and delta.api == self.api:
@@ -230,7 +230,7 @@ class Encoder(ChunkEncoder):
         if not isinstance(block.content, ReasoningContent):
             return super().rest_of(block, column, delta)
         parts = [without_text(part) for part in list_of(delta, column)]
-        if inner := self._inner(block.content)[block.state or 0 :]:
+        if inner := self._parts_beside_text(block.content)[block.state or 0 :]:
             parts = [{**part, "thinking": inner} for part in parts]
         return {column: parts} if inner or any(len(part) > 2 for part in parts) else {}
 

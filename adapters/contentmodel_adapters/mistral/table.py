@@ -246,8 +246,8 @@ def with_functions(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 
 def _as_function(content: Any, context: EncodeContext) -> Any:
-    found = CLIENTS.get(content.__class__)
-    return content if found is None else context.replaced(content, as_class(content, *found))
+    counterpart = CLIENTS.get(content.__class__)
+    return content if counterpart is None else context.replaced(content, as_class(content, *counterpart))
 
 
 class SentMessages(ChatMessages):

@@ -98,11 +98,11 @@ class OllamaChat(TableAdapter):
             return {"response": 0.6, "stream": 0.6}
         if not isinstance(payload.get("messages"), list):
             return {}
-        own = any(key in payload for key in ("options", "keep_alive", "think", "format", "truncate", "shift"))
+        is_own = any(key in payload for key in ("options", "keep_alive", "think", "format", "truncate", "shift"))
         calls = (call for message in objects_of(payload, "messages") for call in objects_of(message, "tool_calls"))
         has_objects = any(isinstance(object_of(call, "function").get("arguments"), dict) for call in calls)
-        own = own or has_objects or any(map(_is_own, objects_of(payload, "messages")))
-        return {"request": 0.95 if own else 0.3}
+        is_own = is_own or has_objects or any(map(_is_own, objects_of(payload, "messages")))
+        return {"request": 0.95 if is_own else 0.3}
 
 
 def _is_own(message: dict[str, Any]) -> bool:

@@ -145,7 +145,7 @@ CALLS = TABLE.union(
 )
 TEXTS = {"thinking": ReasoningContent, "content": TextContent}
 """The fields of a message that are one text."""
-THINKING = Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent)
+THINKING_COLUMN = Column(NonEmptyText(ReasoningContent, "text", between=BETWEEN), ReasoningContent)
 CONTENT = Column(Text(TextContent, "text", between=BETWEEN), TextContent)
 # Answers may have images: ChatResponse in docs/openapi.yaml of ollama/ollama (seen 2026-11-26). The client ollama 0.6.3
 # fails to read them, because its class of a message does not take strings.
@@ -227,7 +227,7 @@ class Limit(Codec[int]):
 
 ROLES = Roles(API, {"system": "system", "user": "user"}, elsewhere=("assistant", "tool"))
 COLUMNS = {"content": CONTENT, "images": IMAGES}
-EVERY_COLUMN = {"thinking": THINKING, **COLUMNS, "tool_calls": TOOL_CALLS}
+EVERY_COLUMN = {"thinking": THINKING_COLUMN, **COLUMNS, "tool_calls": TOOL_CALLS}
 ASSISTANT = chat.assistant_messages(TABLE, EVERY_COLUMN, Filled({"content": ""}))
 PLAIN = chat.plain_messages(TABLE, ROLES, {}, Columns("contents", COLUMNS))
 RESULT: dict[str, Spec] = {"tool_call_id": ("call_id", MintedId()), "tool_name": "name"}
@@ -354,7 +354,7 @@ def read_stream(request: ChatRequest, wire: dict[str, Any]) -> ChatRequest:
     """Return a request with `stream` set. The API streams unless `stream` is false."""
     if wire.get("stream") is not None:
         return request
-    own = {key: value for key, value in (request.extra or {}).get(API, {}).items() if key != "stream"}
-    own |= STREAMED.entry({"stream": None} if "stream" in wire else {})
+    residue = {key: value for key, value in (request.extra or {}).get(API, {}).items() if key != "stream"}
+    residue |= STREAMED.entry({"stream": None} if "stream" in wire else {})
     options = msgspec.structs.replace(request.options, stream=True)
-    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
+    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: residue})

@@ -395,12 +395,12 @@ def short(value: Any) -> str:
     return f"{value!r:.80}" if is_plain else type(value).__name__
 
 
-def repeated(named: Iterable[Broken], known: set[str]) -> Iterator[Broken]:
-    """Yield the names that are in `known` or occur again. Add all names to `known`."""
+def repeated(named: Iterable[Broken], seen: set[str]) -> Iterator[Broken]:
+    """Yield the names that are in `seen` or occur again. Add all names to `seen`."""
     for path, name in named:
-        if name in known:
+        if name in seen:
             yield path, f"duplicate {name!r:.80}"
-        known.add(name)
+        seen.add(name)
 
 
 def media_type_in(url: Any) -> str:

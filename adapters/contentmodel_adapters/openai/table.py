@@ -166,14 +166,16 @@ def with_settings_of(
     if not settings:
         return request
     same = {name: settings[name] for name in _SAME if name in settings and (takes is None or name in takes)}
-    left = {name: value for name, value in settings.items() if name not in same}
+    remaining = {name: value for name, value in settings.items() if name not in same}
     for name, members in _MEMBERS.items() if takes is None else ():
         options = {key: value for key, value in object_of(settings, name).items() if value is not None}
         if options.keys() & set(members):
             same[name] = {key: value for key, value in options.items() if key in members}
             others = {key: value for key, value in options.items() if key not in members}
-            left = {**left, name: others} if others else {key: left[key] for key in left if key != name}
+            remaining = (
+                {**remaining, name: others} if others else {key: remaining[key] for key in remaining if key != name}
+            )
     if not same:
         return request
-    own: dict[str, Any] = {**extra.get(context.api, {}), **same}
-    return msgspec.structs.replace(request, extra={**extra, other: left, context.api: own})
+    residue: dict[str, Any] = {**extra.get(context.api, {}), **same}
+    return msgspec.structs.replace(request, extra={**extra, other: remaining, context.api: residue})

@@ -39,7 +39,7 @@ from contentmodel.literals import DocumentForm
 from contentmodel.message import Branch, Origin
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.serialize import require_valid_parts
-from contentmodel_adapters.sessions.lines import END, HELD, ORDER
+from contentmodel_adapters.sessions.lines import END, HEAD_LINE, ORDER
 from contentmodel_adapters.sessions.reading import (
     CONTENT,
     NULLS,
@@ -87,7 +87,7 @@ class SessionAdapter(RequestsOnly):
         """Return the lines of a session."""
         raise NotImplementedError
 
-    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+    def line_objects(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Return the wire objects for the lines of the format, from one that the inner adapter encoded."""
         return [entry]
 
@@ -106,7 +106,7 @@ class SessionAdapter(RequestsOnly):
         lines = as_json(payload, self.api, "lines")
         session, decoded = self._decoded(lines)
         reader = Reader(self.api, self.inner.api, session, writes_records=self.writes_records)
-        parts = [[reader.message(one, trace) for one in request.messages] for request, _, trace in decoded]
+        parts = [[reader.message(message, trace) for message in request.messages] for request, _, trace in decoded]
         branches = [
             replace(part.branch, messages=messages)
             for part, messages in zip(session.parts, parts, strict=True)
@@ -134,9 +134,9 @@ class SessionAdapter(RequestsOnly):
         extra = dict(first.extra or {})
         parts = ([source.line for source in sources_of(part, session)] for part in session.parts)
         order = [line for lines in parts for line in (*lines, END)]
-        held = {} if session.held is None else {HELD.key: session.held}
+        line_hint = {} if session.head_line is None else {HEAD_LINE.key: session.head_line}
         nulls = {NULLS.key: session.nulls} if session.nulls else {}
-        extra[self.api] = {**escaped(session.kept), ORDER.key: order, **held, **nulls}
+        extra[self.api] = {**escaped(session.kept), ORDER.key: order, **line_hint, **nulls}
         return extra
 
     def _decoded(self, lines: list[Any]) -> tuple[Session, list[tuple[ChatRequest, Any, Any]]]:
@@ -161,9 +161,9 @@ class SessionAdapter(RequestsOnly):
             try:
                 return self.inner.decode(part.fields, part.entries)
             except DecodeError as error:
-                found = mark_odd(error, part, session, self.inner.messages)
-                if found:
-                    unreadable |= found
+                odd_places = mark_odd(error, part, session, self.inner.messages)
+                if odd_places:
+                    unreadable |= odd_places
                     return None
 
     def weigh(self, session: Session) -> None:
@@ -213,15 +213,15 @@ class SessionAdapter(RequestsOnly):
     def _report_rest(self, request: ChatRequest, context: EncodeContext) -> None:
         """Report the values of a request that a session file does not contain."""
         context.report_lost_attributes(request, tuple(f"options.{name}" for name in ChatOptions.__struct_fields__))
-        has_held = context.native and HELD.of(request, self.api) is not None
-        for tool in request.tools if not has_held else ():
+        has_head_line = context.native and HEAD_LINE.of(request, self.api) is not None
+        for tool in request.tools if not has_head_line else ():
             context.report_loss(tool, None, reasons.NO_FIELD)
-        if not has_held and not (context.native and self.has_instructions):
+        if not has_head_line and not (context.native and self.has_instructions):
             self.report_instructions(request, context)
-        rest = without_api(request.extra, self.api)
+        extra = without_api(request.extra, self.api)
         # The line that holds the instructions and tools also holds their residue.
-        rest = without_api(rest, self.inner.api) if has_held else rest
-        context.leave_residue(context.replace(request, extra=rest))
+        extra = without_api(extra, self.inner.api) if has_head_line else extra
+        context.leave_residue(context.replace(request, extra=extra))
 
     @staticmethod
     def report_instructions(request: ChatRequest, context: EncodeContext) -> None:

@@ -13,7 +13,7 @@ from contentmodel.request import ChatRequest
 
 ORDER = Hint[list[int]](None, "order", "the lines of a session file in the order of their messages")
 
-HELD = Hint[int](None, "held", "the line of a session file that holds the instructions and tools of the model")
+HEAD_LINE = Hint[int](None, "held", "the line of a session file that holds the instructions and tools of the model")
 
 END = -1
 """The value in ORDER after the last line of the conversation, and of each branch."""
@@ -32,11 +32,11 @@ def is_new(request: ChatRequest, api: str) -> bool:
 
 def kept_lines(request: ChatRequest, api: str) -> list[tuple[int, Any]]:
     """Return the lines of a file that are not part of a message, with their indexes, in order."""
-    kept: dict[int, Any] = {}
+    lines: dict[int, Any] = {}
     for entries in wire_fields((request.extra or {}).get(api, {})).values():
         for index, line in _pairs(entries):
-            kept[index] = _merged(kept[index], line) if index in kept else line
-    return sorted(kept.items())
+            lines[index] = _merged(lines[index], line) if index in lines else line
+    return sorted(lines.items())
 
 
 def _merged(one: Any, other: Any) -> Any:
@@ -51,8 +51,8 @@ def _merged(one: Any, other: Any) -> Any:
 
 def kept_as(request: ChatRequest, api: str, *names: str) -> set[int]:
     """Return the indexes of the lines that are kept in these entries of the residue."""
-    own = (request.extra or {}).get(api, {})
-    return {index for name in names for index, _ in _pairs(own.get(name))}
+    residue = (request.extra or {}).get(api, {})
+    return {index for name in names for index, _ in _pairs(residue.get(name))}
 
 
 def _pairs(entries: object) -> Iterator[tuple[int, Any]]:

@@ -140,7 +140,7 @@ class Session(msgspec.Struct):
     """The other lines with their indexes, by type."""
     model: str | None = None
     model_path: str | None = None
-    held: int | None = None
+    head_line: int | None = None
     """The line that holds the instructions and tools that the agent sends, if the file has one."""
 
     nulls: list[list[int]] = []
@@ -281,24 +281,24 @@ class Reader:
     def _paths_in_request(self, field: str) -> list[tuple[str, Any]] | None:
         session = self._session
         if field == "branches":
-            found: list[str] = []
+            paths: list[str] = []
             for part in session.parts[1:]:
                 # In a line with several wire objects, only those of the branch.
-                lines = dict.fromkeys(f"$[{one.line}]" for one in sources_of(part, session) if one.at is None)
-                found += (*lines, *(path for path in part.places.values() if path.partition("]")[0] + "]" not in lines))
-            return [(path, None) for path in found] or None
+                lines = dict.fromkeys(f"$[{source.line}]" for source in sources_of(part, session) if source.at is None)
+                paths += (*lines, *(path for path in part.places.values() if path.partition("]")[0] + "]" not in lines))
+            return [(path, None) for path in paths] or None
         if field == "model":
             return None if session.model_path is None else [(session.model_path, None)]
-        kept = session.kept.get(field.removeprefix("extra."))
-        return None if kept is None else [(f"$[{index}]", line) for index, line in kept]
+        entries = session.kept.get(field.removeprefix("extra."))
+        return None if entries is None else [(f"$[{index}]", line) for index, line in entries]
 
     def message(self, message: ChatMessage, trace: Any) -> ChatMessage:
         """Return a message with the fields of its lines."""
-        extra, own = self._own(message.extra)
-        contents, sources = [], [] if own is None else [own]
+        extra, message_source = self._own(message.extra)
+        contents, sources = [], [] if message_source is None else [message_source]
         for content in message.contents:
             changed, source = self._content(content, trace)
-            contents.append(self._with_result_record(changed, source or own, trace))
+            contents.append(self._with_result_record(changed, source or message_source, trace))
             if source is not None:
                 sources.append(source)
         if not sources:
@@ -307,7 +307,7 @@ class Reader:
         if read.role == "assistant" and not self._writes_records:
             read = RECORDS.on(read, self._api, check_value(read))
         trace.replaced(message, read)
-        self._read[id(read)] = _Read(read, own, sources[0], sources[-1])
+        self._read[id(read)] = _Read(read, message_source, sources[0], sources[-1])
         return read
 
     def _content(self, content: AIContent, trace: Any) -> tuple[AIContent, Source | None]:
@@ -315,15 +315,15 @@ class Reader:
         block = content.block if isinstance(content, UnknownContent) else None
         if isinstance(block, dict) and TOKEN in block:
             source = self._session.sources[block[TOKEN]]
-            own = {**source.residue, INSIDE.key: "block"}
-            rest = {key: value for key, value in block.items() if key != TOKEN}
-            changed: dict[str, Any] = {"block": rest, "extra": {**(content.extra or {}), self._api: own}}
+            residue = {**source.residue, INSIDE.key: "block"}
+            inner_block = {key: value for key, value in block.items() if key != TOKEN}
+            changed: dict[str, Any] = {"block": inner_block, "extra": {**(content.extra or {}), self._api: residue}}
             read: AIContent = replace(content, **changed)
         else:
-            extra, known = self._own(content.extra)
-            if known is None:
+            extra, line_source = self._own(content.extra)
+            if line_source is None:
                 return content, None
-            source, read = known, replace(content, extra=extra)
+            source, read = line_source, replace(content, extra=extra)
         self._read[id(read)] = _Read(read, source)
         trace.replaced(content, read)
         return read, source
@@ -370,11 +370,11 @@ class Reader:
             return extra, None
         holder = residue if inside is None else residue[inside]
         source = self._session.sources[holder[TOKEN]]
-        rest = {key: value for key, value in holder.items() if key != TOKEN}
-        residue = rest if inside is None else {**residue, inside: rest}
-        own = source.residue if inside is None else {**source.residue, INSIDE.key: inside}
+        fields = {key: value for key, value in holder.items() if key != TOKEN}
+        residue = fields if inside is None else {**residue, inside: fields}
+        line_fields = source.residue if inside is None else {**source.residue, INSIDE.key: inside}
         others = {key: value for key, value in (extra or {}).items() if key != self._inner}
-        return {**others, **({self._inner: residue} if residue else {}), self._api: own}, source
+        return {**others, **({self._inner: residue} if residue else {}), self._api: line_fields}, source
 
     def _with_record(self, message: ChatMessage, sources: list[Source]) -> ChatMessage:
         first, last = sources[0].record, sources[-1].record

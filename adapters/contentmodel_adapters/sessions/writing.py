@@ -61,8 +61,8 @@ class Writer:
         request = ChatRequest(model=whole.model, messages=packed, origin=whole.origin)
         entries = format_.inner.encode_messages(context.replaced(whole, request), context, format_.placeholders)
         written: list[Written] = []
-        for one in (one for entry in entries for one in format_.fitted(entry, self)):
-            wire, tokens = without_tokens(one)
+        for packed_wire in (packed_wire for entry in entries for packed_wire in format_.line_objects(entry, self)):
+            wire, tokens = without_tokens(packed_wire)
             wire = _without_inner_tokens(wire) if self._has_hosted else wire
             message, source, _ = self._tokens[tokens[0]] if tokens else (None, None, None)
             if message is None and written:
@@ -73,7 +73,7 @@ class Writer:
 
     def _report_unwritten(self, messages: list[ChatMessage], written: list[Written]) -> None:
         """Report the records of messages (`created`, `usage`, ...) to which no wire object can be assigned."""
-        seen = {id(one.message) for one in written}
+        seen = {id(item.message) for item in written}
         inner = self._format.inner.api
         for message in messages:
             if id(message) in seen:
@@ -129,8 +129,8 @@ class Writer:
                 context.report_loss(owner, f"extra.{key}", reasons.NO_FIELD)
         if is_new:
             # Only answers have ids and counts.
-            held = format_.records if message.role == "assistant" else format_.records & {"created"}
-            context.report_records(message, held)
+            written_records = format_.records if message.role == "assistant" else format_.records & {"created"}
+            context.report_records(message, written_records)
             if message.message_id is not None:
                 context.report_loss(message, "message_id", reasons.MESSAGE_ID)
         elif context.native and not format_.writes_records:
@@ -145,13 +145,13 @@ class Writer:
         return context.replace(message, contents=contents, extra=extra, **records)
 
     def _packed_content(self, content: AIContent, message: ChatMessage, *, is_new: bool) -> AIContent:
-        own = self._own(content)
+        residue = self._own(content)
         content = self._with_odd_inside(content)
-        is_block = is_new if own is None else INSIDE.read(own) == "block"
+        is_block = is_new if residue is None else INSIDE.read(residue) == "block"
         if is_block and isinstance(content, UnknownContent) and isinstance(content.block, dict):
-            token = self._token(message, None if own is None else _source_of(own), content)
-            rest: dict[str, Any] = {"extra": without_api(content.extra, self._format.api)}
-            packed: AIContent = replace(content, block={**content.block, TOKEN: token}, **rest)
+            token = self._token(message, None if residue is None else _source_of(residue), content)
+            changes: dict[str, Any] = {"extra": without_api(content.extra, self._format.api)}
+            packed: AIContent = replace(content, block={**content.block, TOKEN: token}, **changes)
         else:
             packed = replace(content, extra=self._with_token(content, message, is_new=is_new))
         if isinstance(packed, ToolResultContent) and self._context.native and not is_new:
@@ -206,15 +206,15 @@ class Writer:
         In a message that was read, a content without a line gets none: it may be in the wire object of another content.
         """
         extra: dict[str, Any] | None = owner.extra
-        own = self._own(owner)
-        if own is None and not is_new:
+        line_fields = self._own(owner)
+        if line_fields is None and not is_new:
             return extra
         inner = self._format.inner.api
-        source = None if own is None else _source_of(own)
-        inside = None if own is None else INSIDE.read(own)
-        rest = without_api(extra, self._format.api) or {}
-        residue = rest.get(inner, {})
-        if own is None:
+        source = None if line_fields is None else _source_of(line_fields)
+        inside = None if line_fields is None else INSIDE.read(line_fields)
+        other_extra = without_api(extra, self._format.api) or {}
+        residue = other_extra.get(inner, {})
+        if line_fields is None:
             # The agent reads the usual spelling only.
             residue = {key: value for key, value in residue.items() if key not in SPELLINGS}
         token = self._token(message, source, owner)
@@ -222,12 +222,12 @@ class Writer:
             residue = {**residue, inside: {**residue[inside], TOKEN: token}}
         else:
             residue = {**residue, TOKEN: token}
-        return {**rest, inner: residue}
+        return {**other_extra, inner: residue}
 
     def _own(self, owner: ChatMessage | AIContent) -> dict[str, Any] | None:
         """Return the residue of this format in a value that was read from a line; None if it was not."""
-        own: dict[str, Any] | None = (owner.extra or {}).get(self._format.api)
-        return own if own is not None and LINE.is_in(own) else None
+        residue: dict[str, Any] | None = (owner.extra or {}).get(self._format.api)
+        return residue if residue is not None and LINE.is_in(residue) else None
 
     def _token(self, message: ChatMessage, source: Source | None, owner: object) -> int:
         self._tokens.append((message, source, owner))
@@ -271,8 +271,8 @@ _PARTS = frozenset({"content", "output", "summary", "parts"})
 """The fields of wire objects with parts that can have tokens."""
 
 
-def _source_of(own: dict[str, Any]) -> Source:
-    return Source(LINE.read(own) or 0, own, Record(), INDEX.read(own))
+def _source_of(residue: dict[str, Any]) -> Source:
+    return Source(LINE.read(residue) or 0, residue, Record(), INDEX.read(residue))
 
 
 def nulls_of(request: ChatRequest, api: str, index: int) -> set[int]:
@@ -280,10 +280,10 @@ def nulls_of(request: ChatRequest, api: str, index: int) -> set[int]:
     return {at for line, at in NULLS.of(request, api) or () if line == index}
 
 
-def with_current(kept: list[Any], values: Mapping[int, Any], nulls: Collection[int]) -> list[Any]:
+def with_current(items: list[Any], values: Mapping[int, Any], nulls: Collection[int]) -> list[Any]:
     """Return a kept list with the current values where reading has set None, and without removed ones."""
-    found = ((at, values.get(at) if value is None else value) for at, value in enumerate(kept))
-    return [value for at, value in found if value is not None or at in nulls]
+    current = ((at, values.get(at) if value is None else value) for at, value in enumerate(items))
+    return [value for at, value in current if value is not None or at in nulls]
 
 
 def without_api(extra: dict[str, Any] | None, api: str) -> dict[str, Any] | None:

@@ -90,7 +90,7 @@ def _value(data: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
         raise CaptureError(f"byte {at}: the value is cut off: it has {length:,} bytes, and the file ends before")
     kind = data[stop : stop + 1]
     if kind in (b"]", b"}"):
-        return _inner(data, start, stop, kind, depth), stop + 1
+        return _items(data, start, stop, kind, depth), stop + 1
     scalar = _SCALARS.get(kind)
     try:
         if scalar is None:
@@ -100,7 +100,7 @@ def _value(data: bytes, at: int, end: int, depth: int) -> tuple[Any, int]:
         raise CaptureError(f"byte {at}: {error}") from None
 
 
-def _inner(data: bytes, at: int, end: int, kind: bytes, depth: int) -> Any:
+def _items(data: bytes, at: int, end: int, kind: bytes, depth: int) -> Any:
     if not depth:
         raise CaptureError(f"byte {at}: nested too deeply")
     items = []

@@ -17,7 +17,7 @@ from contentmodel_conformance.captures.entries import CaptureError, Damaged, Ent
 from contentmodel_conformance.captures.flows import read_flows
 from contentmodel_conformance.captures.har import read_har
 from contentmodel_conformance.captures.vcr import interactions_of, load_yaml, read_vcr
-from contentmodel_conformance.recordings import KINDS, read_record
+from contentmodel_conformance.recordings import RECORD_KINDS, read_record
 
 STDIN = "-"
 SUFFIXES = frozenset({".har", ".json", ".jsonl", ".yaml", ".yml", ".mitm", ".flow", ".flows", ".dump", ".gz"})
@@ -111,7 +111,7 @@ def _owner(value: dict[str, Any], name: str) -> tuple[str, str] | None:
     """Return the API and the kind of a record, by default those of the file name, `<api>.<kind>.jsonl`; else None."""
     first, _, rest = name.partition(".")
     api, kind = value.get("api", first), value.get("kind", rest.partition(".")[0])
-    return (api, kind) if isinstance(api, str) and _API.fullmatch(api) and kind in KINDS else None
+    return (api, kind) if isinstance(api, str) and _API.fullmatch(api) and kind in RECORD_KINDS else None
 
 
 def read_records(data: bytes, name: str) -> Iterator[Entry]:
@@ -126,7 +126,9 @@ def _read_line(line: bytes, name: str, place: str) -> Entry:
         value = parse(line)
         owner = _owner(value, name) if isinstance(value, dict) else None
         if owner is None:
-            return Damaged(place=place, reason=f"no record: expected api, body, and a kind, one of {', '.join(KINDS)}")
+            return Damaged(
+                place=place, reason=f"no record: expected api, body, and a kind, one of {', '.join(RECORD_KINDS)}"
+            )
         api, kind = owner
         return OwnRecord(place=place, data={**read_record(line, kind), "api": api})
     except DecodeError as error:

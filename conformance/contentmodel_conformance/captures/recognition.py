@@ -108,9 +108,10 @@ def is_request_of(api: str, payload: Any) -> bool:
     if not isinstance(payload, dict):
         return False
     scores = _scores(payload)
-    own = scores.get(api, 0.0)
+    own_score = scores.get(api, 0.0)
     return not any(
-        score >= LIKELY and score > own and isinstance(adapter(name), RequestsOnly) for name, score in scores.items()
+        score >= LIKELY and score > own_score and isinstance(adapter(name), RequestsOnly)
+        for name, score in scores.items()
     )
 
 

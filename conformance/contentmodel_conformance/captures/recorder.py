@@ -21,7 +21,7 @@ from contentmodel_conformance.captures.reading import read_records
 from contentmodel_conformance.captures.review import Unknown, unknown_in
 from contentmodel_conformance.captures.scrubbing import Scrubber
 from contentmodel_conformance.captures.secret_names import is_secret_header
-from contentmodel_conformance.recordings import KINDS, folder_of_files
+from contentmodel_conformance.recordings import RECORD_KINDS, folder_of_files
 
 LARGEST_BODY = 16 * 2**20
 """The default of the maximum size of a body, in bytes."""
@@ -53,11 +53,11 @@ class Recorder:
     """Convert entries to records.
 
     Add all entries, then call `finish`, which scrubs them: a secret of one entry may be in the payload of another.
-    `own` are the user's regular expressions for secrets. Bodies of more than `largest` bytes are skipped.
+    `patterns` are the user's regular expressions for secrets. Bodies of more than `largest` bytes are skipped.
     """
 
-    def __init__(self, own: Iterable[re.Pattern[str]] = (), largest: int = LARGEST_BODY) -> None:
-        self._scrubber = Scrubber(own)
+    def __init__(self, patterns: Iterable[re.Pattern[str]] = (), largest: int = LARGEST_BODY) -> None:
+        self._scrubber = Scrubber(patterns)
         self._largest = largest
         self._drafts: list[list[JsonObject]] = []
         """A list of records for each entry. The records of one entry may share secrets."""
@@ -107,17 +107,17 @@ class Recorder:
 
     def finish(self) -> Files:
         """Return the records without secrets and duplicates, by API and kind, sorted by id."""
-        kept: dict[tuple[str, str, str], JsonObject] = {}
+        best: dict[tuple[str, str, str], JsonObject] = {}
         ids: dict[str, str] = {}
         duplicates = 0
         self.summary.places.clear()
         for record in (record for draft in self._drafts for record in self._scrubbed(draft, ids)):
             key = (record["api"], record["kind"], canonical(record["body"]))
-            if key in kept:
+            if key in best:
                 duplicates += 1
-            kept[key] = min(kept.get(key, record), record, key=_rank)
+            best[key] = min(best.get(key, record), record, key=_rank)
         files: Files = {}
-        for record in sorted(kept.values(), key=lambda record: str(record["id"])):
+        for record in sorted(best.values(), key=lambda record: str(record["id"])):
             if record.get("request_id") in ids:
                 record["request_id"] = ids[record["request_id"]]
             files.setdefault((record["api"], record["kind"]), []).append(record)
@@ -137,18 +137,18 @@ class Recorder:
         request_id = None
         numbered = zip(records, before, scrubbed[::2], scrubbed[1::2], strict=True)
         for number, (record, text, body, others) in enumerate(numbered):
-            made = {"id": record.get("id"), **record, **others, "body": body}
+            clean = {"id": record.get("id"), **record, **others, "body": body}
             if "id" not in record or canonical(body) != text:
-                made["id"] = _id_of(made)
+                clean["id"] = _id_of(clean)
                 if "id" in record:
-                    ids[str(record["id"])] = made["id"]
-            if "id" not in record and made["kind"] == "request":
-                request_id = made["id"]
+                    ids[str(record["id"])] = clean["id"]
+            if "id" not in record and clean["kind"] == "request":
+                request_id = clean["id"]
             elif request_id is not None:
-                made["request_id"] = request_id
-            own = (place for place in places if place.number // 2 == number)
-            self.summary.places.update((str(made["id"]), place.path, place.kind) for place in own)
-            yield made
+                clean["request_id"] = request_id
+            own_places = (place for place in places if place.number // 2 == number)
+            self.summary.places.update((str(clean["id"]), place.path, place.kind) for place in own_places)
+            yield clean
 
 
 _STRUCTURE = frozenset({"id", "api", "kind", "status", "request_id", "body"})
@@ -175,7 +175,7 @@ def _id_of(record: JsonObject) -> str:
 def records_in(folder: Path) -> Iterator[tuple[Path, Entry]]:
     """Yield the records of a corpus, each with its file. The folder may be missing."""
     for path in sorted(folder_of_files(folder).glob("*.jsonl")):
-        if path.name.removesuffix(".jsonl").rpartition(".")[2] in KINDS:
+        if path.name.removesuffix(".jsonl").rpartition(".")[2] in RECORD_KINDS:
             for entry in read_records(path.read_bytes(), path.name):
                 yield path, entry
 

@@ -41,14 +41,14 @@ class Unknown(NamedTuple):
 def unknown_in(records: Iterable[JsonObject], known: Iterable[JsonObject] = ()) -> list[Unknown]:
     """Return the values of records that look random, in order. Those that `known` records have, too, are left out."""
     old = {value for record in known for _, value in _values(record)}
-    found: dict[str, Unknown] = {}
+    unknown: dict[str, Unknown] = {}
     for record in records:
         for path, value in _values(record):
             if value not in old:
-                places = found.setdefault(value, Unknown(value, [])).places
+                places = unknown.setdefault(value, Unknown(value, [])).places
                 if (place := (str(record["id"]), path)) not in places:
                     places.append(place)
-    return list(found.values())
+    return list(unknown.values())
 
 
 def _values(record: JsonObject) -> Iterator[tuple[str, str]]:

@@ -47,14 +47,14 @@ class Place(NamedTuple):
 
 
 class Scrubber:
-    """Replace secrets. `own` are the user's regular expressions: each match is a secret.
+    """Replace secrets. `patterns` are the user's regular expressions: each match is a secret.
 
     `counts` has the number of replaced secrets, by kind, and `places` those of the last values. They never contain a
     secret.
     """
 
-    def __init__(self, own: Iterable[re.Pattern[str]] = ()) -> None:
-        names = (Pattern(f"--scrub {number}", expression) for number, expression in enumerate(own, 1))
+    def __init__(self, patterns: Iterable[re.Pattern[str]] = ()) -> None:
+        names = (Pattern(f"--scrub {number}", expression) for number, expression in enumerate(patterns, 1))
         self._patterns = (*PATTERNS, *names)
         self._known: dict[str, str] = {}
         self.counts: Counter[str] = Counter()

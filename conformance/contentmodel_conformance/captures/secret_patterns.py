@@ -113,13 +113,13 @@ def _quoted(match: re.Match[str], name: str) -> Span | None:
     start, end = match.end(), _end_of_quoted(match)
     value = match.string[start:end]
     if is_secret(name):
-        found = is_literal(value, name) and (bool(match["close"]) or not _is_code(value, name))
+        is_found = is_literal(value, name) and (bool(match["close"]) or not _is_code(value, name))
     elif can_be_secret(name):
         is_value = _is_variable(name) and len(value) >= 8 and bool(re.search("[0-9]", value)) and " " not in value
-        found = is_literal(value, name) if is_value or name[:2] in ("x-", "X-", "--") else looks_secret(value)
+        is_found = is_literal(value, name) if is_value or name[:2] in ("x-", "X-", "--") else looks_secret(value)
     else:
-        found = False
-    return (start, end) if found else None
+        is_found = False
+    return (start, end) if is_found else None
 
 
 def _is_code(value: str, name: str) -> bool:
@@ -134,32 +134,32 @@ def _end_of_quoted(match: re.Match[str]) -> int:
     text, opened = match.string, match["open"]
     depth = len(opened) - len(opened.lstrip("\\"))
     last = min(len(text), match.end() + _LONGEST)
-    for found in _QUOTE.finditer(text, match.end(), last):
-        escapes = len(found[1])
-        ends = found[2] == opened[-1] and escapes >= depth and (escapes - depth) % (2 * (depth + 1)) == 0
+    for quote in _QUOTE.finditer(text, match.end(), last):
+        escapes = len(quote[1])
+        ends = quote[2] == opened[-1] and escapes >= depth and (escapes - depth) % (2 * (depth + 1)) == 0
         if ends:
-            return found.end(1) - depth
-        if found[2] == opened[-1] and escapes < depth:
-            return found.start()
-        if found[2] in ("\n", ""):
-            return found.start()
+            return quote.end(1) - depth
+        if quote[2] == opened[-1] and escapes < depth:
+            return quote.start()
+        if quote[2] in ("\n", ""):
+            return quote.start()
     return last
 
 
 def _bare(match: re.Match[str], name: str, first: int, *, certain: bool) -> Span | None:
     text = match.string
-    found = _BARE.match(text, match.end())
-    if found is None:
+    bare = _BARE.match(text, match.end())
+    if bare is None:
         return None
-    following = _NEXT_PAIR.search(found[0])
-    value = (found[0][: following.start()] if following else found[0]).rstrip(",;)}]>.|")
-    end = found.start() + len(value)
+    following = _NEXT_PAIR.search(bare[0])
+    value = (bare[0][: following.start()] if following else bare[0]).rstrip(",;)}]>.|")
+    end = bare.start() + len(value)
     before = text[max(0, first - 80) : first]
     has_own_line = bool(_LINE_START.search(before) and _LINE_END.match(text, end))
     is_one = is_bare_literal(value, name, has_own_line=has_own_line) if certain else looks_secret(value)
     if name.lower() == "pass" and not (name.islower() and has_own_line):
         return None  # The report of a test: "PASS: test_1".
-    return (found.start(), end) if is_one else None
+    return (bare.start(), end) if is_one else None
 
 
 def _list(match: re.Match[str]) -> Span | None:
@@ -171,8 +171,8 @@ def _list(match: re.Match[str]) -> Span | None:
 
 def _header(match: re.Match[str]) -> Span | None:
     """Return the span of the value of an unknown header that looks random."""
-    found = can_be_secret_header(match["name"]) and is_random(match["secret"])
-    return match.span("secret") if found else None
+    is_found = can_be_secret_header(match["name"]) and is_random(match["secret"])
+    return match.span("secret") if is_found else None
 
 
 def _password(match: re.Match[str]) -> Span | None:
@@ -183,8 +183,8 @@ def _password(match: re.Match[str]) -> Span | None:
 def _element(match: re.Match[str]) -> Span | None:
     """Return the span of the text of an XML element, or of a pair of elements or attributes, with a secret's name."""
     name, value = match["name"], match["secret"]
-    found = is_literal(value, name) if is_secret(name) else can_be_secret(name) and looks_secret(value)
-    return match.span("secret") if found else None
+    is_found = is_literal(value, name) if is_secret(name) else can_be_secret(name) and looks_secret(value)
+    return match.span("secret") if is_found else None
 
 
 def _parameter(match: re.Match[str]) -> Span | None:
@@ -192,18 +192,18 @@ def _parameter(match: re.Match[str]) -> Span | None:
     name, value = match["name"].lower(), match["secret"]
     if name == "code":
         around = match.string[max(0, match.start() - 200) : match.end() + 200].lower()
-        found = len(value) >= 6 and any(map(str.isalpha, value)) and bool(re.search("[0-9]", value))
-        found = found and any(word in around for word in ("callback", "oauth", "redirect", "state="))
+        is_found = len(value) >= 6 and any(map(str.isalpha, value)) and bool(re.search("[0-9]", value))
+        is_found = is_found and any(word in around for word in ("callback", "oauth", "redirect", "state="))
     else:
-        found = is_secret_parameter(name) and name not in ("pass", "pwd")
-    return match.span("secret") if found and is_literal(value, name) else None
+        is_found = is_secret_parameter(name) and name not in ("pass", "pwd")
+    return match.span("secret") if is_found and is_literal(value, name) else None
 
 
 def _of_curl(match: re.Match[str]) -> Span | None:
     """Return the span of the password in the option -u of curl and its relatives."""
     before = match.string[max(0, match.start() - 600) : match.start()]
-    known = any(name in before for name in ("curl", "wget", "http"))
-    return match.span("secret") if known and is_literal(match["secret"], "password") else None
+    is_command = any(name in before for name in ("curl", "wget", "http"))
+    return match.span("secret") if is_command and is_literal(match["secret"], "password") else None
 
 
 _SPACE = r"(?:\s|\\+[nrt])"

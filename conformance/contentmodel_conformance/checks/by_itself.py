@@ -35,13 +35,13 @@ def anywhere(subject: Subject, trial: Trial) -> None:
 
 @check(by_itself.weight, "crossing", "payloads with an odd value in one of their lists, to other APIs", "others")
 def crossing(subject: Subject, trial: Trial) -> None:
-    known = [other for other in subject.others if other.api in _TARGETS] or subject.others[:1]
+    targets = [other for other in subject.others if other.api in _TARGETS] or subject.others[:1]
     for kind in subject.supported:
         for label, strategy in _payloads(subject, kind):
             values = strategy.flatmap(lambda payload: st.just(payload) | with_odd(payload).map(lambda pair: pair[1]))
             tried = {
                 f"{kind} {label} to {target.api}": partial(_weight, subject, target, kind)
-                for target in known
+                for target in targets
                 if target in subject.others_by_kind[kind]
             }
             trial.each_of(values, tried, 8.0 if label == "files" else 1.0)

@@ -41,8 +41,8 @@ def conversations(source: Any, kind: str) -> Any:
     limits = limits_of(source)
     if kind == "request":
         return transcripts(source.api, limits)
-    made = answers(source.api, limits)
-    return made | cited_answers(source.api, limits) if limits is not None and limits.cites else made
+    strategy = answers(source.api, limits)
+    return strategy | cited_answers(source.api, limits) if limits is not None and limits.cites else strategy
 
 
 def fans(subject: Subject, *kinds: str) -> Iterator[tuple[Any, list[Any], str]]:

@@ -59,6 +59,6 @@ def _odd(subject: Subject) -> SearchStrategy[Any]:
 
 
 def _documents(subject: Subject) -> SearchStrategy[Any]:
-    made = guest_documents(subject.description, subject.guests, subject.written("request"))
-    assert made is not None
-    return made
+    documents = guest_documents(subject.description, subject.guests, subject.written("request"))
+    assert documents is not None
+    return documents

@@ -23,7 +23,7 @@ from contentmodel.engine.table.answers import FinishReasons
 from contentmodel_conformance import laws
 from contentmodel_conformance.checks.crossing import accounted, each_way, fans, law_of_payloads
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import ELSEWHERE
+from contentmodel_conformance.checks.values import FOREIGN_ORIGIN
 from contentmodel_conformance.honest_endings import UNUSUAL, USUAL, honest_endings
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
@@ -58,7 +58,7 @@ def ended_answers(draw: DrawFn, origin: Origin, finish: FinishReasons | None = N
 @check(honest_endings, "ended", "answers with every finish reason and with errors, of every other API", "streams")
 def ended(subject: Subject, trial: Trial) -> None:
     law: Any = partial(honest_endings, subject.adapter)
-    trial.each(ended_answers(ELSEWHERE), law)
+    trial.each(ended_answers(FOREIGN_ORIGIN), law)
     for source in subject.others:
         finish = getattr(source, "finish", None)
         if finish is not None:

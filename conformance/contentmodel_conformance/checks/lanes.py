@@ -18,10 +18,16 @@ def generated(subject: Subject, trial: Trial) -> None:
 
 @check(lanes, "agents", "requests and answers of agents, from and to every other API with lanes", "lane", "others")
 def agents(subject: Subject, trial: Trial) -> None:
-    for kind, made in (("request", agent_requests), ("response", agent_answers)):
+    for kind, strategy_of in (("request", agent_requests), ("response", agent_answers)):
         for source, targets, _ in fans(subject, kind):
             each_way(
-                trial, made(source.api, limits_of(source)), law_of_payloads(lanes), source, targets, kind, share=0.5
+                trial,
+                strategy_of(source.api, limits_of(source)),
+                law_of_payloads(lanes),
+                source,
+                targets,
+                kind,
+                share=0.5,
             )
 
 

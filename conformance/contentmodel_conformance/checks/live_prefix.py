@@ -6,7 +6,7 @@ from functools import partial
 
 from contentmodel_conformance import streams
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import ELSEWHERE
+from contentmodel_conformance.checks.values import FOREIGN_ORIGIN
 from contentmodel_conformance.laws import Refused
 from contentmodel_conformance.live_prefix import live_prefix
 from contentmodel_conformance.recordings import Record
@@ -19,10 +19,10 @@ from contentmodel_conformance.trying import Trial
     live_prefix, "typed", "arguments cut off, malformed or spelled in any way, from every API and its own", "streams"
 )
 def typed(subject: Subject, trial: Trial) -> None:
-    trial.each(typed_calls(ELSEWHERE), partial(live_prefix, subject.adapter))
+    trial.each(typed_calls(FOREIGN_ORIGIN), partial(live_prefix, subject.adapter))
     for source in (subject.adapter, *subject.others):
         if not Subject(source, others=[]).no_streams:
-            trial.each(typed_calls(ELSEWHERE), partial(_from, source, subject.adapter), source.api, share=0.5)
+            trial.each(typed_calls(FOREIGN_ORIGIN), partial(_from, source, subject.adapter), source.api, share=0.5)
 
 
 def _from(source: object, target: object, events: streams.Events) -> None:

@@ -32,11 +32,11 @@ def payloads(subject: Subject, trial: Trial) -> None:
         # Stores keep the residue with its nulls, and so do files of sessions.
         others = subject.others_by_kind[kind]
         targets = [target for target in others if target.issuer and not hasattr(target, "inner")]
-        found = sources(subject, kind)
-        found.append(
+        strategies = sources(subject, kind)
+        strategies.append(
             ("conversation", conversations(subject.adapter, kind).map(partial(_written, subject.adapter, kind)))
         )
-        for name, strategy in found if targets else ():
+        for name, strategy in strategies if targets else ():
             trial.each(strategy.flatmap(_with_field), partial(_law, subject.adapter, targets, kind), f"{kind} {name}")
 
 
@@ -48,7 +48,7 @@ def other_fields(subject: Subject, trial: Trial) -> None:
         return
     names = nulls.names_of(subject.adapter.describe())
     for kind in subject.supported:
-        targets = [one for one in subject.others_by_kind[kind] if one.issuer and not hasattr(one, "inner")]
+        targets = [target for target in subject.others_by_kind[kind] if target.issuer and not hasattr(target, "inner")]
         for label, strategy in sources(subject, kind) if targets else ():
             with_null = strategy.flatmap(partial(_with_other_field, names))
             trial.each(with_null, partial(_law, subject.adapter, targets, kind), f"{kind} {label}", share=2.0)
@@ -92,10 +92,10 @@ def _with_field(payload: Any) -> st.SearchStrategy[Any]:
 def _with_other_field(names: frozenset[str], payload: Any) -> st.SearchStrategy[Any]:
     places = [(steps, sorted(names - value.keys())) for steps, value in nulls.objects_of(payload)]
     places = [(steps, others) for steps, others in places if others]
-    found = st.sampled_from(places).flatmap(
+    chosen = st.sampled_from(places).flatmap(
         lambda place: st.sampled_from(place[1]).map(lambda name: (*place[0], name)),
     )
-    return st.tuples(st.just(payload), found if places else st.none(), st.integers(0, 99))
+    return st.tuples(st.just(payload), chosen if places else st.none(), st.integers(0, 99))
 
 
 def _law(adapter: Any, targets: list[Any], kind: str, value: Any) -> None:

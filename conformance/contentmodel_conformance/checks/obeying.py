@@ -44,11 +44,11 @@ def cut(values: Any) -> Any:
 
 
 def _cut(request: ChatRequest, dropped: int, answered: bool, broken_off: int) -> ChatRequest:
-    kept = max(len(request.messages) - dropped, 1)
+    count = max(len(request.messages) - dropped, 1)
     if answered:
         answers = [at for at, message in enumerate(request.messages, 1) if _is_answer(message)]
-        kept = answers[-1] if answers else kept
-    *before, last = request.messages[:kept] or [ChatMessage(role="user")]
+        count = answers[-1] if answers else count
+    *before, last = request.messages[:count] or [ChatMessage(role="user")]
     if last.role == "assistant" and len(last.contents) > broken_off:
         last = replace(last, contents=last.contents[: len(last.contents) - broken_off])
     return replace(request, messages=[*before, last] if request.messages else [])

@@ -99,29 +99,29 @@ def table_identity(subject: Subject, trial: Trial) -> None:
 @check(laws.identity, "given", "payloads given with the adapter", "payloads")
 def own_payloads(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        given = subject.own(kind)
-        if given is not None:
-            trial.each(given, keeps(subject, kind), kind)
+        payloads = subject.own(kind)
+        if payloads is not None:
+            trial.each(payloads, keeps(subject, kind), kind)
 
 
 @check(laws.identity, "given-unknown", "payloads given with the adapter, with unknown fields and blocks", "payloads")
 def own_unknowns(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        given = subject.own(kind)
-        if given is not None:
-            trial.each(with_unknowns(given), of(subject, laws.disturbance, kind), kind)
+        payloads = subject.own(kind)
+        if payloads is not None:
+            trial.each(with_unknowns(payloads), of(subject, laws.disturbance, kind), kind)
 
 
 @check(example, "given", "payloads given with their expected values", "examples")
 def examples(subject: Subject, trial: Trial) -> None:
-    for number, given in enumerate(subject.examples):
-        trial.once(given, partial(example, subject.adapter), f"example {number}")
+    for number, pair in enumerate(subject.examples):
+        trial.once(pair, partial(example, subject.adapter), f"example {number}")
 
 
 # -- purity and the model's own JSON -----------------------------------------------------------------------------------
 
 
-ELSEWHERE = "payloads from the table, given payloads, and payloads that the adapter wrote"
+OTHER_PAYLOADS = "payloads from the table, given payloads, and payloads that the adapter wrote"
 
 
 @check(laws.purity, "sdk", "payloads that the SDK's types allow", "types")
@@ -129,7 +129,7 @@ def sdk_purity(subject: Subject, trial: Trial) -> None:
     from_sdk(subject, trial, laws.purity)
 
 
-@check(laws.purity, "payloads", ELSEWHERE)
+@check(laws.purity, "payloads", OTHER_PAYLOADS)
 def purity(subject: Subject, trial: Trial) -> None:
     from_others(subject, trial, laws.purity)
 
@@ -139,7 +139,7 @@ def sdk_values(subject: Subject, trial: Trial) -> None:
     from_sdk(subject, trial, _of_value(laws.model_json))
 
 
-@check(laws.model_json, "payloads", f"values decoded from {ELSEWHERE}")
+@check(laws.model_json, "payloads", f"values decoded from {OTHER_PAYLOADS}")
 def model_json(subject: Subject, trial: Trial) -> None:
     from_others(subject, trial, _of_value(laws.model_json))
 
@@ -149,7 +149,7 @@ def sdk_schema(subject: Subject, trial: Trial) -> None:
     from_sdk(subject, trial, _of_value(laws.schema_fits))
 
 
-@check(laws.schema_fits, "payloads", f"values decoded from {ELSEWHERE}", "jsonschema")
+@check(laws.schema_fits, "payloads", f"values decoded from {OTHER_PAYLOADS}", "jsonschema")
 def schema_fits(subject: Subject, trial: Trial) -> None:
     from_others(subject, trial, _of_value(laws.schema_fits))
 
@@ -222,13 +222,13 @@ def each_replaced(subject: Subject, trial: Trial) -> None:
 @check(laws.disturbance, "given", f"payloads given with the adapter, with {REPLACED}, or with a null added", "payloads")
 def given_edited(subject: Subject, trial: Trial) -> None:
     for kind in subject.supported:
-        given = subject.payloads.get(kind, ())
+        payloads = subject.payloads.get(kind, ())
         for find, most in _EDITS.items():
-            if isinstance(given, st.SearchStrategy):
-                edited = given.flatmap(partial(_edited, find))
+            if isinstance(payloads, st.SearchStrategy):
+                edited = payloads.flatmap(partial(_edited, find))
                 trial.each(edited, of(subject, laws.disturbance, kind), kind, share=most / _LEAST)
                 continue
-            for edit in _some([*find(given)], most * trial.examples, trial.seed):
+            for edit in _some([*find(payloads)], most * trial.examples, trial.seed):
                 if trial.is_over:
                     return
                 trial.once(edit.applied(), of(subject, laws.disturbance, kind), kind)
@@ -258,9 +258,9 @@ def sources(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[An
     strategies: list[tuple[str, st.SearchStrategy[Any]]] = []
     if not subject.no_types:
         strategies.append(("sdk", sdk_payloads(subject.api, kind)))
-    given = subject.own(kind)
-    if given is not None:
-        strategies.append(("own", given))
+    own_payloads = subject.own(kind)
+    if own_payloads is not None:
+        strategies.append(("own", own_payloads))
     written = subject.written(kind)
     if written:
         strategies.append(("written", st.sampled_from(written)))

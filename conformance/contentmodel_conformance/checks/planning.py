@@ -56,13 +56,13 @@ def _aimed(
     """Yield a request of the application, and the same as one of the adapter's API, for models and hosts."""
     model, policies = aim
     origin = Origin(api=adapter.api, issuer=adapter.issuer, model=models[0])
-    own = [replace(message, origin=origin) for message in request.messages]
+    own_messages = [replace(message, origin=origin) for message in request.messages]
     for usual in models:
         yield replace(request, model=usual), None
     yield replace(request, model=model), policies
-    yield replace(request, model=models[0], messages=own, origin=origin), None
-    yield replace(request, model=model, messages=own, origin=origin), policies
-    yield replace(request, model=model, messages=own), policies
+    yield replace(request, model=models[0], messages=own_messages, origin=origin), None
+    yield replace(request, model=model, messages=own_messages, origin=origin), policies
+    yield replace(request, model=model, messages=own_messages), policies
 
 
 @check(planning, "answers", "short answers with one thing that few answers have")

@@ -23,7 +23,7 @@ from contentmodel_conformance.trying import Law, Trial
 def corpus_lines(subject: Subject, trial: Trial) -> None:
     assert subject.recordings is not None
     for record in subject.recordings.of(subject.api, "request", "response", "error", "stream"):
-        trial.once(record, lambda one: None, source=record.source)
+        trial.once(record, lambda recording: None, source=record.source)
     for line in subject.recordings.bad.get(subject.api, ()):
         trial.once(line, conduct.readable, source=line.partition(": ")[0])
 

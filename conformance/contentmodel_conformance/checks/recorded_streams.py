@@ -241,8 +241,8 @@ def recorded_disorder(subject: Subject, trial: Trial) -> None:
 def recorded_flips(subject: Subject, trial: Trial) -> None:
     pool = [record.raw for record in recorded(subject) if 0 < len(record.raw) < 20_000]
     if pool:
-        made = st.builds(with_flips, st.sampled_from(pool), flips())
-        trial.each(made, lambda raw: streams.totality(subject.adapter, [raw]))
+        flipped = st.builds(with_flips, st.sampled_from(pool), flips())
+        trial.each(flipped, lambda raw: streams.totality(subject.adapter, [raw]))
 
 
 # -- encoded again, and converted --------------------------------------------------------------------------------------
@@ -272,8 +272,8 @@ def recorded_accumulation(subject: Subject, trial: Trial) -> None:
     def law(record: Record, events: Sequence[Any]) -> None:
         if fold(events).error is not None:
             raise laws.Refused
-        own = record.data["api"] == subject.api
-        if own and _is_beyond(record, subject.api):
+        is_own = record.data["api"] == subject.api
+        if is_own and _is_beyond(record, subject.api):
             raise laws.Refused
         streams.accumulation(subject.api, subject.adapter, events)
 
@@ -311,7 +311,7 @@ def _from_others(
     for other in [*subject.others, *([subject.adapter] if itself else [])]:
         for record in recorded(subject, other.api):
 
-            def tried(one: Record, other: Any = other) -> None:
-                law(unless_contradicted(one), streams.decode(other, [one.raw]))
+            def tried(recording: Record, other: Any = other) -> None:
+                law(unless_contradicted(recording), streams.decode(other, [recording.raw]))
 
             trial.once(record, tried, other.api, record.source)

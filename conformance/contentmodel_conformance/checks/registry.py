@@ -45,14 +45,14 @@ LAWS: dict[str, str] = {}
 
 def check(law: Callable[..., Any], name: str, on: str, *needs: str) -> Callable[[Run], Run]:
     """Register the decorated function as a check `name` of `law`. `on` describes its input."""
-    kept = law_name(law)
-    LAWS.setdefault(kept, promise(law))
-    slug = f"{kept.replace(' ', '-')}/{name}"
+    title = law_name(law)
+    LAWS.setdefault(title, promise(law))
+    slug = f"{title.replace(' ', '-')}/{name}"
     if slug in CHECKS:
         raise TypeError(f"two checks are named {slug}: rename one")
 
     def register(run: Run) -> Run:
-        CHECKS[slug] = Check(slug, kept, on, needs, run)
+        CHECKS[slug] = Check(slug, title, on, needs, run)
         return run
 
     return register

@@ -30,8 +30,8 @@ def relayed(subject: Subject, trial: Trial, law: WayLaw, *, onwards: bool = True
         for kind in subject.supported:
             targets = subject.others_by_kind[kind] if onwards else [subject.adapter]
             for record in payloads(subject, source.api, kind) if targets else ():
-                number, rest = divmod(zlib.crc32(record.id.encode()), one_of)
-                if rest == 0 and record.kind == kind:
+                number, remainder = divmod(zlib.crc32(record.id.encode()), one_of)
+                if remainder == 0 and record.kind == kind:
                     target = targets[number % len(targets)]
                     name = f"{kind} {source.api} to {subject.api}" + (f" to {target.api}" if onwards else "")
                     way = partial(_relayed, law, source, subject.adapter, target, kind)

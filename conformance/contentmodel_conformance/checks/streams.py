@@ -19,7 +19,7 @@ from contentmodel.json import write
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import ELSEWHERE, as_foreign
+from contentmodel_conformance.checks.values import FOREIGN_ORIGIN, as_foreign
 from contentmodel_conformance.choice_order import last_choice_first, stream_choices
 from contentmodel_conformance.late_texts import stream_late_texts
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
@@ -42,10 +42,10 @@ ALL_UP_TO = 2_000
 
 def sampled_answers(subject: Subject) -> st.SearchStrategy[SampledAnswer]:
     """Draw answers of an API without an adapter, and of this API if its limits are set, with a delta size each."""
-    made = answers("anthropic-messages").map(as_foreign)
+    drawn = answers("anthropic-messages").map(as_foreign)
     if subject.limits is not None:
-        made = answers(subject.api, subject.limits) | made
-    return st.tuples(made, st.sampled_from((None, 1, 3, 7)))
+        drawn = answers(subject.api, subject.limits) | drawn
+    return st.tuples(drawn, st.sampled_from((None, 1, 3, 7)))
 
 
 def events_of(one: SampledAnswer) -> list[Any]:
@@ -136,11 +136,11 @@ def _readings(adapter: Any, raw: bytes) -> None:
 
 @check(stream_choices, "written", "streams with several choices that the adapter wrote", "streams")
 def choices(subject: Subject, trial: Trial) -> None:
-    adapter, made = subject.adapter, answers("anthropic-messages").map(as_foreign)
+    adapter, drawn = subject.adapter, answers("anthropic-messages").map(as_foreign)
     if not last_choice_first(_body_of_all(adapter, [samples("response")[-1]] * 2)):
         trial.note("its streams have one choice")
         return
-    trial.each(st.lists(made, min_size=2, max_size=3), partial(_choices, adapter))
+    trial.each(st.lists(drawn, min_size=2, max_size=3), partial(_choices, adapter))
 
 
 def _choices(adapter: Any, responses: list[Any]) -> None:
@@ -224,20 +224,20 @@ def crossing(subject: Subject, trial: Trial) -> None:
     sources = [("anywhere", answers("anthropic-messages").map(as_foreign))]
     others = filter(is_source, subject.others_by_kind["response"])
     sources += [(other.api, answers(other.api, limits_of(other))) for other in others]
-    for name, made in sources:
-        cases = st.tuples(made, st.sampled_from((None, 1, 3, 7)))
-        trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)), name)
+    for name, strategy in sources:
+        cases = st.tuples(strategy, st.sampled_from((None, 1, 3, 7)))
+        trial.each(cases, lambda case: streams.crossing(subject.adapter, events_of(case)), name)
 
 
 @check(streams.crossing, "mixed", "answers with texts between other contents, encoded as its stream", "streams")
 def mixed_crossing(subject: Subject, trial: Trial) -> None:
-    cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3, 7)))
+    cases = st.tuples(mixed_answers(FOREIGN_ORIGIN), st.sampled_from((None, 1, 3, 7)))
     trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)))
 
 
 @check(stream_late_texts, "foreign", "answers of another API whose texts go on after other contents", "streams")
 def late_texts(subject: Subject, trial: Trial) -> None:
-    trial.each(late_events(ELSEWHERE), partial(stream_late_texts, subject.adapter))
+    trial.each(late_events(FOREIGN_ORIGIN), partial(stream_late_texts, subject.adapter))
 
 
 @check(
@@ -246,7 +246,7 @@ def late_texts(subject: Subject, trial: Trial) -> None:
 def repetition(subject: Subject, trial: Trial) -> None:
     for other in subject.others:
         if not Subject(other, others=[subject.adapter]).no_streams:
-            cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 3)))
+            cases = st.tuples(mixed_answers(FOREIGN_ORIGIN), st.sampled_from((None, 3)))
             trial.each(cases, of_events(Subject(other), partial(streams.repetition, subject.adapter)), other.api)
 
 
@@ -257,11 +257,11 @@ def unfinished(subject: Subject, trial: Trial) -> None:
 
 @check(streams.accumulation, "written", "streams that the adapter wrote", "accumulator")
 def accumulation(subject: Subject, trial: Trial) -> None:
-    def law(one: SampledAnswer) -> None:
+    def law(answer: SampledAnswer) -> None:
         try:
-            streams.accumulation(subject.api, subject.adapter, events_of(one))
+            streams.accumulation(subject.api, subject.adapter, events_of(answer))
         except CannotAccumulate:
-            if _has_distinct_ids(one) and not _has_halves(one):
+            if _has_distinct_ids(answer) and not _has_halves(answer):
                 raise
             raise laws.Refused("the SDK accepts neither two calls with one id nor half of a surrogate pair") from None
 

@@ -65,7 +65,7 @@ def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
         yield "response", model.responses()
 
 
-ELSEWHERE = Origin(api="smoke-signals", issuer="unknown", model="m")
+FOREIGN_ORIGIN = Origin(api="smoke-signals", issuer="unknown", model="m")
 """An API without an adapter."""
 
 
@@ -73,11 +73,14 @@ def as_foreign(value: Any) -> Any:
     """Return a request or response with its origins set to an API without an adapter."""
     replace = msgspec.structs.replace
     if isinstance(value, ChatRequest):
-        return replace(value, messages=[replace(m, origin=ELSEWHERE) for m in value.messages], origin=ELSEWHERE)
+        return replace(
+            value, messages=[replace(m, origin=FOREIGN_ORIGIN) for m in value.messages], origin=FOREIGN_ORIGIN
+        )
     choices = [
-        replace(choice, messages=[replace(m, origin=ELSEWHERE) for m in choice.messages]) for choice in value.choices
+        replace(choice, messages=[replace(m, origin=FOREIGN_ORIGIN) for m in choice.messages])
+        for choice in value.choices
     ]
-    return replace(value, choices=choices, origin=ELSEWHERE)
+    return replace(value, choices=choices, origin=FOREIGN_ORIGIN)
 
 
 # -- round trips -------------------------------------------------------------------------------------------------------
@@ -92,8 +95,8 @@ def on_values(law: Callable[..., Any], name: str, values: Made, on: str, *needs:
 
     @check(law, name, on, *needs)
     def run(subject: Subject, trial: Trial) -> None:
-        for kind, made in values(subject):
-            trial.each(made, of(subject, law, kind), kind)
+        for kind, strategy in values(subject):
+            trial.each(strategy, of(subject, law, kind), kind)
 
 
 def on_requests(law: Callable[[Any, Any], None], name: str, values: Made, on: str, *needs: str) -> None:
@@ -101,9 +104,9 @@ def on_requests(law: Callable[[Any, Any], None], name: str, values: Made, on: st
 
     @check(law, name, on, *needs)
     def run(subject: Subject, trial: Trial) -> None:
-        for kind, made in values(subject):
+        for kind, strategy in values(subject):
             if kind == "request":
-                trial.each(made, lambda request: law(subject.adapter, request), kind)
+                trial.each(strategy, lambda request: law(subject.adapter, request), kind)
 
 
 on_values(laws.stability, "own", own, NATIVE, "limits")
@@ -215,7 +218,7 @@ def any_tracing(subject: Subject, trial: Trial) -> None:
 @check(texts_apart, "foreign", "answers with texts between other contents, from an API without an adapter")
 def apart(subject: Subject, trial: Trial) -> None:
     if "response" in subject.supported:
-        trial.each(mixed_answers(ELSEWHERE), partial(texts_apart, subject.adapter))
+        trial.each(mixed_answers(FOREIGN_ORIGIN), partial(texts_apart, subject.adapter))
 
 
 @check(
@@ -225,7 +228,7 @@ def apart_in_streams(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[ChatResponse, int | None]) -> None:
         texts_apart(subject.adapter, *case, streamed=True)
 
-    trial.each(st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3))), law)
+    trial.each(st.tuples(mixed_answers(FOREIGN_ORIGIN), st.sampled_from((None, 1, 3))), law)
 
 
 on_values(mapping.sharing, "foreign", foreign, FOREIGN)

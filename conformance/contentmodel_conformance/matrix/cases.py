@@ -73,12 +73,14 @@ def round_trip(adapter: Any, content: AIContent, place: str, of: str, origin: Or
     stage = staged(content, place, of, origin)
     encode, decode = _verbs(adapter, of)
     encoded = encode(stage.value)
-    left = remains(content, decode(encoded.payload))
-    same = len(left) == 1 and _same_role(content, left[0][0], stage.role) and covers(content, left[0][1])
+    remaining = remains(content, decode(encoded.payload))
+    same = len(remaining) == 1 and _same_role(content, remaining[0][0], stage.role) and covers(content, remaining[0][1])
     losses = [loss for loss in encoded.losses if _concerns(loss, stage)]
     if not same and not losses:
         losses = [loss for loss in encoded.losses if _is_of_pair(loss, stage)]
-    return Outcome(_verdict(same, left, losses), tuple(other for _, other in left), tuple(_texts(losses, content)))
+    return Outcome(
+        _verdict(same, remaining, losses), tuple(other for _, other in remaining), tuple(_texts(losses, content))
+    )
 
 
 def _verbs(adapter: Any, of: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
@@ -87,12 +89,12 @@ def _verbs(adapter: Any, of: str) -> tuple[Callable[[Any], Any], Callable[[Any],
     return adapter.encode_response, adapter.decode_response
 
 
-def _verdict(same: bool, left: list[Any], losses: list[Loss]) -> str:
+def _verdict(same: bool, remaining: list[Any], losses: list[Loss]) -> str:
     if same:
         return "degraded" if losses else "exact"
     if not losses:
         return "silent"
-    return "degraded" if left else "dropped"
+    return "degraded" if remaining else "dropped"
 
 
 class Bench:
@@ -137,16 +139,16 @@ class Bench:
 
     def _plain(self, form: Form, place: str) -> tuple[AIContent, Case]:
         """Try a form at a place. Own contents are tried in the form that the API would send."""
-        case, left = self._try(form, place, None)
+        case, remaining = self._try(form, place, None)
         if case.verdict == "exact" or not self.is_own:
             return form.content, case
         for variant in (form.content, *self._api_forms(form.content)):
-            again, left = self._try(Form(form.name, variant), place, None)
-            given = next((decoded for decoded in left if _is_equivalent(variant, decoded)), variant)
-            if again.verdict == "silent" and given is not variant:
-                again, _ = self._try(Form(form.name, given), place, None)
+            again, remaining = self._try(Form(form.name, variant), place, None)
+            sendable = next((decoded for decoded in remaining if _is_equivalent(variant, decoded)), variant)
+            if again.verdict == "silent" and sendable is not variant:
+                again, _ = self._try(Form(form.name, sendable), place, None)
             if again.verdict == "exact":
-                return given, again
+                return sendable, again
         return form.content, self._absent(case, form.content)
 
     def _absent(self, case: Case, content: AIContent) -> Case:
@@ -178,15 +180,15 @@ class Bench:
 
     def _try(self, form: Form, place: str, field: str | None) -> tuple[Case, tuple[Any, ...]]:
         try:
-            verdict, left, why = round_trip(self.adapter, form.content, place, self.of, self.origin)
+            verdict, remaining, why = round_trip(self.adapter, form.content, place, self.of, self.origin)
         except Exception as error:  # Third-party adapters may raise anything.
-            verdict, left, why = "error", (), (short(error),)
-        names = dict.fromkeys(type(decoded).__name__ for decoded in left)
+            verdict, remaining, why = "error", (), (short(error),)
+        names = dict.fromkeys(type(decoded).__name__ for decoded in remaining)
         same = tuple(names) == (type(form.content).__name__,)
         case = Case(
             form=form.name, place=place, field=field, verdict=verdict, becomes=() if same else tuple(names), why=why
         )
-        return case, left
+        return case, remaining
 
     def _fields(self, form: Form, plain: Case) -> Iterator[Case]:
         """Yield a case for each field. It has only the losses that the form without the field does not have."""
@@ -271,8 +273,8 @@ def covers(original: Any, decoded: Any) -> bool:
     A JSON value and its compact text are equal.
     """
     if isinstance(original, JsonContent) and isinstance(decoded, TextContent):
-        kept = {name: getattr(original, name) for name in ("annotations", "protected", "cache_point")}
-        original = TextContent(text=original.text, **kept)
+        fields = {name: getattr(original, name) for name in ("annotations", "protected", "cache_point")}
+        original = TextContent(text=original.text, **fields)
     if isinstance(original, msgspec.Struct):
         if type(original) is not type(decoded):
             return False

@@ -60,7 +60,7 @@ $ contentmodel plan transcript.json                                            #
 The built documentation (`make docs`) also has these details, in its pages Matrix and Coverage.
 """
 
-FAMILIES = """`↩`: converting the result back restores all content.
+FAMILIES_TEXT = """`↩`: converting the result back restores all content.
 """
 
 
@@ -79,7 +79,7 @@ def _page(matrix: Matrix) -> Iterator[str]:
         yield from _contents(matrix, of)
     yield from ("## From one API to another", "", CROSSINGS)
     yield from _overview(matrix)
-    yield from ("### By family of content", "", FAMILIES)
+    yield from ("### By family of content", "", FAMILIES_TEXT)
     for api in matrix.apis:
         yield from _families(matrix, api.api)
     yield from ("## Details", "", BECOMES)
@@ -90,8 +90,8 @@ def _page(matrix: Matrix) -> Iterator[str]:
 def as_summary(matrix: Matrix) -> str:
     """Return a page with one table: for each pair of APIs, the number of families with each verdict."""
     counts = {(pair.source, pair.target): pair.verdicts for pair in pairs(matrix)}
-    found = {verdict for pair in counts.values() for verdict in pair} - {"absent"}
-    verdicts = [verdict for verdict in MARKS if verdict in found]
+    used = {verdict for pair in counts.values() for verdict in pair} - {"absent"}
+    verdicts = [verdict for verdict in MARKS if verdict in used]
     apis = [api.api for api in matrix.apis]
 
     def cell(source: str, target: str) -> str:

@@ -36,12 +36,12 @@ def as_html(matrix: Matrix) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made = {api.api: groups(matrix, api.api) for api in matrix.apis}
+    groups_of = {api.api: groups(matrix, api.api) for api in matrix.apis}
     return environment.get_template("matrix.html").render(
         about=ABOUT,
         apis=matrix.apis,
         crossings=list(_sources(matrix)),
-        groups=made,
+        groups=groups_of,
         kinds=KINDS,
         legend=LEGEND,
         marks=MARKS,
@@ -49,7 +49,7 @@ def as_html(matrix: Matrix) -> str:
         overview={(pair.source, pair.target): pair.verdicts for pair in pairs(matrix)},
         parts=_parts,
         short_type=short_type,
-        tables=[(of, apis_with(matrix, of), list(_rows(matrix, of, made))) for of in KINDS],
+        tables=[(of, apis_with(matrix, of), list(_rows(matrix, of, groups_of))) for of in KINDS],
         # A line break opportunity in long names on narrow screens.
         wbr=Markup("<wbr>"),
     )
@@ -67,9 +67,9 @@ class Sign:
         self.verdict, self.text, self.key, self.label = verdict, text, key, label
 
 
-def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tuple[str, list[list[Sign]]]]:
+def _rows(matrix: Matrix, of: str, groups_of: dict[str, list[Group]]) -> Iterator[tuple[str, list[list[Sign]]]]:
     """Yield each type with its signs for each API, own and foreign."""
-    keys = _keys(made)
+    keys = _keys(groups_of)
     cells = {(cell.type, cell.api, cell.origin): cell for cell in matrix.contents if cell.of == of}
     for name in dict.fromkeys(cell.type for cell in matrix.contents):
         signs_of_apis = [[_sign(cells[name, api, origin], keys) for origin in ORIGINS] for api in apis_with(matrix, of)]
@@ -77,10 +77,10 @@ def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tup
             yield name, signs_of_apis
 
 
-def _keys(made: dict[str, list[Group]]) -> dict[tuple[str, str, str, str], str]:
+def _keys(groups_of: dict[str, list[Group]]) -> dict[tuple[str, str, str, str], str]:
     return {
         (api, group.of, group.origin, name): group.key
-        for api, api_groups in made.items()
+        for api, api_groups in groups_of.items()
         for group in api_groups
         for name in group.types
     }

@@ -158,8 +158,8 @@ def _call_of(result: ToolResultContent) -> Any:
 
 
 def _result_of(call: ToolCallContent) -> Any:
-    made = result_type(call)(call_id=call.call_id, outputs=[TextContent(text="(the result)")])
-    return msgspec.structs.replace(made, executor=call.executor)
+    result = result_type(call)(call_id=call.call_id, outputs=[TextContent(text="(the result)")])
+    return msgspec.structs.replace(result, executor=call.executor)
 
 
 def _answer(content: AIContent, origin: Origin | None) -> Staged:
@@ -190,8 +190,8 @@ def _answer(content: AIContent, origin: Origin | None) -> Staged:
 
 def remains(content: AIContent, value: ChatRequest | ChatResponse) -> list[tuple[str, Any]]:
     """Return what replaces a content: every content that is not empty and not of the scaffold, with its role."""
-    left = ((role, other) for role, other in _all(value) if not _is_scaffold(other, content))
-    return [(role, other) for role, other in left if not _is_empty(other)]
+    others = ((role, other) for role, other in _all(value) if not _is_scaffold(other, content))
+    return [(role, other) for role, other in others if not _is_empty(other)]
 
 
 def _is_empty(content: Any) -> bool:

@@ -63,9 +63,9 @@ class Form(NamedTuple):
 
 def forms(kind: type[AIContent], api: str, issuer: str) -> list[Form]:
     """Return the forms of a content type. Opaque state and unknown blocks come from `api` and its `issuer`."""
-    made = _FORMS.get(kind)
-    if made is not None:
-        return [Form(name, kind(**fields)) for name, fields in made(api, issuer).items()]
+    make_fields = _FORMS.get(kind)
+    if make_fields is not None:
+        return [Form(name, kind(**fields)) for name, fields in make_fields(api, issuer).items()]
     if issubclass(kind, ToolCallContent):
         arguments = _ARGUMENTS.get(kind, {"query": "weather in Paris"})
         return [Form("a call", kind(call_id="call_0123456789", name=tool_name(kind), arguments=arguments))]
@@ -76,14 +76,14 @@ def forms(kind: type[AIContent], api: str, issuer: str) -> list[Form]:
 
 def fields_of(kind: type[AIContent]) -> tuple[str, ...]:
     """Return the optional fields of a type to try one by one: all that its forms do not cover."""
-    given = _VARIED.get(kind, frozenset()) | _ELSEWHERE
+    covered = _VARIED.get(kind, frozenset()) | _ELSEWHERE
     if issubclass(kind, ToolResultContent):
         # Its name and caller are set on its call.
-        given |= {"name", "caller"}
+        covered |= {"name", "caller"}
     if issubclass(kind, ToolCallContent):
-        given |= {"name"}
+        covered |= {"name"}
     required = {field.name for field in msgspec.structs.fields(kind) if field.required}
-    return tuple(name for name in kind.__struct_fields__ if name not in given | required)
+    return tuple(name for name in kind.__struct_fields__ if name not in covered | required)
 
 
 def with_field(form: Form, name: str, issuer: str) -> list[Form]:
@@ -118,9 +118,9 @@ def _result(kind: type[AIContent], outputs: list[Any]) -> AIContent:
 
 
 def _results_of(kind: type[AIContent]) -> dict[str, list[Any]]:
-    own = _OUTPUTS.get(kind)
-    if own is not None:
-        return own
+    outputs = _OUTPUTS.get(kind)
+    if outputs is not None:
+        return outputs
     return {"with text": [_TEXT], "with an image": [_PICTURE]}
 
 

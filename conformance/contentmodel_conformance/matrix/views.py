@@ -113,12 +113,12 @@ def lines(cell: Cell) -> list[Line]:
     plain = [case for case in cell.cases if case.field is None]
     fields = [case for case in cell.cases if case.field is not None]
     poor = [case for case in fields if case.verdict not in ("exact", "absent")]
-    made = [_form_line(key, cases, plain) for key, cases in _alike(plain).items()]
-    made += [_field_line(key, cases, fields) for key, cases in _alike(poor).items()]
+    shown = [_form_line(key, cases, plain) for key, cases in _alike(plain).items()]
+    shown += [_field_line(key, cases, fields) for key, cases in _alike(poor).items()]
     unknown = [name for name in dict.fromkeys(map(_base, fields)) if _is_absent(name, fields)]
     if unknown:
-        made.append(Line("absent", f"with {', '.join(unknown)}", "the API has no such field", True))
-    return sorted(made, key=lambda line: (line.of_fields, list(MARKS).index(line.verdict)))
+        shown.append(Line("absent", f"with {', '.join(unknown)}", "the API has no such field", True))
+    return sorted(shown, key=lambda line: (line.of_fields, list(MARKS).index(line.verdict)))
 
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
@@ -201,7 +201,7 @@ def groups(matrix: Matrix, api: str) -> list[Group]:
             types_of.setdefault(key, []).append(cell.type)
     ordered = sorted(types_of.items(), key=lambda item: _order(item[0]))
     # Anchors are numbers, since an API id may be any text.
-    number = [known.api for known in matrix.apis].index(api) + 1
+    number = [entry.api for entry in matrix.apis].index(api) + 1
     return [Group(f"{number}-{n}", *key[:3], tuple(types), key[3]) for n, (key, types) in enumerate(ordered, 1)]
 
 

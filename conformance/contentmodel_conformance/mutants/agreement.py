@@ -77,12 +77,12 @@ class DecodesInstructionsAsUserText(Broken):
     def decoded(self, kind: str, value: Any) -> Any:
         if kind == "response":
             return value
-        first, rest = value.instructions[:1], value.instructions[1:]
+        first, others = value.instructions[:1], value.instructions[1:]
         instructions = [ChatMessage(role="user", contents=first, origin=value.origin)] if first else []
         messages = [
             replace(message, role="user") if message.role == "system" else message for message in value.messages
         ]
-        return replace(value, instructions=rest, messages=[*instructions, *messages])
+        return replace(value, instructions=others, messages=[*instructions, *messages])
 
 
 @mutant(ANTHROPIC, _CHECK)

@@ -200,11 +200,11 @@ MUTANTS: dict[str, Mutant] = {}
 """All mutants, by name."""
 
 
-def add(made: Mutant) -> None:
+def add(mutant: Mutant) -> None:
     """Add a mutant to the registry."""
-    if made.name in MUTANTS:
-        raise ValueError(f"two mutants are named {made.name}: rename one")
-    MUTANTS[made.name] = made
+    if mutant.name in MUTANTS:
+        raise ValueError(f"two mutants are named {mutant.name}: rename one")
+    MUTANTS[mutant.name] = mutant
 
 
 Kind = TypeVar("Kind", bound=type[Broken])
@@ -252,7 +252,9 @@ def with_contents(value: Any, change: Callable[[list[Any]], list[Any]]) -> Any:
 
 def each_content(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return a copy of a request or response with each content changed. Contents that become None are removed."""
-    return with_contents(value, lambda contents: [made for one in contents if (made := change(one)) is not None])
+    return with_contents(
+        value, lambda contents: [changed for content in contents if (changed := change(content)) is not None]
+    )
 
 
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:

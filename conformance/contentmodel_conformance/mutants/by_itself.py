@@ -20,7 +20,7 @@ class ReadsAllRecordsOrNone(Broken):
         lines = copy.deepcopy(payload)
         for line in lines if isinstance(lines, list) else ():
             records = line.get("messages") if isinstance(line, dict) else None
-            if isinstance(records, list) and not all(isinstance(one, dict) and "id" in one for one in records):
+            if isinstance(records, list) and not all(isinstance(record, dict) and "id" in record for record in records):
                 line["messages"] = []
         return lines
 

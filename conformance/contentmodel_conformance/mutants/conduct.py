@@ -81,8 +81,8 @@ class DependsOnTheOrderOfKeys(Broken):
         value, wire, trace = super().trace_request(payload)
         if value.model is None or next(iter(wire)) == "model":
             return value, wire, trace
-        own = {**(value.extra or {}).get(CHAT, {}), "model": value.model}
-        return replace(value, model=None, extra={**(value.extra or {}), CHAT: own}), wire, trace
+        residue = {**(value.extra or {}).get(CHAT, {}), "model": value.model}
+        return replace(value, model=None, extra={**(value.extra or {}), CHAT: residue}), wire, trace
 
 
 @mutant(CHAT, "model-json/sdk")
@@ -180,7 +180,7 @@ class CopiesAllEarlierMessages(Broken):
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         messages: list[Any] = []
         for message in payload.get("messages", ()):
-            messages = [one for one in messages if not _is_the_same(one, message)]
+            messages = [earlier for earlier in messages if not _is_the_same(earlier, message)]
             messages.append(message)
         return {**payload, "messages": messages} if messages else payload
 

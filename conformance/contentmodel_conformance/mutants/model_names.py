@@ -21,8 +21,8 @@ class ChecksNoModels(Broken):
     """Find no violation in a model of another provider."""
 
     def check_request(self, *arguments: Any) -> Any:
-        found = self.inner.check_request(*arguments)
-        return [violation for violation in found if violation.rule != "model-of-this-provider"]
+        violations = self.inner.check_request(*arguments)
+        return [violation for violation in violations if violation.rule != "model-of-this-provider"]
 
 
 @mutant(CHAT, "model-names/crossing")

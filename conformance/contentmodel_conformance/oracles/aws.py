@@ -53,32 +53,32 @@ def converse_response() -> Record:
 
 
 def _record(shape: Any) -> Record:
-    known: dict[str, Record] = {}
-    return _structure(shape, known)
+    records: dict[str, Record] = {}
+    return _structure(shape, records)
 
 
-def _structure(shape: Any, known: dict[str, Record]) -> Record:
+def _structure(shape: Any, records: dict[str, Record]) -> Record:
     """Return the record of a structure. A union has at most one of its members."""
-    if shape.name not in known:
+    if shape.name not in records:
         exclusive = frozenset(shape.members) if getattr(shape, "is_tagged_union", False) else frozenset()
 
         def read() -> dict[str, Field]:
             required = shape.required_members
-            return {name: Field(_shape(member, known), name in required) for name, member in shape.members.items()}
+            return {name: Field(_shape(member, records), name in required) for name, member in shape.members.items()}
 
-        known[shape.name] = Record(shape.name, read, exclusive)
-    return known[shape.name]
+        records[shape.name] = Record(shape.name, read, exclusive)
+    return records[shape.name]
 
 
-def _shape(shape: Any, known: dict[str, Record]) -> Shape:
+def _shape(shape: Any, records: dict[str, Record]) -> Shape:
     if getattr(shape, "is_document_type", False):
         return Anything()
     if shape.type_name == "structure":
-        return _structure(shape, known)
+        return _structure(shape, records)
     if shape.type_name == "list":
-        return ListOf(_shape(shape.member, known))
+        return ListOf(_shape(shape.member, records))
     if shape.type_name == "map":
-        return MapOf(_shape(shape.value, known))
+        return MapOf(_shape(shape.value, records))
     values = tuple(getattr(shape, "enum", ()) or ())
     return Literals(values) if values else _SCALARS[shape.type_name]
 

@@ -124,8 +124,8 @@ def mistral_response() -> Record:
         "prompt_tokens_details": Field(MapOf(Scalar("int")), required=False),
         "num_cached_tokens": Field(Scalar("int"), required=False),
     }
-    own = Field(Record("UsageInfo", lambda: usage), required=True)
-    return Record(record.name, lambda: {**record.fields, "usage": own})
+    usage_field = Field(Record("UsageInfo", lambda: usage), required=True)
+    return Record(record.name, lambda: {**record.fields, "usage": usage_field})
 
 
 def google_request_types() -> dict[str, Any]:

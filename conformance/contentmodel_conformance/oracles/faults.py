@@ -73,15 +73,15 @@ _TYPE_NAMES = frozenset({"str", "int", "float", "bool", "none", "datetime", "byt
 
 def _prune(complaints: list[_Complaint], depth: int) -> list[_Complaint]:
     """Return the relevant complaints. All of `complaints` share their first `depth` steps."""
-    own = [item for item in complaints if len(item.steps) == depth]
+    at_depth = [item for item in complaints if len(item.steps) == depth]
     groups: dict[str | int | _Label, list[_Complaint]] = defaultdict(list)
     for item in complaints:
         if len(item.steps) > depth:
             groups[item.steps[depth]].append(item)
     branches = [group for step, group in groups.items() if isinstance(step, _Label)]
     keys = [group for step, group in groups.items() if not isinstance(step, _Label)]
-    pruned = [kept for group in keys for kept in _prune(group, depth + 1)]
-    return own + pruned + _representative(branches, depth)
+    pruned = [complaint for group in keys for complaint in _prune(group, depth + 1)]
+    return at_depth + pruned + _representative(branches, depth)
 
 
 def _representative(branches: list[list[_Complaint]], depth: int) -> list[_Complaint]:

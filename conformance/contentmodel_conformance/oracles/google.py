@@ -85,7 +85,7 @@ def _respelled(value: Any, shape: Shape | None) -> Any:
         case MapOf(item), dict():
             return {key: _respelled(inner, item) for key, inner in value.items()}
         case Literals(values), str():
-            return next((known for known in (value, value.upper()) if known in values), value)
+            return next((spelling for spelling in (value, value.upper()) if spelling in values), value)
         case OneOf(choices), _:
             return _respelled(value, next((choice for choice in choices if choice != NULL), None))
     return value

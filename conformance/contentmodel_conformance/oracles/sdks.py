@@ -82,8 +82,8 @@ def _interactions_request() -> tuple[Check, ...]:
 def _without_status(item: Any) -> Any:
     if not isinstance(item, dict) or item.get("type") != "custom_tool_call":
         return item
-    known = ("in_progress", "completed", "incomplete")
-    return {key: value for key, value in item.items() if key != "status" or value not in known}
+    statuses = ("in_progress", "completed", "incomplete")
+    return {key: value for key, value in item.items() if key != "status" or value not in statuses}
 
 
 SDKS = {

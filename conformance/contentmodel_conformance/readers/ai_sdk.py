@@ -39,8 +39,8 @@ def read_ui(kind: str, payload: Any) -> Reading:
 def _is_compaction(part: dict[str, Any], field: str) -> bool:
     """Return whether a text is the summary of a compaction, which is no text in Anthropic Messages."""
     of_providers = part.get(field)
-    own = of_providers.get("anthropic") if isinstance(of_providers, dict) else None
-    return isinstance(own, dict) and own.get("type") == "compaction"
+    of_anthropic = of_providers.get("anthropic") if isinstance(of_providers, dict) else None
+    return isinstance(of_anthropic, dict) and of_anthropic.get("type") == "compaction"
 
 
 def _part(reading: Reading, part: dict[str, Any], path: str, role: str, role_path: str) -> None:

@@ -96,17 +96,17 @@ def _function(reading: Reading, function: dict[str, Any], path: str) -> None:
 
 
 def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
-    held = part.get(part.get("type", ""))
-    if not isinstance(held, dict):
+    inner = part.get(part.get("type", ""))
+    if not isinstance(inner, dict):
         return
     value_path = f"{path}.{part['type']}"
     if part["type"] == "image_url":
-        reading.add(MEDIUM, link(held.get("url")), f"{value_path}.url")
+        reading.add(MEDIUM, link(inner.get("url")), f"{value_path}.url")
     elif part["type"] == "input_audio":
-        reading.add(MEDIUM, digest(held.get("data")), f"{value_path}.data")
+        reading.add(MEDIUM, digest(inner.get("data")), f"{value_path}.data")
     elif part["type"] == "file":
-        data = held.get("file_data")
+        data = inner.get("file_data")
         # Some hosts take a link in place of the data.
         is_uri = isinstance(data, str) and data.startswith(("data:", "http://", "https://"))
         reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{value_path}.file_data")
-        reading.add(MEDIUM, held.get("file_id"), f"{value_path}.file_id")
+        reading.add(MEDIUM, inner.get("file_id"), f"{value_path}.file_id")

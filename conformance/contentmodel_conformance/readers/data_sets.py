@@ -109,9 +109,9 @@ def _listed(payload: dict[str, Any]) -> list[str]:
     fixed: set[str] = set()
     for _, message in objects(payload.get("conversations"), "$"):
         value = message.get("value")
-        found = _PLACEHOLDERS.findall(value) if isinstance(value, str) else []
-        counts.update(found)
-        fixed.update(found if message.get("from") in ("system", "function_call") else ())
+        kinds = _PLACEHOLDERS.findall(value) if isinstance(value, str) else []
+        counts.update(kinds)
+        fixed.update(kinds if message.get("from") in ("system", "function_call") else ())
     lists = {kind: payload.get(name) for kind, name in _LISTS.items()}
     return [
         kind

@@ -50,10 +50,10 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
     reading = Reading()
     if kind == "request":
         reading.add(SYSTEM, payload.get("system_instruction"), "$.system_instruction")
-        given = payload.get("input")
-        if isinstance(given, str):
-            reading.add(USER, given, "$.input")
-        for path, item in objects(given, "$.input"):
+        input_value = payload.get("input")
+        if isinstance(input_value, str):
+            reading.add(USER, input_value, "$.input")
+        for path, item in objects(input_value, "$.input"):
             if item.get("type") in ("text", *_MEDIA):
                 _content(reading, item, path, USER)
             else:

@@ -126,25 +126,27 @@ def number_at(value: Any, dotted: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def openai_usage(reading: Reading, usage: dict[str, Any], sent: str, made: str) -> None:
+def openai_usage(reading: Reading, usage: dict[str, Any], input_name: str, output_name: str) -> None:
     """Add the counters of an API of OpenAI, under its names for the tokens of the input and of the output.
 
     xAI counts reasoning separately from the output, as its total shows. DeepSeek, Moonshot and Together have their own
     counters of cached tokens.
     """
-    counters = (f"{sent}_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
+    counters = (f"{input_name}_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
     cached = next((field for field in counters if number_at(usage, field) is not None), counters[0])
-    reasoning = f"{made}_details.reasoning_tokens"
-    is_beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in (sent, made, reasoning))
+    reasoning = f"{output_name}_details.reasoning_tokens"
+    is_beside = usage.get("total_tokens") == sum(
+        number_at(usage, field) or 0 for field in (input_name, output_name, reasoning)
+    )
     reading.counters(
         usage,
         "$.usage",
-        input_tokens=(sent,),
+        input_tokens=(input_name,),
         cached_tokens=(cached,),
-        output_tokens=(made, reasoning) if is_beside else (made,),
+        output_tokens=(output_name, reasoning) if is_beside else (output_name,),
         reasoning_tokens=(reasoning,),
         total_tokens=("total_tokens",),
-        cache_written_tokens=(f"{sent}_details.cache_write_tokens",),
+        cache_written_tokens=(f"{input_name}_details.cache_write_tokens",),
     )
 
 

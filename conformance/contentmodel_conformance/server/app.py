@@ -53,7 +53,7 @@ class Loopback:
         self.app = Starlette(routes=list(self._routes()), exception_handlers={HTTPException: self._refuse})
 
     def _routes(self) -> Iterable[Route]:
-        for endpoint in (one for api in self.endpoints for one in (api, *api.hosts)):
+        for endpoint in (served for api in self.endpoints for served in (api, *api.hosts)):
             for path in endpoint.paths:
                 yield Route(path, partial(self._answer, endpoint, False), methods=["POST"])
             for path in endpoint.stream_paths:
@@ -62,8 +62,8 @@ class Loopback:
     async def _refuse(self, request: Request, error: Exception) -> Response:
         """Return an error that lists the server's paths, for a request to another path or with another method."""
         status = error.status_code if isinstance(error, HTTPException) else 500
-        known = ", ".join(path for endpoint in self.endpoints for path in (*endpoint.paths, *endpoint.stream_paths))
-        message = f"the loopback server has no {request.method} {request.url.path}: it answers POST at {known}"
+        paths = ", ".join(path for endpoint in self.endpoints for path in (*endpoint.paths, *endpoint.stream_paths))
+        message = f"the loopback server has no {request.method} {request.url.path}: it answers POST at {paths}"
         return JSONResponse({"error": {"message": message, "type": "not_found_error"}}, status, _NO_RETRY)
 
     async def _answer(self, endpoint: Endpoint, is_stream: bool, request: Request) -> Sending:

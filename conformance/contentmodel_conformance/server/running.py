@@ -120,8 +120,8 @@ class LoopbackServer:
         for endpoint in (one for every in self._loopback.endpoints for one in (every, *every.hosts)):
             if (endpoint.api, endpoint.dialect) == (api, dialect):
                 return self.url + endpoint.base
-        known = ", ".join(endpoint.api for endpoint in self._loopback.endpoints)
-        raise LookupError(f"the server has no endpoint of {api!r}: it has those of {known}")
+        apis = ", ".join(endpoint.api for endpoint in self._loopback.endpoints)
+        raise LookupError(f"the server has no endpoint of {api!r}: it has those of {apis}")
 
     @property
     def requests(self) -> list[Recorded]:

@@ -37,9 +37,9 @@ def argument_texts(draw: DrawFn) -> str:
     if draw(st.booleans()):
         return draw(st.sampled_from((*NO_OBJECTS, *SPELLED)))
     values = st.text(max_size=6) | st.integers() | st.booleans() | st.none() | st.lists(st.integers(), max_size=2)
-    made = draw(st.dictionaries(st.text(max_size=4), values, max_size=3))
+    arguments = draw(st.dictionaries(st.text(max_size=4), values, max_size=3))
     separators = draw(st.sampled_from(((",", ":"), (", ", ": "))))
-    text = json.dumps(made, separators=separators, ensure_ascii=draw(st.booleans()))
+    text = json.dumps(arguments, separators=separators, ensure_ascii=draw(st.booleans()))
     return text[: draw(st.integers(0, len(text)))] if draw(st.booleans()) else text
 
 
@@ -47,10 +47,10 @@ def argument_texts(draw: DrawFn) -> str:
 def typed_calls(draw: DrawFn, origin: Origin) -> list[Any]:
     """Draw the events of an answer whose calls have such arguments, in pieces, after a text or not."""
     contents: list[Any] = [TextContent(text="Look:")] if draw(st.booleans()) else []
-    made: list[Any] = [ev.TurnStart(response=ChatResponse(id="r", model="m", origin=origin))]
+    events: list[Any] = [ev.TurnStart(response=ChatResponse(id="r", model="m", origin=origin))]
     for content in contents:
-        made += [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text=content.text)]
-        made.append(ev.BlockStop(index=0, content=content))
+        events += [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text=content.text)]
+        events.append(ev.BlockStop(index=0, content=content))
     for index in range(len(contents), len(contents) + draw(st.integers(1, 2))):
         text = draw(argument_texts())
         begun = FunctionCallContent(call_id=f"call_{index}", name="run", arguments="")
@@ -61,11 +61,11 @@ def typed_calls(draw: DrawFn, origin: Origin) -> list[Any]:
         if text and draw(st.integers(0, 9)) == 0:
             # A source that contradicts itself: what was sent cannot be changed.
             arguments = {"changed": text}
-        made.append(ev.BlockStart(index=index, content=begun))
-        made += [ev.ArgumentsDelta(index=index, text=piece) for piece in pieces]
+        events.append(ev.BlockStart(index=index, content=begun))
+        events += [ev.ArgumentsDelta(index=index, text=piece) for piece in pieces]
         contents.append(FunctionCallContent(call_id=begun.call_id, name="run", arguments=arguments))
-        made.append(ev.BlockStop(index=index, content=contents[-1]))
+        events.append(ev.BlockStop(index=index, content=contents[-1]))
     finish = FinishReason(reason=draw(st.sampled_from(("tool_calls", "length", "stop"))))
     choice = ChatChoice(messages=[ChatMessage(role="assistant", origin=origin)], finish_reason=finish)
     response = ChatResponse(id="r", model="m", origin=origin, choices=[choice])
-    return [*made, ev.TurnComplete(response=response, layout=[[list(range(len(contents)))]])]
+    return [*events, ev.TurnComplete(response=response, layout=[[list(range(len(contents)))]])]

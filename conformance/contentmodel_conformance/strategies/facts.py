@@ -122,8 +122,8 @@ def _drawn(kind: type[AIContent]) -> SearchStrategy[Any]:
 
 
 def _with_id(content: Any) -> Any:
-    given = {"call_id": "call_1", "name": "look", "text": "Sunny."}
-    empty = {name: text for name, text in given.items() if getattr(content, name, text) in ("", None)}
+    usual = {"call_id": "call_1", "name": "look", "text": "Sunny."}
+    empty = {name: text for name, text in usual.items() if getattr(content, name, text) in ("", None)}
     empty = {name: text for name, text in empty.items() if name in content.__struct_fields__}
     if getattr(content, "executor", "client") not in ("client", "provider"):
         empty["executor"] = "client"

@@ -36,11 +36,11 @@ def renamed(draw: DrawFn, payload: Any) -> Any:
         return payload
     chosen = draw(st.sets(st.sampled_from(keys), min_size=1, max_size=len(keys)))
     names = {key: draw(st.sampled_from([*_SYNONYMS, f"{key}_", key.upper()])) for key in sorted(chosen)}
-    made = _mapped(payload, lambda key, value: (names.get(key, key), value))
+    changed = _mapped(payload, lambda key, value: (names.get(key, key), value))
     word = draw(st.sampled_from([None, *keys]))
     if word is None:
-        return made
-    return _mapped(made, lambda key, value: (key, f"x-{value}" if key == word and isinstance(value, str) else value))
+        return changed
+    return _mapped(changed, lambda key, value: (key, f"x-{value}" if key == word and isinstance(value, str) else value))
 
 
 def _keys(value: Any, *, is_inside: bool) -> Iterator[str]:

@@ -63,8 +63,8 @@ def odd_guests(described: Described, documents: SearchStrategy[Any]) -> SearchSt
     def odd(draw: DrawFn) -> Any:
         document = copy.deepcopy(draw(documents))
         inner = [container[key] for container, key in _values(document)]
-        found = [part for part in inner if part.__class__ is dict]
-        parts = [part for part in found if names & part.keys() or str(part.get("type")) in kinds]
+        objects = [part for part in inner if part.__class__ is dict]
+        parts = [part for part in objects if names & part.keys() or str(part.get("type")) in kinds]
         container, key = draw(st.sampled_from([place for part in parts for place in _values(part)]))
         if container.__class__ is dict and draw(st.booleans()):
             del container[key]
@@ -126,9 +126,9 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
         for name, field in form["of_call"].items():
             before = next((part[name] for part in parts if name in part), None)
             put(whole, name, value_of(draw, {}, field["form"], 0) if before is None else before)
-        own = [whole] if form["keys"] == [""] else [whole[key] for key in form["keys"]]
+        form_parts = [whole] if form["keys"] == [""] else [whole[key] for key in form["keys"]]
         files = whole.get("files", {}).values() if form["keys"] != [""] else ()
-        for part in own:
+        for part in form_parts:
             if guest["parts"]["call_id"]:
                 # Some blocks have no id.
                 part.setdefault(guest["parts"]["call_id"], call_id)
@@ -138,10 +138,10 @@ def _parts(draw: DrawFn, guest: Described, tool: str, provider: Described, call_
                 if part.get(name).__class__ is dict and draw(st.booleans()):
                     part[name] = json.dumps(part[name])
         for file in files:
-            file[guest["parts"]["file_id"]] = own[0].get(guest["parts"]["call_id"])
-        for part in (*own, *files):
+            file[guest["parts"]["file_id"]] = form_parts[0].get(guest["parts"]["call_id"])
+        for part in (*form_parts, *files):
             part |= {"x_field": "unknown"} if draw(st.booleans()) else {}
-        parts += [*own[:-1], *files, own[-1]]
+        parts += [*form_parts[:-1], *files, form_parts[-1]]
     if guest["parts"]["is_joined"]:
         return [{key: value for part in parts for key, value in part.items()}]
     return parts
@@ -169,13 +169,15 @@ def _whole(draw: DrawFn, guest: Described, form: Described, provider: Described,
         if path_keys(path)[-1] == guest["parts"]["call_id"] or field["block"] in ids:
             put(whole, path, call_id)
         elif field["required"] or draw(st.integers(0, 3)):
-            own = _at(block, field["block"])
-            own = own if isinstance(own, _CLASSES.get(field["form"], ())) else None
-            made = draw(st.sampled_from(field["examples"])) if field["examples"] else own
-            if made is not None or not field["examples"]:
-                put(whole, path, value_of(draw, {}, field["form"], 0) if made is None else copy.deepcopy(made))
+            value = _at(block, field["block"])
+            value = value if isinstance(value, _CLASSES.get(field["form"], ())) else None
+            chosen = draw(st.sampled_from(field["examples"])) if field["examples"] else value
+            if chosen is not None or not field["examples"]:
+                put(whole, path, value_of(draw, {}, field["form"], 0) if chosen is None else copy.deepcopy(chosen))
     if form["rest"] is not None:
-        mapped = {path_keys(path)[0] for path in (*form["block"], *(own["block"] for own in form["fields"].values()))}
+        mapped = {
+            path_keys(path)[0] for path in (*form["block"], *(field["block"] for field in form["fields"].values()))
+        }
         for key, value in block.items():
             if key not in mapped:
                 put(whole, ".".join(filter(None, (form["rest"], dotted_key(key)))), value)

@@ -53,15 +53,15 @@ def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
     for name, call, result in _classes():
         arguments = _ARGUMENTS.get(api, {}).get(name, {})
         served: dict[str, Any] = {"server": "s"} if "server" in call.__struct_fields__ else {}
-        made = call(call_id="t1", name="look" if name in _NAMED else None, arguments=arguments, **served)
-        yield f"{name}: a call", [made]
-        if made.executor == "client":
+        called = call(call_id="t1", name="look" if name in _NAMED else None, arguments=arguments, **served)
+        yield f"{name}: a call", [called]
+        if called.executor == "client":
             continue
         failed = _FAILED.get(api) or [ErrorContent(code="unavailable", message="no")]
-        given = [("a result", _OUTPUTS.get(name, [])), ("an empty result", []), ("a failure", failed)]
-        for label, outputs in given[1:2] if name in _EMPTY.get(api, ()) else given:
+        results = [("a result", _OUTPUTS.get(name, [])), ("an empty result", []), ("a failure", failed)]
+        for label, outputs in results[1:2] if name in _EMPTY.get(api, ()) else results:
             answered = result(call_id="t1", outputs=outputs, **served)
-            yield f"{name}: {label}", [made, answered]
+            yield f"{name}: {label}", [called, answered]
             yield f"{name}: {label} alone", [answered]
 
 

@@ -93,26 +93,26 @@ def with_hints(draw: DrawFn, value: Any, apis: tuple[str, ...], *, right: bool) 
             return [visit(item) for item in part]
         if not isinstance(part, msgspec.Struct):
             return part
-        made = {name: visit(getattr(part, name)) for name in part.__struct_fields__ if name != "extra"}
+        fields = {name: visit(getattr(part, name)) for name in part.__struct_fields__ if name != "extra"}
         if "extra" in part.__struct_fields__:
             count += 1
             if parts is None or count in parts:
-                made["extra"] = _hinted(draw, part.extra, apis, right=right)  # type: ignore[attr-defined]
-        return msgspec.structs.replace(part, **made)
+                fields["extra"] = _hinted(draw, part.extra, apis, right=right)  # type: ignore[attr-defined]
+        return msgspec.structs.replace(part, **fields)
 
     return visit(value)
 
 
 def _hinted(draw: DrawFn, extra: Any, apis: tuple[str, ...], *, right: bool) -> dict[str, dict[str, Any]]:
-    made = {api: dict(residue) for api, residue in (extra or {}).items()}
+    changed = {api: dict(residue) for api, residue in (extra or {}).items()}
     for api in apis:
         for hint in draw(st.lists(st.sampled_from(hints_of(api)), min_size=1, max_size=4)):
             key = draw(st.sampled_from((hint.key, *hint.older)))
             if right:
-                made.setdefault(api, {})[key] = draw(right_values(hint))
-            elif not any(own in made.get(api, {}) for own in (hint.key, *hint.older)):
-                made.setdefault(api, {})[key] = draw(wrong_values(hint))
-    return made
+                changed.setdefault(api, {})[key] = draw(right_values(hint))
+            elif not any(name in changed.get(api, {}) for name in (hint.key, *hint.older)):
+                changed.setdefault(api, {})[key] = draw(wrong_values(hint))
+    return changed
 
 
 _PATHS = ("$", "$ref", "$.options", "$.origin", "$.messages", "$.messages[0]", "$.contents[0]", "$.text", "$.tools[9]")
@@ -149,22 +149,22 @@ def forged(draw: DrawFn, value: Any, apis: tuple[str, ...]) -> Any:
             return [visit(item) for item in part]
         if not isinstance(part, msgspec.Struct):
             return part
-        made = {name: visit(getattr(part, name)) for name in part.__struct_fields__ if name != "extra"}
+        fields = {name: visit(getattr(part, name)) for name in part.__struct_fields__ if name != "extra"}
         if isinstance(part, Span) and draw(st.booleans()):
-            made["unit"] = draw(st.sampled_from(["word", "page", ""]))
+            fields["unit"] = draw(st.sampled_from(["word", "page", ""]))
         if "extra" in part.__struct_fields__ and draw(st.booleans()):
-            made["extra"] = _forged(draw, getattr(part, "extra", None), apis)
-        return msgspec.structs.replace(part, **made)
+            fields["extra"] = _forged(draw, getattr(part, "extra", None), apis)
+        return msgspec.structs.replace(part, **fields)
 
     return visit(value)
 
 
 def _forged(draw: DrawFn, extra: Any, apis: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    made: dict[str, dict[str, Any]] = {api: dict(residue) for api, residue in (extra or {}).items()}
+    changed: dict[str, dict[str, Any]] = {api: dict(residue) for api, residue in (extra or {}).items()}
     for api in draw(st.lists(st.sampled_from(apis), min_size=1, max_size=3)):
-        residue = made.setdefault(api, {})
+        residue = changed.setdefault(api, {})
         for hint in draw(st.lists(st.sampled_from(hints_of(api)), max_size=4)):
             residue[hint.key] = draw(right_values(hint) | wrong_values(hint))
         for field in draw(st.lists(st.sampled_from(_FIELDS), max_size=2)):
             residue[field] = draw(_odd)
-    return {**made, NEWER: draw(_newer)} if draw(st.booleans()) else made
+    return {**changed, NEWER: draw(_newer)} if draw(st.booleans()) else changed

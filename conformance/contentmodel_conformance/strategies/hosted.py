@@ -65,12 +65,12 @@ def _responses(draw: DrawFn) -> Blocks:
     call = {"type": f"{name}_call", "id": "q_1", "status": status}
     inputs = draw(st.sampled_from(_INPUTS))
     key = draw(st.sampled_from(["output", "outputs", "results", "content", "result"]))
-    given = {key: draw(_given_back("openai-responses"))}
+    outputs = {key: draw(_given_back("openai-responses"))}
     if draw(st.booleans()):
-        return [{**call, **inputs, **given}]
+        return [{**call, **inputs, **outputs}]
     ending = draw(st.sampled_from(["call_output", "output", "result"]))
     output = {"type": f"{name}_{ending}", "id": "o_1", "call_id": "c_1", "status": status}
-    return [{**call, **inputs, "call_id": "c_1"}, {**output, **given}]
+    return [{**call, **inputs, "call_id": "c_1"}, {**output, **outputs}]
 
 
 @st.composite

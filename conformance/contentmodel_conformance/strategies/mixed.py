@@ -80,10 +80,10 @@ def _late_texts(draw: DrawFn, number: int) -> tuple[TextContent, TextContent]:
         for at, (start, end) in enumerate(spans)
     ]
     size = draw(st.just(len(text)) | points)
-    known = citations[: draw(st.integers(0, sum(end <= size for _, end in spans)))]
+    early = citations[: draw(st.integers(0, sum(end <= size for _, end in spans)))]
     return (
         TextContent(text=text, annotations=citations or None),
-        TextContent(text=text[:size], annotations=known or None),
+        TextContent(text=text[:size], annotations=early or None),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from contentmodel_conformance.by_itself import MARK
 
-ODD: list[Any] = [
+ODD_VALUES: list[Any] = [
     {"x_unknown": 1},
     {"type": "x_unknown", "text": MARK},
     {"type": "x_unknown", "content": [{"type": "text", "text": MARK}]},
@@ -57,7 +57,9 @@ def with_odd(payload: Any) -> st.SearchStrategy[Any]:
     places = [(steps, at) for steps, size in _lists(payload, ()) if steps not in _BY_POSITION for at in range(size + 1)]
     if not places:
         return st.nothing()
-    return st.tuples(st.sampled_from(places), st.sampled_from(ODD)).map(lambda drawn: (payload, _with(payload, *drawn)))
+    return st.tuples(st.sampled_from(places), st.sampled_from(ODD_VALUES)).map(
+        lambda drawn: (payload, _with(payload, *drawn))
+    )
 
 
 def _lists(value: Any, steps: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], int]]:

@@ -49,7 +49,7 @@ def _codex(number: int, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
     return {"timestamp": f"2026-11-23T10:00:{number:02d}.000Z", "type": kind, "payload": payload}
 
 
-def _said(role: str, text: str) -> dict[str, Any]:
+def _message(role: str, text: str) -> dict[str, Any]:
     kind = "output_text" if role == "assistant" else "input_text"
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
@@ -111,14 +111,17 @@ SESSION_FILES: dict[str, list[Any]] = {
     "codex-rollout": [
         [
             _codex(0, "session_meta", {"id": "5e551011", "base_instructions": {"text": "You are an agent of tests."}}),
-            _codex(1, "response_item", _said("user", "List the files of the project.")),
+            _codex(1, "response_item", _message("user", "List the files of the project.")),
             _codex(1, "event_msg", {"type": "user_message", "message": "List the files of the project."}),
             _codex(1, "event_msg", {"type": "agent_message", "message": "A text that no item of the history has."}),
-            _codex(2, "response_item", _said("assistant", "I list all of the files.")),
+            _codex(2, "response_item", _message("assistant", "I list all of the files.")),
             _codex(
                 3,
                 "compacted",
-                {"message": "", "replacement_history": [_said("user", "Files were listed."), _said("user", "Go on.")]},
+                {
+                    "message": "",
+                    "replacement_history": [_message("user", "Files were listed."), _message("user", "Go on.")],
+                },
             ),
             _codex(
                 4,

@@ -343,11 +343,11 @@ def cited_answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatR
 @st.composite
 def _usages(draw: DrawFn) -> Usage:
     """Draw the usage of an answer. Its counters all differ, so that swapped counters are found."""
-    read, written, rest = (draw(st.integers(low, low + 99)) for low in (100, 200, 300))
+    read, written, uncached = (draw(st.integers(low, low + 99)) for low in (100, 200, 300))
     reasoning_tokens, text_tokens = (draw(st.integers(low, low + 99)) for low in (1000, 2000))
     has = draw(st.booleans())
     return Usage(
-        input_tokens=rest + read + written,
+        input_tokens=uncached + read + written,
         output_tokens=reasoning_tokens + text_tokens,
         cache_read_tokens=read if has else None,
         cache_write_tokens=written if has else None,
@@ -478,7 +478,7 @@ class _Transcript:
     def _call(self) -> Any:
         if not self.few_ids:
             return self.toolset.call(self._id())
-        call_id = self._draw(_FEW_IDS.filter(lambda one: one not in self._turn))
+        call_id = self._draw(_FEW_IDS.filter(lambda drawn: drawn not in self._turn))
         self._turn.add(call_id)
         return msgspec.structs.replace(self.toolset.call("a"), call_id=call_id)
 

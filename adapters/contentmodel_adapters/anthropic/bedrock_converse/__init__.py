@@ -45,7 +45,7 @@ from contentmodel_adapters.anthropic.bedrock_converse.table import (
     maker_of,
     require_messages,
 )
-from contentmodel_adapters.anthropic.kin import counts_of
+from contentmodel_adapters.anthropic.shared import counts_of
 from contentmodel_adapters.common.schema_adaptation import restored_arguments
 
 
@@ -158,8 +158,8 @@ class BedrockConverse(TableAdapter):
         if not self.have_roles(items) or not {"user", "assistant", "system"}.issuperset(i["role"] for i in items):
             return 0.0
         has_other_fields = any(item.keys() - {"role", "content"} for item in items)
-        own, other = sum(map(_has_own_blocks, items)), any(map(_has_only_other_blocks, items))
-        return 0.95 if own and not (other and has_other_fields) else 0.0
+        own_count, has_other = sum(map(_has_own_blocks, items)), any(map(_has_only_other_blocks, items))
+        return 0.95 if own_count and not (has_other and has_other_fields) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence."""

@@ -69,11 +69,11 @@ from contentmodel_adapters.anthropic.bedrock_converse.table import (
     is_of_prompt,
     maker_of,
 )
-from contentmodel_adapters.anthropic.kin import (
+from contentmodel_adapters.anthropic.shared import (
     WITH_CITED_DOCUMENTS,
     continues_answers,
-    with_cache_writes_of_kin,
-    with_citations_of_kin,
+    with_cache_writes,
+    with_citation_rows,
     with_fitting_prefill,
 )
 from contentmodel_adapters.common.first_turn import with_begun
@@ -101,7 +101,7 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext) -> ChatR
     return settings.with_fitting_settings(request, context, form)
 
 
-TOOLS = tuple(("tool", kind) for kind in (FunctionTool, CustomTool, HostedTool, ToolGroup))
+ANY_TOOL = tuple(("tool", kind) for kind in (FunctionTool, CustomTool, HostedTool, ToolGroup))
 
 
 def without_empty_descriptions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -143,8 +143,8 @@ def with_no_tool_of_claude(request: ChatRequest, context: EncodeContext) -> Chat
     is_none = choice is not None and choice.mode == "none" and not choice.tools and choice.hosted is None
     if not is_none or not request.tools or not is_claude(request.model if context.native else context.known.model):
         return request
-    own = object_of((request.extra or {}).get(API, {}), OF_MODEL)
-    changed = context.with_fields(request, {OF_MODEL: {**own, "tool_choice": dict(NO_TOOL)}})
+    model_fields = object_of((request.extra or {}).get(API, {}), OF_MODEL)
+    changed = context.with_fields(request, {OF_MODEL: {**model_fields, "tool_choice": dict(NO_TOOL)}})
     return replace(changed, options=replace(request.options, tool_choice=None))
 
 
@@ -157,7 +157,7 @@ def with_readable_reasoning(messages: list[ChatMessage], context: EncodeContext)
     Only the maker of a model can read the state of its reasoning, and Claude refuses reasoning without a signature. A
     message that has no other contents is not sent.
     """
-    kept: list[ChatMessage] = []
+    readable: list[ChatMessage] = []
     is_after_gap = False
     for message in messages:
         changed = _with_readable_reasoning(message, context) if is_native(message, context) else message
@@ -165,11 +165,11 @@ def with_readable_reasoning(messages: list[ChatMessage], context: EncodeContext)
             context.report_loss(message, None, reasons.EMPTY_MESSAGE)
             is_after_gap = True
             continue
-        if is_after_gap and kept and _sender(kept[-1]) == _sender(changed):
+        if is_after_gap and readable and _sender(readable[-1]) == _sender(changed):
             changed = context.replaced(changed, JOINED.on(changed, API, True))
         is_after_gap = False
-        kept.append(changed)
-    return kept
+        readable.append(changed)
+    return readable
 
 
 def _sender(message: ChatMessage) -> str:
@@ -257,8 +257,8 @@ class _Names:
 
     def _fitting(self, name: str | None) -> str:
         plain = " ".join(re.sub(r"[^\w()\[\]-]+", " ", name or "", flags=re.ASCII).split())[: LONGEST_NAME - 8].strip()
-        known = name if name and DOCUMENT_NAME.fullmatch(name) and len(name) <= LONGEST_NAME else plain or "Document"
-        fitting, short = known, known[: LONGEST_NAME - 8]
+        base = name if name and DOCUMENT_NAME.fullmatch(name) and len(name) <= LONGEST_NAME else plain or "Document"
+        fitting, short = base, base[: LONGEST_NAME - 8]
         while fitting in self._taken:
             self._numbers[short] = self._numbers.get(short, 1) + 1
             fitting = f"{short} {self._numbers[short]}"
@@ -317,12 +317,12 @@ REQUEST_STEPS = (
     request_step(with_sendable_tools, current=CURRENT),
     request_step(hoist_instructions),
     request_step(without_blank_instructions),
-    request_step(without_empty_descriptions, needs=TOOLS),
+    request_step(without_empty_descriptions, needs=ANY_TOOL),
     transcript_step(with_readable_reasoning, native=True, needs=(ReasoningContent,)),
     # While all documents are there, and again after the steps that add citations.
-    transcript_step(with_citations_of_kin),
+    transcript_step(with_citation_rows),
     *foreign.NORMALIZE,
-    transcript_step(with_citations_of_kin),
+    transcript_step(with_citation_rows),
     WITHOUT_BLANK_TEXTS,
     *media.with_readable_media(_reads),
     request_step(foreign.with_a_turn),
@@ -546,14 +546,14 @@ def with_tool_config(payload: dict[str, Any], request: ChatRequest, context: Enc
     if objects_of(config, "tools"):
         return payload
     called = dict.fromkeys(call["name"] for _, call in blocks(payload, "toolUse") if isinstance(call.get("name"), str))
-    rest = {key: value for key, value in payload.items() if key != "toolConfig"}
+    other_fields = {key: value for key, value in payload.items() if key != "toolConfig"}
     if not called:
         if "toolChoice" in config:
             context.report_loss(request, "options.tool_choice", reasons.NO_TOOL_CHOICE)
-        return rest
+        return other_fields
     context.report_loss(request, "tools", UNDEFINED)
     tools = [{"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in called]
-    return {**rest, "toolConfig": {**config, "tools": tools}}
+    return {**other_fields, "toolConfig": {**config, "tools": tools}}
 
 
 def with_metadata(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -561,11 +561,11 @@ def with_metadata(payload: dict[str, Any], request: ChatRequest, context: Encode
     metadata = payload.get("requestMetadata")
     if metadata.__class__ is not dict:
         return payload
-    kept = {key: value for key, value in metadata.items() if value.__class__ is str}
-    for key in metadata.keys() - kept.keys():
+    texts = {key: value for key, value in metadata.items() if value.__class__ is str}
+    for key in metadata.keys() - texts.keys():
         context.report_loss(request, f"options.metadata.{key}", reasons.UNSUPPORTED_VALUE, value=metadata[key])
-    rest = {key: value for key, value in payload.items() if key != "requestMetadata"}
-    return {**rest, "requestMetadata": kept} if kept else rest
+    other_fields = {key: value for key, value in payload.items() if key != "requestMetadata"}
+    return {**other_fields, "requestMetadata": texts} if texts else other_fields
 
 
 def with_fitting_cache_points(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -608,7 +608,7 @@ PAYLOAD_STEPS = (
 ANSWER_STEPS = (
     transcript_step(without_user_messages),
     transcript_step(foreign.normalize_answer),
-    transcript_step(with_citations_of_kin),
+    transcript_step(with_citation_rows),
     transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
     content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
     FITTING_OUTPUTS,
@@ -616,7 +616,7 @@ ANSWER_STEPS = (
     WITHOUT_BLANK_TEXTS,
     transcript_step(foreign.without_broken_status, native=True, needs=foreign.CALLS),
 )
-RESPONSE_STEPS = (response_step(with_cache_writes_of_kin),)
+RESPONSE_STEPS = (response_step(with_cache_writes),)
 
 
 COUNTED = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")

@@ -89,7 +89,7 @@ TABLE.keep("error", "originalStatusCode", "originalMessage", "resourceName")
 TABLE.known_values("error.__type", *ERRORS.types)
 
 
-HELD = Hint[str](API, "error_in", "the object in the body that has the fields of the error")
+ERROR_IN = Hint[str](API, "error_in", "the object in the body that has the fields of the error")
 
 
 class ErrorAtTop(ErrorFields):
@@ -111,13 +111,13 @@ class ErrorAtTop(ErrorFields):
         holder = None if "output" in wire else aws_errors.holder_of(wire)
         if holder is None:
             return super().decode(wire, context)
-        error = aws_errors.held_error(holder, wire, context, self._body)
-        return context.replaced(error, HELD.on(error, API, holder))
+        error = aws_errors.nested_error(holder, wire, context, self._body)
+        return context.replaced(error, ERROR_IN.on(error, API, holder))
 
     def encode(self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: object) -> None:
         if value is not None:
             fields = self._body.encode_object(value, context, owner)
-            holder = HELD.of(value, API) if context.native else None
+            holder = ERROR_IN.of(value, API) if context.native else None
             wire.update(fields if holder is None else {holder: fields})
 
 

@@ -32,8 +32,8 @@ from contentmodel.authoring import (
 )
 from contentmodel_adapters.anthropic import models
 from contentmodel_adapters.anthropic.bedrock_converse.table import API, CLAUDE, FORMATS, maker_of
-from contentmodel_adapters.anthropic.kin import ends_in_space
 from contentmodel_adapters.anthropic.models import excludes_top_p, refuses_forced_tool
+from contentmodel_adapters.anthropic.shared import ends_in_space
 from contentmodel_adapters.common.rules import bad_base64, out_of_range, table, unsampled
 
 _SEEN = "2026-11-23"
@@ -218,9 +218,7 @@ def call_ids_match_pattern(request: Request) -> Iterator[Broken]:
 def tool_names_match_pattern(request: Request) -> Iterator[Broken]:
     """The name of a tool must have at most 64 letters, digits, underscores and hyphens, in definitions and calls."""
     config = table(request, "toolConfig")
-    tools = [
-        found for at, tool in objects(config, "tools", "$.toolConfig") for found in one_object(tool, "toolSpec", at)
-    ]
+    tools = [spec for at, tool in objects(config, "tools", "$.toolConfig") for spec in one_object(tool, "toolSpec", at)]
     for at, named in [*tools, *blocks(request, "toolUse")]:
         name = named.get("name")
         if isinstance(name, str) and not TOOL_NAMES.accepts(name):
@@ -353,8 +351,8 @@ def sampling_in_range(request: Request) -> Iterator[Broken]:
 @_by_model("remove it", f"{GUIDE}/model-parameters.html")
 def sampling_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Some models accept a sampling setting only at its default, or not at all."""
-    found = unsampled(table(request, "inferenceConfig"), SAMPLING, capabilities.sampling)
-    yield from ((f"$.inferenceConfig.{key}", value) for key, value in found)
+    broken = unsampled(table(request, "inferenceConfig"), SAMPLING, capabilities.sampling)
+    yield from ((f"$.inferenceConfig.{key}", value) for key, value in broken)
 
 
 @_by_model("end with a user message", f"{GUIDE}/model-parameters-anthropic-claude-messages.html")

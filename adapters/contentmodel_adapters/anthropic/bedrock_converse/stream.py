@@ -45,10 +45,10 @@ EVENTS = frozenset(
         "serviceUnavailableException",
     }
 )
-IMAGE, REDACTED = "image.source.bytes", "reasoningContent.redactedContent"
+IMAGE, REDACTED_DATA = "image.source.bytes", "reasoningContent.redactedContent"
 """The fields whose base64 arrives in pieces."""
 PLACEHOLDER = {"text": ""}
-CALL = {"toolUse": {"toolUseId": "", "name": "", "input": {}}}
+CALL_PLACEHOLDER = {"toolUse": {"toolUseId": "", "name": "", "input": {}}}
 """The placeholder of an answer with calls. The finish reason depends on them."""
 
 
@@ -98,7 +98,7 @@ class Decoder(BlockDecoder):
             self.wire_event(name, wire)
 
     def answer_with(self, is_begun: bool) -> dict[str, Any]:
-        content = [CALL if self._has_calls else PLACEHOLDER] * is_begun
+        content = [CALL_PLACEHOLDER if self._has_calls else PLACEHOLDER] * is_begun
         return {**self.answer, "output": {"message": {**self._role, "content": content}}}
 
     def _finish_if_known(self) -> None:
@@ -127,8 +127,8 @@ class Decoder(BlockDecoder):
         if block is None:
             block = self._start(place, _beginning(delta))
         for key, value in delta.items():
-            known = self._grow_by(block, key, value)
-            if not known:
+            is_known = self._grow_by(block, key, value)
+            if not is_known:
                 self.emit(UnknownDelta(index=block.index, api=API, delta={key: value}))
 
     def _grow_by(self, block: BlockState, key: str, value: Any) -> bool:
@@ -154,11 +154,11 @@ class Decoder(BlockDecoder):
         image, source = object_of(block.wire, "image"), object_of(value, "source")
         if source:
             before = object_of(image, "source")
-            known = {**before, **source}
+            merged = {**before, **source}
             if source.get("bytes").__class__ is str:
                 block.grow(IMAGE, source["bytes"])
-                known["bytes"] = before.get("bytes", "")
-            value = {**value, "source": known}
+                merged["bytes"] = before.get("bytes", "")
+            value = {**value, "source": merged}
         block.wire["image"] = {**image, **value}
 
     def _reason(self, block: BlockState, value: dict[str, Any]) -> bool:
@@ -172,7 +172,7 @@ class Decoder(BlockDecoder):
                 self.sign(block)
             elif key == "redactedContent" and part.__class__ is str:
                 reasoning.setdefault("redactedContent", "")
-                block.grow(REDACTED, part)
+                block.grow(REDACTED_DATA, part)
             else:
                 return False
         return True
@@ -186,7 +186,7 @@ class Decoder(BlockDecoder):
         return block
 
     def merge(self, block: BlockState) -> dict[str, Any]:
-        wire = block.merge_pieces(base64=(IMAGE, REDACTED))
+        wire = block.merge_pieces(base64=(IMAGE, REDACTED_DATA))
         if "citations" in wire:
             text, citations = wire.pop("text", ""), wire.pop("citations")
             wire["citationsContent"] = {"content": [{"text": text}], "citations": citations}
@@ -258,11 +258,11 @@ class Encoder(BlockEncoder):
     def _encode_streamed(self, contents: list[Any], context: EncodeContext) -> list[dict[str, Any]]:
         """Encode a content to blocks that a stream can have. Report the others as lost."""
         wires = self.adapter.encode_more([_with_streamed_outputs(c, context) for c in contents], context)
-        kept = [wire for wire in wires if not wire.keys() & _WHOLE_ONLY]
-        for content in contents if len(kept) < len(wires) else ():
-            point = content.cache_point if kept else None
+        streamed = [wire for wire in wires if not wire.keys() & _WHOLE_ONLY]
+        for content in contents if len(streamed) < len(wires) else ():
+            point = content.cache_point if streamed else None
             context.report_loss(point or content, None, NOT_STREAMED)
-        return kept
+        return streamed
 
     def parts_of(self, wire: dict[str, Any]) -> BlockParts:
         parts = _growing_parts(wire)
@@ -287,9 +287,9 @@ class Encoder(BlockEncoder):
         stop = {name: payload[name] for name in names if name in payload}
         if stop:
             self.put(stop, "messageStop")
-        rest = {name: value for name, value in payload.items() if name not in (*names, "output", "modelId")}
-        if rest:
-            self.put(rest, "metadata")
+        other_fields = {name: value for name, value in payload.items() if name not in (*names, "output", "modelId")}
+        if other_fields:
+            self.put(other_fields, "metadata")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._has_begun:
@@ -343,10 +343,10 @@ def _with_streamed_outputs(content: Any, context: EncodeContext) -> Any:
     """Return a result with the outputs that a stream can have: texts and JSON values."""
     if not isinstance(content, ToolResultContent):
         return content
-    kept = [output for output in content.output_list if isinstance(output, TextContent | JsonContent)]
-    if len(kept) == len(content.output_list):
+    streamed = [output for output in content.output_list if isinstance(output, TextContent | JsonContent)]
+    if len(streamed) == len(content.output_list):
         return content
     for output in content.output_list:
-        if not any(output is other for other in kept):
+        if not any(output is other for other in streamed):
             context.report_loss(output, None, NOT_STREAMED)
-    return context.replace(content, outputs=kept)
+    return context.replace(content, outputs=streamed)

@@ -71,8 +71,8 @@ from contentmodel.content.tools import (
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool, ResponseFormat
-from contentmodel_adapters.anthropic.kin import NO_PARAMETERS, ONE_TOOL, without_parameters_row
 from contentmodel_adapters.anthropic.models import DISPLAYS, EFFORTS, MODES
+from contentmodel_adapters.anthropic.shared import NO_PARAMETERS, ONE_TOOL, without_parameters_row
 from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
 from contentmodel_adapters.common.hosted import Current, Hosted
 
@@ -99,7 +99,7 @@ class CachedBlocks(Blocks[Any]):
         return self._with_points(contents, value, context) if len(contents) == len(value) else contents
 
     def _with_points(self, contents: list[Any], wires: list[Any], context: DecodeContext) -> list[Any]:
-        made: list[Any] = []
+        merged: list[Any] = []
         places: list[int] = []
         takes_point = False
         for place, (content, wire) in enumerate(zip(contents, wires, strict=True)):
@@ -107,14 +107,14 @@ class CachedBlocks(Blocks[Any]):
             if is_point and takes_point:
                 point = self._points.row.decode(wire[self._key], context)
                 context.trace(self._points.row, [point], wire, self._key, spread=False)
-                made[-1] = replace(made[-1], cache_point=point)
+                merged[-1] = replace(merged[-1], cache_point=point)
             else:
-                made.append(content)
+                merged.append(content)
                 places.append(place)
             takes_point = wire.get(self._key) is None and content.__class__ is not UnknownContent
-        for content, place in zip(made, places, strict=True):
+        for content, place in zip(merged, places, strict=True):
             context.trace(self.union, [content], wires, place, spread=False)
-        return made
+        return merged
 
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
         points = list(map(getattr, value, repeat("cache_point"), repeat(None)))
@@ -126,8 +126,8 @@ class CachedBlocks(Blocks[Any]):
             wires += blocks
             if point is not None and not blocks:
                 context.report_loss(point, None, reasons.CACHE_POINT)
-            elif point is not None and (made := self._points.encode(point, context, None)) is not None:
-                wires.append({self._key: made})
+            elif point is not None and (wire := self._points.encode(point, context, None)) is not None:
+                wires.append({self._key: wire})
         return wires or None
 
 
@@ -155,10 +155,10 @@ _MAKER = re.compile(r"(?:^|[./:])(amazon|anthropic|deepseek|meta|mistral|openai|
 def maker_of(model: str | None) -> str | None:
     """Return the issuer of a model's state, which is its maker; None if the model is unknown."""
     name = model.lower() if isinstance(model, str) else ""
-    found = _MAKER.search(name)
-    if "claude" in name or (found and found[1] == CLAUDE):
+    match = _MAKER.search(name)
+    if "claude" in name or (match and match[1] == CLAUDE):
         return CLAUDE
-    return f"{ISSUER}-{found[1]}" if found else None
+    return f"{ISSUER}-{match[1]}" if match else None
 
 
 class Redacted(Opaque):
@@ -396,9 +396,9 @@ _SOURCES: dict[str, type] = {"bytes": str, "s3Location": dict, "text": str, "con
 
 def _media_row(kind: str, medium: dict[str, Any]) -> str | None:
     """Return the row of an image, a document, a video or audio."""
-    known = tuple(_SOURCES) if kind == "document" else ("bytes", "s3Location")
+    members = tuple(_SOURCES) if kind == "document" else ("bytes", "s3Location")
     for member, value in object_of(medium, "source").items():
-        if member in known and isinstance(value, _SOURCES[member]):
+        if member in members and isinstance(value, _SOURCES[member]):
             return f"{kind}.{member}"
     return f"{kind}.error" if kind in ("image", "audio") and medium.get("error").__class__ is dict else None
 
@@ -754,7 +754,9 @@ OUTPUT_FORMAT = TABLE.union(
     # Another type, or a text that is not a schema, is kept as it is.
     find=lambda wire: "json_schema" if _has_schema(wire) else None,
     other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
+    prefer=lambda response_format, rows: (
+        rows[0] if response_format.kind == "json_schema" and response_format.schema is not None else None
+    ),
 )
 
 
@@ -816,9 +818,11 @@ class Messages(MessageList):
 def _by_author(message: ChatMessage, context: DecodeContext) -> list[ChatMessage]:
     """Return the results at the start of a user's message as a message of the role "tool", and the rest as another."""
     results = list(takewhile(_is_result, message.contents))
-    rest = message.contents[len(results) :]
-    tool = ChatMessage(role="tool", contents=results, origin=message.origin, extra=None if rest else message.extra)
-    parts = [tool, JOINED.on(replace(message, contents=rest), API, True)] if rest else [tool]
+    other_contents = message.contents[len(results) :]
+    tool = ChatMessage(
+        role="tool", contents=results, origin=message.origin, extra=None if other_contents else message.extra
+    )
+    parts = [tool, JOINED.on(replace(message, contents=other_contents), API, True)] if other_contents else [tool]
     for part in parts:
         context.replaced(message, part)
     return parts

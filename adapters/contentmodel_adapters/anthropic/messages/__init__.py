@@ -181,9 +181,9 @@ class AnthropicMessages(TableAdapter):
         if any("function" in tool for tool in tools):
             # Hosts of Chat take blocks of Claude, but no tool of this API has its definition in an object.
             return {}
-        own = not OWN_FIELDS.isdisjoint(payload) or budget_of(payload) > 0
-        own = own or any("input_schema" in tool for tool in tools)
-        if own or any(map(_has_typed_blocks, messages)):
+        is_own = not OWN_FIELDS.isdisjoint(payload) or budget_of(payload) > 0
+        is_own = is_own or any("input_schema" in tool for tool in tools)
+        if is_own or any(map(_has_typed_blocks, messages)):
             return {"request": 0.95}
         model = payload.get("model")
         is_claude = not isinstance(model, str) or ("claude" in model and "/" not in model)

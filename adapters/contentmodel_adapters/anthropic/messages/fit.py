@@ -44,14 +44,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, HostedTool
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.anthropic import aws_errors
-from contentmodel_adapters.anthropic.kin import (
-    WITH_CITED_DOCUMENTS,
-    continues_answers,
-    with_cache_writes_of_kin,
-    with_citations_of_kin,
-    with_fitting_prefill,
-)
-from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERRORS, HELD
+from contentmodel_adapters.anthropic.messages.response import AT_TOP, ERROR_IN, ERRORS
 from contentmodel_adapters.anthropic.messages.rules import (
     CACHE_CONTROL,
     CALL_IDS,
@@ -68,6 +61,13 @@ from contentmodel_adapters.anthropic.messages.rules import (
     refuses_cache_point,
 )
 from contentmodel_adapters.anthropic.messages.table import ADDED, API, BETAS, CURRENT, VERSION
+from contentmodel_adapters.anthropic.shared import (
+    WITH_CITED_DOCUMENTS,
+    continues_answers,
+    with_cache_writes,
+    with_citation_rows,
+    with_fitting_prefill,
+)
 from contentmodel_adapters.common.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.common.media import GOOGLE_FILES
 from contentmodel_adapters.common.schema_adaptation import ANTHROPIC, with_fitting_schemas
@@ -123,8 +123,8 @@ def with_history_of_host(message: ChatMessage, context: EncodeContext) -> Turns:
         return message
     pairs = zip(message.contents, refused, strict=True)
     contents = [without_guest(content, context) if is_refused else content for content, is_refused in pairs]
-    kept = [at for at, is_refused in enumerate(refused) if not is_refused]
-    plain = foreign.normalized_message(context.with_contents(message, contents), context, kept=kept)
+    kept_indexes = [at for at, is_refused in enumerate(refused) if not is_refused]
+    plain = foreign.normalized_message(context.with_contents(message, contents), context, kept=kept_indexes)
     if plain.contents:
         return foreign.results_apart(plain, context)
     foreign.leave_empty(message, context)
@@ -161,7 +161,7 @@ REQUEST_STEPS = (
     request_step(hoist_instructions),
     request_step(without_blank_instructions),
     request_step(with_whole_guests, accepts=takes_guest),
-    transcript_step(with_citations_of_kin),
+    transcript_step(with_citation_rows),
     *foreign.NORMALIZE,
     turn_step(with_history_of_host, *OF_HOSTED_TOOLS, native=True, needs=OF_HOSTED_TOOLS, on=lacks_tools),
     transcript_step(foreign.join_results),
@@ -346,7 +346,7 @@ HOST_STEPS = (payload_step(with_form_of_host, native=True),)
 
 ANSWER_STEPS = (
     transcript_step(without_user_messages),
-    transcript_step(with_citations_of_kin),
+    transcript_step(with_citation_rows),
     transcript_step(foreign.normalize_answer),
     transcript_step(foreign.without_names_of_results, needs=(FunctionResultContent,)),
     content_step(media.without_media, own="always", needs=media.ALL_MEDIA),
@@ -356,7 +356,7 @@ ANSWER_STEPS = (
 )
 
 
-RESPONSE_STEPS = (response_step(with_cache_writes_of_kin),)
+RESPONSE_STEPS = (response_step(with_cache_writes),)
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
@@ -378,7 +378,7 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     error = dict(payload["error"])
     kind, name = ERRORS.kind_of(error), error.pop("type", None)
     types, key = (aws_errors.ERRORS, aws_errors.TYPE) if at_top else (ERRORS, "type")
-    holder = HELD.of(response, API) if dialect is None else None
+    holder = ERROR_IN.of(response, API) if dialect is None else None
     key = aws_errors.HOLDERS.get(holder or "", key)
     if dialect is not None:
         context.status = types.status_of(kind)
@@ -389,8 +389,8 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     error = error if name is None else {key: name, **error}
     if not at_top:
         return {"type": "error", **payload, "error": aws_errors.with_usual_names(error)}
-    rest = {field: value for field, value in payload.items() if field not in ("type", "error")}
-    return {**rest, **error} if holder is None else {**rest, holder: error}
+    other_fields = {field: value for field, value in payload.items() if field not in ("type", "error")}
+    return {**other_fields, **error} if holder is None else {**other_fields, holder: error}
 
 
 RESPONSE_PAYLOAD_STEPS = (payload_step(completed), payload_step(with_error_of_host, native=True, keys=("error",)))

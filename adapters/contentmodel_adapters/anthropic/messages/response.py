@@ -118,7 +118,7 @@ _AWS_ERROR = TABLE.record(
 AT_TOP = Hint[Literal[True]](
     API, "error_at_top", "an error whose fields are at the top of the body, as Bedrock sends it"
 )
-HELD = Hint[str](API, "error_in", "the object in the body that has the fields of the error, as Bedrock may send it")
+ERROR_IN = Hint[str](API, "error_in", "the object in the body that has the fields of the error, as Bedrock may send it")
 ENDED = Hint[dict[str, Any]](API, "ending", "the role and the stop fields of the answer")
 NO_CONTENT = Hint[list[Any] | None](API, "content", "the content of an answer that has no blocks: null or empty")
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
@@ -154,16 +154,16 @@ class Answer(OnlyChoice):
             context.trace(CONTENT, contents, wire, "content", spread=True)
         # Hints, so that these fields are not reported as lost.
         fields = {key: wire[key] for key in self.keys if key in wire and key != "content"}
-        kept = ENDED.entry(fields)
+        hint_fields = ENDED.entry(fields)
         if "content" in wire and not blocks:
-            kept |= NO_CONTENT.entry(blocks)
+            hint_fields |= NO_CONTENT.entry(blocks)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         is_usual = wire.get("role").__class__ is str and wire.get("stop_reason").__class__ in (str, NoneType)
         wrong = {} if is_usual else misfits(wire, role=str, stop_reason=str)
         if wire.get("stop_reason").__class__ is not str and wire.get("stop_sequence") is not None:
             # FinishReason cannot hold a stop sequence without a reason.
             wrong["stop_sequence"] = wire["stop_sequence"]
-        extra = {API: {**kept, **wrong}}
+        extra = {API: {**hint_fields, **wrong}}
         choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra=extra)
         context.trace(ENDING, [choice, message], wire, None, spread=False)
         return [choice]
@@ -179,13 +179,13 @@ class Answer(OnlyChoice):
         return msgspec.structs.replace(finish, stop_sequence=stop_sequence)
 
     def write_choice(
-        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+        self, choice: ChatChoice, residue: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
         blocks = encode_blocks(choice.messages, context)
-        ended = ENDED.read(own)
+        ended = ENDED.read(residue)
         wire.update({"role": "assistant", "stop_sequence": None} if ended is None else ended)
-        if blocks or ended is None or NO_CONTENT.is_in(own):
-            wire["content"] = blocks or (NO_CONTENT.read(own) if NO_CONTENT.is_in(own) else [])
+        if blocks or ended is None or NO_CONTENT.is_in(residue):
+            wire["content"] = blocks or (NO_CONTENT.read(residue) if NO_CONTENT.is_in(residue) else [])
         self._encode_finish(choice, wire, context)
 
     def _encode_finish(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:
@@ -225,4 +225,4 @@ def with_error(wire: dict[str, Any], context: DecodeContext, decode: Callable[[d
         return decode(wire)
     body = ErrorBody(_AWS_ERROR, aws_errors.ERRORS)
     response = AT_TOP.on(aws_errors.with_error(wire, context, decode, body), API, True)
-    return response if holder is None else HELD.on(response, API, holder)
+    return response if holder is None else ERROR_IN.on(response, API, holder)

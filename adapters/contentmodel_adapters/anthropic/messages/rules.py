@@ -35,9 +35,9 @@ from contentmodel.capabilities import canonical
 from contentmodel.content import hosted
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel_adapters.anthropic import models
-from contentmodel_adapters.anthropic.kin import ends_in_space
 from contentmodel_adapters.anthropic.messages.table import API, HOSTED_KINDS, SERVER_TOOLS, VERSION
 from contentmodel_adapters.anthropic.models import excludes_top_p, refuses_forced_tool
+from contentmodel_adapters.anthropic.shared import ends_in_space
 from contentmodel_adapters.common.rules import bad_base64, out_of_range, subschemas, table, unsampled
 from contentmodel_adapters.common.schemas import ANTHROPIC_STRICT
 
@@ -208,7 +208,7 @@ CALL_IDS = IdentifierRule("[a-zA-Z0-9_-]", 64)
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
 
 DOCS = "platform.claude.com/docs/en/build-with-claude"
-TOOLS = "platform.claude.com/docs/en/agents-and-tools/tool-use"
+TOOLS_PAGE = "platform.claude.com/docs/en/agents-and-tools/tool-use"
 SDK = "anthropic 2.11.0"
 
 CALL_ID = re.compile(f"{CALL_IDS.characters}+")
@@ -386,7 +386,7 @@ def system_messages_supported(request: Request, capabilities: Capabilities) -> I
         yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
 
 
-@_rule("move it to a turn of the other role", f"SEMOSS/Semoss#2323, {TOOLS}/handle-tool-calls")
+@_rule("move it to a turn of the other role", f"SEMOSS/Semoss#2323, {TOOLS_PAGE}/handle-tool-calls")
 def blocks_in_their_roles(request: Request) -> Iterator[Broken]:
     """Calls belong in assistant turns; results and images belong in user turns."""
     misplaced = {"assistant": ("image", "tool_result"), "user": ("tool_use",)}
@@ -435,7 +435,7 @@ def results_have_calls(request: Request) -> Iterator[Broken]:
         yield from ((at, f"no call {call_id!r}") for at, call_id in results if call_id not in calls)
 
 
-@_rule("move the results to the start", f"{TOOLS}/handle-tool-calls, anthropics/claude-code#37")
+@_rule("move the results to the start", f"{TOOLS_PAGE}/handle-tool-calls, anthropics/claude-code#37")
 def results_come_first(request: Request) -> Iterator[Broken]:
     """In a user turn, results must come before all other content."""
     for turn in _turns(request):
@@ -695,7 +695,7 @@ def longer_cache_ttl_first(request: Request) -> Iterator[Broken]:
         shorter = shorter or block["cache_control"].get("ttl", "5m") == "5m"
 
 
-@_of_claude("remove defer_loading from a tool, such as the search tool", f"{TOOLS}/tool-search-tool")
+@_of_claude("remove defer_loading from a tool, such as the search tool", f"{TOOLS_PAGE}/tool-search-tool")
 def not_all_tools_deferred(request: Request) -> Iterator[Broken]:
     """If a request has tools, at least one must not have deferred loading."""
     deferred = [tool.get("defer_loading") is True for _, tool in objects(request, "tools")]

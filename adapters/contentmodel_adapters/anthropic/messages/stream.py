@@ -160,9 +160,9 @@ class Decoder(BlockDecoder):
             self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
             return
         self.more(block, grown, text, event)
-        rest = {key: value for key, value in delta.items() if key != field}
-        if len(rest) > 1:
-            self.emit(UnknownDelta(index=block.index, api=API, delta=rest))
+        other_fields = {key: value for key, value in delta.items() if key != field}
+        if len(other_fields) > 1:
+            self.emit(UnknownDelta(index=block.index, api=API, delta=other_fields))
 
     def _refuse(self, wire: dict[str, Any]) -> None:
         object_at(wire, "delta", API)
@@ -250,16 +250,16 @@ class Encoder(BlockEncoder):
     def parts_of(self, wire: dict[str, Any]) -> BlockParts:
         citations, growth = list_of(wire, "citations"), growth_of(wire)
         start = {**wire, "citations": []} if wire.get("citations").__class__ is list else wire
-        rest = [{"type": "citations_delta", "citation": citation} for citation in citations]
+        deltas = [{"type": "citations_delta", "citation": citation} for citation in citations]
         if growth is None:
-            return BlockParts(start, rest=tuple(rest))
+            return BlockParts(start, rest=tuple(deltas))
         field, delta, key = growth
         if wire.get("signature"):
             start = {**start, "signature": ""}
-            rest.append({"type": "signature_delta", "signature": wire["signature"]})
+            deltas.append({"type": "signature_delta", "signature": wire["signature"]})
         text = wire[field] if isinstance(wire[field], str) else write(wire[field]).decode() if wire[field] else ""
         start = {**start, field: {} if field == "input" else ""}
-        return BlockParts(start, {"type": delta, key: TEXT_HERE}, text, tuple(rest))
+        return BlockParts(start, {"type": delta, key: TEXT_HERE}, text, tuple(deltas))
 
     def start_event(self, start: dict[str, Any]) -> NamedEvent:
         return {"type": "content_block_start", "index": self.count, "content_block": start}, "content_block_start"
@@ -292,11 +292,11 @@ class Encoder(BlockEncoder):
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._head:
-            known = self.encode_envelope(event)
+            envelope = self.encode_envelope(event)
             # Send what was received before the error: the tokens, and a finish reason of this API.
-            counted = {**self._head["usage"], **object_of(known, "usage")}
+            counted = {**self._head["usage"], **object_of(envelope, "usage")}
             if (self.is_native and event.response.finish_reason is not None) or counted != self._head["usage"]:
-                self._end_message(known)
+                self._end_message(envelope)
         if "error" in payload:
             self.put({"type": "error", **payload}, "error")
         else:

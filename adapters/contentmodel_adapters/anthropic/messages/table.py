@@ -74,8 +74,8 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool, ResponseFormat, ToolChoice
-from contentmodel_adapters.anthropic.kin import NO_PARAMETERS, ONE_TOOL, without_parameters_row
 from contentmodel_adapters.anthropic.models import DISPLAYS, EFFORTS, MODES
+from contentmodel_adapters.anthropic.shared import NO_PARAMETERS, ONE_TOOL, without_parameters_row
 from contentmodel_adapters.common.hosted import Current, Hosted, Lines, declaration, output_columns
 from contentmodel_adapters.common.replay import Change, Replay, is_own_answer
 
@@ -639,8 +639,8 @@ def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
         return rows[1] if tool.parameters is None else rows[0]
     if tool.__class__ is not HostedTool:
         return rows[0]
-    known = declaration(tool, CURRENT)
-    return next((r for r in rows if known is not None and r.name == known.tag), None)
+    declared = declaration(tool, CURRENT)
+    return next((r for r in rows if declared is not None and r.name == declared.tag), None)
 
 
 FUNCTION = Row(
@@ -735,8 +735,8 @@ class ChoiceAndParallel(Codec[tuple[ToolChoice | None, bool | None]]):
         flag = value.get("disable_parallel_tool_use")
         if flag.__class__ is not bool:
             return self._choice.decode(value, context, container, key), None
-        rest = {k: v for k, v in value.items() if k != "disable_parallel_tool_use"}
-        return self._choice.decode(rest, context, container, key), not flag
+        other_fields = {k: v for k, v in value.items() if k != "disable_parallel_tool_use"}
+        return self._choice.decode(other_fields, context, container, key), not flag
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         choice, parallel = value
@@ -760,7 +760,9 @@ OUTPUT_FORMAT = TABLE.union(
     "output_config.format",
     [row("json_schema", ResponseFormat, {"schema": "schema"}, Implied({"kind": "json_schema"}), Silent("media_type"))],
     other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
+    prefer=lambda response_format, rows: (
+        rows[0] if response_format.kind == "json_schema" and response_format.schema is not None else None
+    ),
 )
 
 
@@ -813,7 +815,7 @@ class Messages(MessageList):
         for message in with_detached_media(value, API):
             wire = encode(message, context)
             if message.origin is not None and message.origin.is_answer:
-                wire = REPLAY.fitted(wire, message, context)
+                wire = REPLAY.request_form(wire, message, context)
             # Skip foreign messages with nothing to send, and replayed empty answers.
             if wire.get("content") or (context.native and not is_own_answer(message, context)):
                 wires.append(wire)

@@ -159,9 +159,9 @@ class Steps(MessageList):
                     result = PLAIN_RESULT.encode(written, context)
                 _add_results(steps, {"results": [result]})
             elif message.role == "tool":
-                for one in written.contents:
-                    report_citations(getattr(one, "output_list", ()), context)
-                results = [with_error_mark(one, context) for one in written.contents]
+                for tool_result in written.contents:
+                    report_citations(getattr(tool_result, "output_list", ()), context)
+                results = [with_error_mark(tool_result, context) for tool_result in written.contents]
                 _add_results(steps, OBSERVATION.encode(context.with_contents(written, results), context))
             else:
                 report_citations(message.contents, context)
@@ -180,9 +180,9 @@ def _encoded_step(message: ChatMessage, context: EncodeContext, usual: str | Non
 
 def _without_records(message: ChatMessage, context: EncodeContext, *, in_step: bool) -> ChatMessage:
     """Return a message without the records that its place in a trajectory cannot have. Report them as lost."""
-    held = ("created", "usage") if message.role == "assistant" else ("created",) if in_step else ()
-    lost = [name for name in OF_MESSAGES if name not in held and getattr(message, name) is not None]
-    context.report_records(message, held)
+    allowed = ("created", "usage") if message.role == "assistant" else ("created",) if in_step else ()
+    lost = [name for name in OF_MESSAGES if name not in allowed and getattr(message, name) is not None]
+    context.report_records(message, allowed)
     return context.replace(message, **dict.fromkeys(lost)) if lost else message
 
 
@@ -210,8 +210,8 @@ def _decode_step(wire: dict[str, Any], context: DecodeContext, steps: list[Any],
 def _has_results(observation: Any) -> bool:
     """Return whether an observation has results. Without contents and calls, it only refers to other trajectories."""
     results = observation.get("results") if observation.__class__ is dict else None
-    found = [result for result in results if result.__class__ is dict] if results.__class__ is list else []
-    return any(result.get(key) is not None for result in found for key in ("content", "source_call_id"))
+    objects = [result for result in results if result.__class__ is dict] if results.__class__ is list else []
+    return any(result.get(key) is not None for result in objects for key in ("content", "source_call_id"))
 
 
 def _is_plain(observation: dict[str, Any], step: dict[str, Any]) -> bool:

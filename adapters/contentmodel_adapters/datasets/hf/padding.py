@@ -18,14 +18,14 @@ LITERALS = ("enum", "const", "default", "examples")
 """Keywords of schemas whose value may be null or contain null."""
 
 
-def without_nulls(value: Any, kept: tuple[str, ...] = ()) -> Any:
-    """Return a JSON value without the null members of objects. The members `kept` of each object are unchanged."""
+def without_nulls(value: Any, kept_names: tuple[str, ...] = ()) -> Any:
+    """Return a JSON value without the null members of objects. Members in `kept_names` are unchanged."""
     if value.__class__ is list:
-        return [without_nulls(item, kept) for item in value]
+        return [without_nulls(item, kept_names) for item in value]
     if value.__class__ is not dict:
         return value
     return {
-        key: item if key in kept and item is not None else without_nulls(item, kept)
+        key: item if key in kept_names and item is not None else without_nulls(item, kept_names)
         for key, item in value.items()
         if item is not None
     }
@@ -37,17 +37,17 @@ def with_nulls(value: Any, owner: Any) -> Any:
     return original if original is not None and without_nulls(original) == without_nulls(value) else value
 
 
-def nulls_in(value: Any, kept: tuple[str, ...] = (), path: str = "") -> Iterator[str]:
-    """Yield the paths of the null members of objects, but those in the members `kept`."""
+def nulls_in(value: Any, kept_names: tuple[str, ...] = (), path: str = "") -> Iterator[str]:
+    """Yield the paths of the null members of objects, but those in members in `kept_names`."""
     if value.__class__ is list:
         for index, item in enumerate(value):
-            yield from nulls_in(item, kept, f"{path}[{index}]")
+            yield from nulls_in(item, kept_names, f"{path}[{index}]")
     elif value.__class__ is dict:
         for key, item in value.items():
             if item is None:
                 yield child_path(path, key)
-            elif key not in kept:
-                yield from nulls_in(item, kept, child_path(path, key))
+            elif key not in kept_names:
+                yield from nulls_in(item, kept_names, child_path(path, key))
 
 
 def without_padding(request: ChatRequest) -> None:
@@ -76,12 +76,12 @@ def _takes_null(schema: Any) -> bool:
     return bool(types == "null" or (types.__class__ is list and "null" in types) or any(map(_takes_null, options)))
 
 
-def _unpadded(value: Any, name: str, kept: tuple[str, ...], nullable: tuple[str, ...] = ()) -> Any:
+def _unpadded(value: Any, name: str, kept_names: tuple[str, ...], nullable: tuple[str, ...] = ()) -> Any:
     original = getattr(value, name, None)
     if original.__class__ is not dict:
         return value
     nulls = {key: None for key in nullable if key in original and original[key] is None}
-    stripped = {**without_nulls(original, kept), **nulls}
+    stripped = {**without_nulls(original, kept_names), **nulls}
     if stripped == original:
         return value
     return PADDED.on(msgspec.structs.replace(value, **{name: stripped}), API, original)

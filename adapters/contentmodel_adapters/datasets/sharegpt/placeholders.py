@@ -53,15 +53,15 @@ def counts_of(messages: list[dict[str, Any]]) -> Counter[str]:
 
 def listed_media(document: dict[str, Any]) -> dict[str, list[str]]:
     """Return the lists of media by kind: those with one string for each placeholder."""
-    found = {kind: list_of(document, name) for kind, name in LISTS.items() if list_of(document, name)}
-    if not found:
+    listed = {kind: list_of(document, name) for kind, name in LISTS.items() if list_of(document, name)}
+    if not listed:
         return {}
     messages = objects_of(document, "conversations")
     counts = counts_of(messages)
     fixed = counts_of([message for message in messages if text_of(message, "from") in WITHOUT_MEDIA])
     return {
         kind: media
-        for kind, media in found.items()
+        for kind, media in listed.items()
         if len(media) == counts[kind] and not fixed[kind] and all(item.__class__ is str for item in media)
     }
 
@@ -157,15 +157,18 @@ def with_plain_placeholders(messages: list[ChatMessage], context: EncodeContext)
 
     def plain(content: Any, context: EncodeContext) -> Any:
         if isinstance(content, ToolResultContent):
-            made = each_output(content, plain, context)
-            return content if made is content else context.replaced(content, made)
+            changed = each_output(content, plain, context)
+            return content if changed is content else context.replaced(content, changed)
         if content.__class__ is not TextContent or kinds.isdisjoint(PLACEHOLDER.findall(content.text)):
             return content
-        text = PLACEHOLDER.sub(lambda found: f"< {found[1]} >" if found[1] in kinds else found[0], content.text)
+        text = PLACEHOLDER.sub(lambda match: f"< {match[1]} >" if match[1] in kinds else match[0], content.text)
         context.report_loss(content, "text", WRITTEN_PLACEHOLDER, text=PLACEHOLDER.findall(content.text)[0])
         return context.replace(content, text=text)
 
-    return [context.with_contents(one, [plain(content, context) for content in one.contents]) for one in messages]
+    return [
+        context.with_contents(message, [plain(content, context) for content in message.contents])
+        for message in messages
+    ]
 
 
 def escaped_json(text: str) -> str:

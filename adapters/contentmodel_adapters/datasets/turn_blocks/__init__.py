@@ -47,9 +47,9 @@ class TurnBlocks:
         request, counts = _read(messages.read_request, wire)
         context = DecodeContext(API, Origin(api=API, issuer=""))
         context.trace(messages.REQUEST, [request], wire, None, spread=False)
-        rest = iter(request.messages)
+        remaining = iter(request.messages)
         for index, count in enumerate(counts):
-            messages.trace_turn(context, [*islice(rest, count)], wire["turns"][index], wire["turns"], index)
+            messages.trace_turn(context, [*islice(remaining, count)], wire["turns"][index], wire["turns"], index)
         return request, wire, context
 
     def encode_request(
@@ -126,7 +126,11 @@ class TurnBlocks:
         if isinstance(payload.get("turns"), list):
             return {**payload, "turns": [self.expanded(turn) for turn in payload["turns"]]}
         rows = payload.get("blocks")
-        return {**payload, "blocks": [blocks.said_once(row) for row in rows]} if isinstance(rows, list) else payload
+        return (
+            {**payload, "blocks": [blocks.without_repeated_text(row) for row in rows]}
+            if isinstance(rows, list)
+            else payload
+        )
 
     def look_up_model(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
         """Return unlimited capabilities: a store takes everything."""

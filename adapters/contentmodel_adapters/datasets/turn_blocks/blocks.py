@@ -129,8 +129,10 @@ def _without_unknown_keys(data: Any, kind: Any) -> Any:
         return data
     fields = {f.name: f.type for f in fields_of(struct)}
     keeps_all = "extra" in fields
-    kept = {k: v for k, v in data.items() if keeps_all or k in fields or k == struct.__struct_config__.tag_field}
-    return {k: v if k == "extra" else _without_unknown_keys(v, fields.get(k, Any)) for k, v in kept.items()}
+    known_fields = {
+        k: v for k, v in data.items() if keeps_all or k in fields or k == struct.__struct_config__.tag_field
+    }
+    return {k: v if k == "extra" else _without_unknown_keys(v, fields.get(k, Any)) for k, v in known_fields.items()}
 
 
 class JsonPlaces:
@@ -152,12 +154,12 @@ class JsonPlaces:
 PLAIN = JsonPlaces()
 
 
-def json_places(held: Any, wire: Any, path: str) -> Iterator[Place]:
+def json_places(value: Any, wire: Any, path: str) -> Iterator[Place]:
     """Yield the source of a Struct, or of each Struct of a list, that was read from its JSON."""
-    if isinstance(held, msgspec.Struct) and isinstance(wire, dict):
-        yield held, path, wire, PLAIN
-    elif isinstance(held, list) and isinstance(wire, list):
-        for index, (item, inner) in enumerate(zip(held, wire, strict=False)):
+    if isinstance(value, msgspec.Struct) and isinstance(wire, dict):
+        yield value, path, wire, PLAIN
+    elif isinstance(value, list) and isinstance(wire, list):
+        for index, (item, inner) in enumerate(zip(value, wire, strict=False)):
             if isinstance(item, msgspec.Struct) and isinstance(inner, dict):
                 yield item, f"{path}[{index}]", inner, PLAIN
 
@@ -221,10 +223,10 @@ class Shape:
     def wire_path(self, path: str) -> str:
         """Return the path in the block of a path in the model's JSON: `$.arguments.x` is `.content.input.x`."""
         name = path[2:].partition(".")[0].partition("[")[0]
-        rest = path[2 + len(name) :]
+        subpath = path[2 + len(name) :]
         if not name:
             return ""
-        return f".text_content{rest}" if name == self.text else f".content.{self.names.get(name, name)}{rest}"
+        return f".text_content{subpath}" if name == self.text else f".content.{self.names.get(name, name)}{subpath}"
 
     def unread(self, written: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a block that no attribute holds, although the block of its content has them."""
@@ -274,15 +276,15 @@ class Thinking(Shape):
         protected = content.protected
         if protected is None or protected.kind != "signature":
             return inside
-        rest = {key: value for key, value in inside.items() if key != "protected"}
-        return {"signature": protected.data, "issuer": protected.issuer, **rest}
+        other_fields = {key: value for key, value in inside.items() if key != "protected"}
+        return {"signature": protected.data, "issuer": protected.issuer, **other_fields}
 
     def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
         if "protected" in data or not isinstance(data.get("signature"), str):
             return data
-        rest = {key: value for key, value in data.items() if key not in ("signature", "issuer")}
+        other_fields = {key: value for key, value in data.items() if key not in ("signature", "issuer")}
         issuer = data.get("issuer", reading.issuer)
-        return {**rest, "protected": {"issuer": issuer, "kind": "signature", "data": data["signature"]}}
+        return {**other_fields, "protected": {"issuer": issuer, "kind": "signature", "data": data["signature"]}}
 
     def wire_path(self, path: str) -> str:
         special = {"$.protected.data": ".content.signature", "$.protected.issuer": ".content.issuer"}
@@ -337,14 +339,14 @@ def failure_text(result: ToolResultContent) -> str:
     return "" if error is None else error.message or result.text or error.code or ""
 
 
-def said_once(block: Any) -> Any:
+def without_repeated_text(block: Any) -> Any:
     """Return a block without the text of a failure that the rest of the block has, too."""
     if not isinstance(block, dict) or "text_content" not in block:
         return block
-    rest = {key: value for key, value in block.items() if key != "text_content"}
-    result = read_block(rest, "$", Reading([]))
+    other_fields = {key: value for key, value in block.items() if key != "text_content"}
+    result = read_block(other_fields, "$", Reading([]))
     is_repeated = isinstance(result, ToolResultContent) and failure_text(result) == block["text_content"]
-    return rest if is_repeated else block
+    return other_fields if is_repeated else block
 
 
 class ToolResult(Result):
@@ -545,8 +547,8 @@ def _read_content(block: dict[str, Any], path: str, reading: Reading) -> tuple[A
             reading.fault(f"{path}.block_type", "missing string: the type of this block")
         return None, {}
     if _is_unknown(block):
-        rest = {key: value for key, value in block.items() if key != "sequence"}
-        return UnknownContent(api=API, block=rest), {}
+        other_fields = {key: value for key, value in block.items() if key != "sequence"}
+        return UnknownContent(api=API, block=other_fields), {}
     if kind in CHOSEN:
         shape = _chosen(block, CHOSEN[kind], path, reading)
     else:

@@ -123,8 +123,8 @@ def write_turn(run: list[ChatMessage]) -> Turn:
     turn = respelled(turn, own_residue(run[0]))
     blocks = turn.get("blocks")
     rows = blocks if isinstance(blocks, list) else []
-    given = [row["sequence"] for row in rows if isinstance(row, dict) and row.get("sequence") is not None]
-    if not all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(given)):
+    numbers = [row["sequence"] for row in rows if isinstance(row, dict) and row.get("sequence") is not None]
+    if not all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(numbers)):
         # An inserted block may break the order of sequence numbers that people gave.
         turn["blocks"] = [{**row, "sequence": index} for index, row in enumerate(rows)]
     return turn
@@ -335,8 +335,8 @@ def read_request(wire: dict[str, Any], reading: Reading) -> tuple[ChatRequest, l
     request = ChatRequest(origin=HERE) if read is None else bare(read)
     runs = read_turns(turns, "$.turns", reading)
     request = msgspec.structs.replace(request, messages=[message for run in runs for message in run])
-    rest = {key: value for key, value in wire.items() if key != "turns"}
-    return with_residue(request, residue_of(_request_heading(request), rest)), [len(run) for run in runs]
+    other_fields = {key: value for key, value in wire.items() if key != "turns"}
+    return with_residue(request, residue_of(_request_heading(request), other_fields)), [len(run) for run in runs]
 
 
 # -- where things came from --------------------------------------------------------------------------------------------

@@ -153,9 +153,9 @@ def _with_envelope(
     if not isinstance(envelope, dict):
         reading.expected(path, "an object", envelope)
         return response
-    rest = {key: value for key, value in envelope.items() if key != "choices"}
+    other_fields = {key: value for key, value in envelope.items() if key != "choices"}
     shell = to_builtins(msgspec.structs.replace(response, choices=[]))
-    data = {key: value for key, value in {**shell, **rest}.items() if value is not None}
+    data = {key: value for key, value in {**shell, **other_fields}.items() if value is not None}
     read = value_of(data, ChatResponse, path, reading)
     if read is None:
         return response

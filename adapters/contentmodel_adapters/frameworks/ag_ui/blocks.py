@@ -123,7 +123,7 @@ PARTS = TABLE.union(
     "part",
     [
         row("text", TextContent, {"text": "text"}),
-        *(made for kind in KINDS for made in _media(kind)),
+        *(media_row for kind in KINDS for media_row in _media(kind)),
         # Before version 1.0.
         Row("binary.data", DataContent, {"data": ("data", Required()), **_BINARY}, constants={"type": "binary"}),
         Row("binary.url", UriContent, {"url": "uri", **_BINARY}, constants={"type": "binary"}),

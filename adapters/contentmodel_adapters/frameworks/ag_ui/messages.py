@@ -74,13 +74,13 @@ class Messages(MessageList):
         written: list[dict[str, Any]] = []
         answers = answers_of(value)
         for message in value:
-            own = is_native(message, context)
-            wires = [] if message is answers else _written(message, context, own=own)
-            head = _head_of(wires) if own else None
+            is_own = is_native(message, context)
+            wires = [] if message is answers else _written(message, context, is_own=is_own)
+            head = _head_of(wires) if is_own else None
             for wire in wires:
                 written.append(wire)
                 # The first message that is not reasoning has the fields that were decoded.
-                if not own or not (wire is head or wire["role"] == "reasoning"):
+                if not is_own or not (wire is head or wire["role"] == "reasoning"):
                     wire.setdefault("id", f"message-{len(written)}")
         return written
 
@@ -157,19 +157,19 @@ class _Reading:
 
     def _add_assistant(self, wire: dict[str, Any], index: int) -> None:
         context, contents = self._context, self._reasoning
-        taken: list[str] = []
+        used_fields: list[str] = []
         self._reasoning = []
         text, state, calls = wire.get("content"), wire.get("encryptedValue"), wire.get("toolCalls")
         if text.__class__ is str and (text or state.__class__ is str):
-            taken += ["content", *(["encryptedValue"] if state.__class__ is str else [])]
-            own = context.only(wire, ["role", *taken])
-            contents.append(self._traced(_TEXT, MESSAGES.decode(own, context), index))
+            used_fields += ["content", *(["encryptedValue"] if state.__class__ is str else [])]
+            text_fields = context.only(wire, ["role", *used_fields])
+            contents.append(self._traced(_TEXT, MESSAGES.decode(text_fields, context), index))
         if calls.__class__ is list and calls:
-            taken.append("toolCalls")
-            made = CALLS.decode_list(calls, context)
-            context.trace(CALLS, made, wire, "toolCalls", spread=True)
-            contents += made
-        message = context.replace(HEAD.decode(context.without(wire, taken), context), contents=contents)
+            used_fields.append("toolCalls")
+            decoded = CALLS.decode_list(calls, context)
+            context.trace(CALLS, decoded, wire, "toolCalls", spread=True)
+            contents += decoded
+        message = context.replace(HEAD.decode(context.without(wire, used_fields), context), contents=contents)
         self._messages.append(self._traced(HEAD, message, index))
 
 
@@ -226,20 +226,20 @@ def _head_of(wires: list[dict[str, Any]]) -> dict[str, Any] | None:
     return next((wire for wire in wires if wire["role"] != "reasoning"), None)
 
 
-def _written(message: ChatMessage, context: EncodeContext, *, own: bool) -> list[dict[str, Any]]:
+def _written(message: ChatMessage, context: EncodeContext, *, is_own: bool) -> list[dict[str, Any]]:
     """Return the messages of AG-UI for one message."""
-    if not own and not message.contents:
+    if not is_own and not message.contents:
         foreign.leave_empty(message, context)
         return []
     if message.role not in ("assistant", "tool"):
         layout = SYSTEM if message.role in ("system", "developer") else USER
         wire = layout.encode(message, context)
-        if not own:
+        if not is_own:
             wire.setdefault("content", "")
         return [wire]
     wires = _split(message, context)
     head = _head_of(wires)
-    if head is None and own and not UNFOLLOWED.of(message, API):
+    if head is None and is_own and not UNFOLLOWED.of(message, API):
         head = {}
         wires.append(head)
     if head is None:

@@ -76,8 +76,8 @@ def _filled(value: Any, form: Any) -> Any:
     if form.__class__ is not dict or value.__class__ is not dict:
         return value
     nulls = {name: None for name, inner in form.items() if type(None) in inner and name not in value}
-    kept = {name: inner for name, inner in value.items() if inner is not None or f"{name}?" not in form}
-    return {**{name: _filled(inner, form.get(name)) for name, inner in kept.items()}, **nulls}
+    present = {name: inner for name, inner in value.items() if inner is not None or f"{name}?" not in form}
+    return {**{name: _filled(inner, form.get(name)) for name, inner in present.items()}, **nulls}
 
 
 def _fits(value: Any, form: Any) -> bool:
@@ -97,9 +97,9 @@ def _in_camel_case(value: Any) -> Any:
     if value.__class__ is not dict:
         return value
     # If two fields would get the same name, both keep their names.
-    made = {key: camel_name(key) for key in value}
-    names = [*made.values()]
-    return {(name if names.count(name) == 1 else key): _in_camel_case(value[key]) for key, name in made.items()}
+    camel_names = {key: camel_name(key) for key in value}
+    names = [*camel_names.values()]
+    return {(name if names.count(name) == 1 else key): _in_camel_case(value[key]) for key, name in camel_names.items()}
 
 
 class _Result(forms.Leaf):
@@ -121,8 +121,8 @@ class _Result(forms.Leaf):
         return filled if value == [] or _fits(filled, form) else forms.MISFIT
 
     def to_block(self, value: Any) -> Any:
-        made = self._checked(value)
-        return made if made is forms.MISFIT else in_snake_case(made)
+        block = self._checked(value)
+        return block if block is forms.MISFIT else in_snake_case(block)
 
     def to_part(self, value: Any) -> Any:
         return self._checked(value if self._is_code else _in_camel_case(value))
@@ -139,8 +139,8 @@ class _References(forms.Leaf):
         return in_snake_case(value) if _fits(value, _REFERENCES) else forms.MISFIT
 
     def to_part(self, value: Any) -> Any:
-        made = _in_camel_case(value)
-        return made if _fits(made, _REFERENCES) else forms.MISFIT
+        part = _in_camel_case(value)
+        return part if _fits(part, _REFERENCES) else forms.MISFIT
 
 
 class _OneText(forms.Leaf):
@@ -191,29 +191,29 @@ def _error(tool: str, spelling: Spelling) -> forms.Leaf:
 def anthropic(spelling: Spelling) -> list[Form]:
     """Return the forms of Claude's blocks of server tools."""
     caller: Fields = {f"{spelling.of_call}.anthropic.caller": ("caller", _Caller())}
-    used: Fields = {"toolCallId": ("id", ID), "input": ("input", OBJECT), **caller}
-    given: Fields = {"toolCallId": ("tool_use_id", ID)}
+    call_fields: Fields = {"toolCallId": ("id", ID), "input": ("input", OBJECT), **caller}
+    result_fields: Fields = {"toolCallId": ("tool_use_id", ID)}
 
     def results(tool: str, name: str, *examples: Any) -> list[Form]:
         block, adds = {"type": f"{tool}_tool_result"}, spelling.names(name)[1]
         value: Fields = {spelling.value: ("content", _Result(tool, *examples))}
         error: Fields = {spelling.error: ("content", _error(tool, spelling))}
         return [
-            Form(f"{tool}.result", spelling.result, block, {**given, **value}, adds=adds),
-            Form(f"{tool}.error", spelling.failure, block, {**given, **error}, adds=adds),
+            Form(f"{tool}.result", spelling.result, block, {**result_fields, **value}, adds=adds),
+            Form(f"{tool}.error", spelling.failure, block, {**result_fields, **error}, adds=adds),
         ]
 
     def call(form: str, tool: str, name: str, typed: str | None = None) -> Form:
         part = spelling.call if typed is None else {**spelling.call, "input.type": typed}
         block = {"type": "server_tool_use", "name": tool}
         renamed = None if tool == name else name
-        return Form(form, part, block, used, adds=spelling.names(name)[0], renamed=renamed)
+        return Form(form, part, block, call_fields, adds=spelling.names(name)[0], renamed=renamed)
 
-    found = {"type": "web_search_result", "url": "https://a.example", "encryptedContent": "E"}
-    ran = {"stdout": "", "stderr": "", "return_code": 0}
-    made = [
+    page = {"type": "web_search_result", "url": "https://a.example", "encryptedContent": "E"}
+    printed = {"stdout": "", "stderr": "", "return_code": 0}
+    claude_forms = [
         call("web_search.call", "web_search", "web_search"),
-        *results("web_search", "web_search", [{**found, "title": "A", "pageAge": None}], []),
+        *results("web_search", "web_search", [{**page, "title": "A", "pageAge": None}], []),
         call("web_fetch.call", "web_fetch", "web_fetch"),
         *results("web_fetch", "web_fetch"),
         call("advisor.call", "advisor", "advisor"),
@@ -221,14 +221,18 @@ def anthropic(spelling: Spelling) -> list[Form]:
         call("code_execution.call", "code_execution", "code_execution", OF_PROGRAM),
         # Older versions have no type.
         call("code_execution.call_untyped", "code_execution", "code_execution"),
-        *results("code_execution", "code_execution", {"type": "code_execution_result", **ran, "content": []}),
+        *results("code_execution", "code_execution", {"type": "code_execution_result", **printed, "content": []}),
     ]
     for tool in ("bash_code_execution", "text_editor_code_execution"):
-        made += [call(f"{tool}.call", tool, "code_execution", tool), *results(tool, "code_execution")]
-    return [*made, *_tool_searches(spelling, used, given), *_mcp(spelling, used, given)]
+        claude_forms += [call(f"{tool}.call", tool, "code_execution", tool), *results(tool, "code_execution")]
+    return [
+        *claude_forms,
+        *_tool_searches(spelling, call_fields, result_fields),
+        *_mcp(spelling, call_fields, result_fields),
+    ]
 
 
-def _tool_searches(spelling: Spelling, used: Fields, given: Fields) -> list[Form]:
+def _tool_searches(spelling: Spelling, call_fields: Fields, result_fields: Fields) -> list[Form]:
     block = {"type": "tool_search_tool_result"}
     success = {**block, "content.type": "tool_search_tool_search_result"}
     of_call = {"toolName": ID} if spelling.is_split else {}
@@ -240,16 +244,16 @@ def _tool_searches(spelling: Spelling, used: Fields, given: Fields) -> list[Form
                 f"tool_search.call{number}",
                 {**spelling.call, **constants},
                 {"type": "server_tool_use"},
-                {**used, **name},
+                {**call_fields, **name},
             )
             for number, (constants, name) in enumerate(spelling.named("", of_server=False))
         ),
-        Form("tool_search.result", spelling.result, success, {**given, **references}, of_call=of_call),
-        Form("tool_search.error", spelling.failure, block, {**given, **error}, of_call=of_call),
+        Form("tool_search.result", spelling.result, success, {**result_fields, **references}, of_call=of_call),
+        Form("tool_search.error", spelling.failure, block, {**result_fields, **error}, of_call=of_call),
     ]
 
 
-def _mcp(spelling: Spelling, used: Fields, given: Fields) -> list[Form]:
+def _mcp(spelling: Spelling, call_fields: Fields, result_fields: Fields) -> list[Form]:
     server: Fields = {f"{spelling.of_call}.anthropic.serverName": ("server_name", ID)}
     typed = {f"{spelling.of_call}.anthropic.type": "mcp-tool-use"}
     block = {"type": "mcp_tool_result"}
@@ -262,12 +266,12 @@ def _mcp(spelling: Spelling, used: Fields, given: Fields) -> list[Form]:
                 f"mcp.call{number}",
                 {**spelling.call, **typed, **constants},
                 {"type": "mcp_tool_use"},
-                {**used, **server, **name},
+                {**call_fields, **server, **name},
             )
             for number, (constants, name) in enumerate(spelling.named("", of_server=True))
         ),
-        Form("mcp.error", spelling.failure, {**block, "is_error": True}, {**given, **errors}, of_call=of_call),
-        Form("mcp.result", spelling.result, block, {**given, **content}, of_call=of_call),
+        Form("mcp.error", spelling.failure, {**block, "is_error": True}, {**result_fields, **errors}, of_call=of_call),
+        Form("mcp.result", spelling.result, block, {**result_fields, **content}, of_call=of_call),
     ]
 
 
@@ -282,8 +286,8 @@ def _tool_of_claude(value: Any) -> str:
 
 def _tool_without_result(call: Mapping[str, Any], waiting: set[Any]) -> str:
     """Return the tool of a call of Claude without a result that shows it. `waiting` are the ids of programs."""
-    given: Any = call.get("input")
-    name, arguments = name_of(call), object_of({"": object_or_text(given)}, "")
+    call_input: Any = call.get("input")
+    name, arguments = name_of(call), object_of({"": object_or_text(call_input)}, "")
     if name in ("tool_search_tool_regex", "tool_search_tool_bm25"):
         return "tool_search"
     if name not in _ALONE or not (arguments.keys() >= _ALONE[name] or call.get("toolCallId") in waiting):

@@ -37,7 +37,8 @@ def with_server_approvals(messages: list[ChatMessage], context: EncodeContext, o
     called = {content.call_id for content in contents if isinstance(content, ToolCallContent)}
     return [
         with_contents(
-            message, [one for content in message.contents for one in _made(content, called, context, options)]
+            message,
+            [changed for content in message.contents for changed in _in_sdk_form(content, called, context, options)],
         )
         if message.origin is not None and message.origin.api == OPENAI and not is_native(message, context)
         else message
@@ -45,7 +46,7 @@ def with_server_approvals(messages: list[ChatMessage], context: EncodeContext, o
     ]
 
 
-def _made(
+def _in_sdk_form(
     content: AIContent, called: Collection[str | None], context: EncodeContext, options: str
 ) -> Iterator[AIContent]:
     if isinstance(content, ToolApprovalRequestContent):

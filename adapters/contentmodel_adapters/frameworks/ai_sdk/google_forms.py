@@ -40,8 +40,8 @@ def google(spelling: Spelling) -> list[Form]:
         either([at], _OF_GOOGLE, "thoughtSignature", "thoughtSignature", required=False, repeats=False)
         for at in (spelling.of_call, spelling.of_result)
     )
-    used = {"input": ("toolCall.args", OBJECT), **_server_tool(spelling.of_call, "toolCall")}
-    given = {
+    call_fields = {"input": ("toolCall.args", OBJECT), **_server_tool(spelling.of_call, "toolCall")}
+    response_fields = {
         spelling.value: ("toolResponse.response", _Response(dict)),
         **_server_tool(spelling.of_result, "toolResponse"),
     }
@@ -55,9 +55,13 @@ def google(spelling: Spelling) -> list[Form]:
         Form("code.call", call, {}, {**ran, **signed}, adds=call_adds),
         Form("named_code.result", result, {}, {**printed, **printed_named, **signed_result}, adds=result_adds),
         Form("code.result", result, {}, {**printed, **signed_result}, adds=result_adds),
-        Form("tool.call", call, {}, {**used, **signed}, adds=tool_adds),
+        Form("tool.call", call, {}, {**call_fields, **signed}, adds=tool_adds),
         Form(
-            "tool.result", result, {}, {**given, **signed_result}, adds={"toolName": name} if spelling.is_split else {}
+            "tool.result",
+            result,
+            {},
+            {**response_fields, **signed_result},
+            adds={"toolName": name} if spelling.is_split else {},
         ),
     ]
 
@@ -103,9 +107,9 @@ def gemini_parts(spelling: Spelling) -> guests.Groups:
 
 
 def _server_type(part: Fields, spelling: Spelling) -> Any:
-    found = (
+    types = (
         at_path(part, f"{at}.{provider}.serverToolType")
         for at in (spelling.of_call, spelling.of_result)
         for provider in _OF_GOOGLE
     )
-    return next((one for one in found if one is not None), None)
+    return next((kind for kind in types if kind is not None), None)

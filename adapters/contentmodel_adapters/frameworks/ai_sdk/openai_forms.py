@@ -67,10 +67,10 @@ class _Action(forms.Leaf):
     def to_block(self, value: tuple[Any, Any, Any]) -> Any:
         arguments, action, sources = value
         kind = _ITEM_ACTIONS.get(str(action.get("type"))) if action.__class__ is dict else None
-        made = {} if kind is None else {**action, "type": kind}
-        if kind is None or arguments not in (None, {}, made):
+        item_action = {} if kind is None else {**action, "type": kind}
+        if kind is None or arguments not in (None, {}, item_action):
             return forms.MISFIT
-        return made if sources is None else {**made, "sources": sources}
+        return item_action if sources is None else {**item_action, "sources": sources}
 
     def to_part(self, value: Fields) -> Any:
         kind = value.get("type")
@@ -188,7 +188,7 @@ def openai(spelling: Spelling) -> list[Form]:
     )
     failed = {**under("call", spelling.call), **under("result", spelling.failure)}
     search = {("call.input", f"{value}.action", f"{value}.sources"): ("action", _Action(required=True))}
-    found = {("call.input", f"{value}.queries"): ("queries", _Queries(required=True))}
+    queries = {("call.input", f"{value}.queries"): ("queries", _Queries(required=True))}
     code: Fields = {"call.input.code": ("code", NULLABLE), "call.input.containerId": ("container_id", ID)}
     outcome: Fields = {"call.input": ("action", _Given(dict)), f"result.{spelling.error}": ("status", status)}
     image: Fields = {f"{value}.result": ("result", ID), **{f"call.input.{name}": name for name in _OF_IMAGE}}
@@ -199,7 +199,7 @@ def openai(spelling: Spelling) -> list[Form]:
             "file_search.done",
             "file_search",
             "file_search_call",
-            {**found, f"{value}.results": ("results", _Files(nullable=True))},
+            {**queries, f"{value}.results": ("results", _Files(nullable=True))},
         ),
         pair(
             "code_interpreter.done",
@@ -246,9 +246,9 @@ def _servers(spelling: Spelling, part: Fields, value: str) -> Iterator[Form]:
         f"{value}.output": ("output", forms.Leaf()),
         f"{value}.error": ("error", forms.Leaf()),
     }
-    own: Fields = {"call.toolCallId": ("id", ID), "result.toolCallId": ("id", ID)}
+    tool_ids: Fields = {"call.toolCallId": ("id", ID), "result.toolCallId": ("id", ID)}
     ends = [f"result.{spelling.of_result}", *([] if spelling.is_split else [f"call.{spelling.of_call}"])]
-    for number, ids in enumerate((_item_id(*ends), own)):
+    for number, ids in enumerate((_item_id(*ends), tool_ids)):
         for constants, name in spelling.named("mcp.", of_server=True):
             yield Form(
                 f"mcp.{number}.{len(constants)}",
@@ -267,16 +267,16 @@ def _openai_searches(spelling: Spelling) -> Iterator[Form]:
         ids = (at_path(part, f"{spelling.of_call}.{issuer}.itemId") for issuer in ISSUERS)
         return next(filter(None, ids), None)
 
-    own: Fields = {"toolCallId": ("id", ID)}
+    tool_ids: Fields = {"toolCallId": ("id", ID)}
     call, result = spelling.names("tool_search")
-    found: Fields = {f"{spelling.value}.tools": ("tools", forms.Leaf(list, required=True))}
+    tool_list: Fields = {f"{spelling.value}.tools": ("tools", forms.Leaf(list, required=True))}
     common: Fields = {"implied": {"status": _completed}}
     ends = dict.fromkeys((spelling.of_result, spelling.of_call))
     # Searches of the API itself have no call id.
     for tool, call_ids in (("named_search", {}), ("tool_search", {"call_id": None})):
         named: Fields = {} if call_ids else {"toolCallId": ("call_id", ID)}
         of_input: Fields = {"input.call_id": ("call_id", SPELLED)} if named else {}
-        for number, ids in enumerate((_item_id(spelling.of_call), {} if named else own)):
+        for number, ids in enumerate((_item_id(spelling.of_call), {} if named else tool_ids)):
             yield Form(
                 f"{tool}.call{number}",
                 {**spelling.call, **({} if named else {"input.call_id": None})},
@@ -285,14 +285,14 @@ def _openai_searches(spelling: Spelling) -> Iterator[Form]:
                 adds={**call, **({} if named else {"toolCallId": call_id})},
                 **common,
             )
-        for number, ids in enumerate((_item_id(*ends), {} if named else own)):
+        for number, ids in enumerate((_item_id(*ends), {} if named else tool_ids)):
             yield Form(
                 f"{tool}.result{number}",
                 spelling.result,
                 {"type": "tool_search_output", "execution": "server", **call_ids},
-                {**ids, **named, **found},
+                {**ids, **named, **tool_list},
                 adds=result,
-                of_call={} if named or ids is own else {"toolCallId": ID},
+                of_call={} if named or ids is tool_ids else {"toolCallId": ID},
                 **common,
             )
 
@@ -322,8 +322,8 @@ class _Commands(forms.Leaf):
     examples = ({"commands": ["ls"], "timeoutMs": 1}, {"command": ["ls"], "type": "exec", "env": {}})
 
     def to_block(self, value: Fields) -> Any:
-        made = _spelled(value, _SNAKE)
-        return made if made.get("commands", made.get("command")).__class__ is list else forms.MISFIT
+        block = _spelled(value, _SNAKE)
+        return block if block.get("commands", block.get("command")).__class__ is list else forms.MISFIT
 
     def to_part(self, value: Fields) -> Any:
         return _spelled(value, _CAMEL)
@@ -364,7 +364,7 @@ class _Status(forms.Leaf):
 
 def _runs(spelling: Spelling) -> Iterator[Form]:
     """Yield the forms of shells, patches and programs. Applications run some of them."""
-    value, own = spelling.value, {"toolCallId": ("call_id", ID)}
+    value, call_ids = spelling.value, {"toolCallId": ("call_id", ID)}
     client = {"type": "tool-call"} if spelling.is_split else {}
     action: Fields = {"input.action": ("action", _Commands(required=True))}
     patch: Fields = {"input.operation": ("operation", forms.Leaf(dict, required=True))}
@@ -380,14 +380,14 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
                 f"{of}.call{number}",
                 constants,
                 {"type": kind},
-                {**ids, **own, **fields},
+                {**ids, **call_ids, **fields},
                 adds=adds,
                 executor=None if is_program else executor,
                 implied={} if is_program else {"status": _completed},
             )
 
     def result(
-        tool: str, kind: str, fields: Fields, ids: Fields = own, executor: str | None = None, number: int = 0
+        tool: str, kind: str, fields: Fields, ids: Fields = call_ids, executor: str | None = None, number: int = 0
     ) -> Form:
         of, adds = f"client_{tool}" if executor else tool, spelling.names(tool)[1]
         return Form(
@@ -405,14 +405,14 @@ def _runs(spelling: Spelling) -> Iterator[Form]:
         yield result(LOCAL_SHELL, "local_shell_call_output", output, {"toolCallId": ("id", ID)}, executor)
     yield from calls(PATCH, "apply_patch_call", {**patch, **same_id}, "client")
     changed: Fields = {f"{value}.status": ("status", _Status("completed", "failed"))}
-    yield result(PATCH, "apply_patch_call_output", {**changed, f"{value}.output": ("output", TEXT)}, own, "client")
+    yield result(PATCH, "apply_patch_call_output", {**changed, f"{value}.output": ("output", TEXT)}, call_ids, "client")
     yield from calls(PROGRAM, "program", program, "provider")
     ended: Fields = {
         f"{value}.result": ("result", ID),
         f"{value}.status": ("status", _Status("completed", "incomplete")),
     }
     for number, ids in enumerate((_item_id(spelling.of_result), {})):
-        yield result(PROGRAM, "program_output", ended, {**ids, **own}, number=number)
+        yield result(PROGRAM, "program_output", ended, {**ids, **call_ids}, number=number)
 
 
 def openai_items(spelling: Spelling) -> guests.Groups:

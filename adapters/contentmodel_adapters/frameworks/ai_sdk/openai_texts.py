@@ -7,7 +7,6 @@ values of the provider. Source: `map-openai-responses-annotation.ts` of @ai-sdk/
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,13 +17,12 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.common.reasoning import ITEM, RESPONSES
-from contentmodel_adapters.frameworks.ai_sdk.spelling import ISSUERS
+from contentmodel_adapters.frameworks.ai_sdk.spelling import ISSUERS, Fields
 from contentmodel_adapters.frameworks.provider_state import with_item_ids
 
 _OF_FILE = ("file_citation", "container_file_citation")
 ISSUER = "openai"
-OPENAI = guests.Provider(RESPONSES)
-Fields = dict[str, Any]
+PROVIDER = guests.Provider(RESPONSES)
 
 
 def keep_of_openai(table: Table, at: str) -> None:
@@ -63,8 +61,8 @@ def _with_text_items(
     """
     item: Fields = {}
     for content in contents:
-        own = ITEM.of(content, RESPONSES)
-        item = own if own is not None else item if isinstance(content, TextContent) else {}
+        item_fields = ITEM.of(content, RESPONSES)
+        item = item_fields if item_fields is not None else item if isinstance(content, TextContent) else {}
         if not isinstance(content, TextContent) or item.get("type", "message") != "message":
             yield content
             continue
@@ -74,8 +72,8 @@ def _with_text_items(
             "phase": item.get("phase"),
             "annotations": annotations if content.annotations else None,
         }
-        kept = {name: value for name, value in values.items() if value is not None}
-        yield _with_values(content, kept, context, at, has_citations=has_citations) if kept else content
+        present = {name: value for name, value in values.items() if value is not None}
+        yield _with_values(content, present, context, at, has_citations=has_citations) if present else content
 
 
 def _annotations_of(content: TextContent, item: Fields) -> list[Fields] | None:
@@ -83,27 +81,27 @@ def _annotations_of(content: TextContent, item: Fields) -> list[Fields] | None:
     if not content.annotations:
         return []
     # Only a part of an item has annotations.
-    items = OPENAI.blocks(ITEM.on(content, RESPONSES, item))
-    part = next((part for one in items for part in objects_of(one, "content")), {})
-    found = objects_of(part, "annotations")
-    return found if len(found) == len(list_of(part, "annotations")) == len(content.annotations) else None
+    items = PROVIDER.blocks(ITEM.on(content, RESPONSES, item))
+    part = next((part for text_item in items for part in objects_of(text_item, "content")), {})
+    annotations = objects_of(part, "annotations")
+    return annotations if len(annotations) == len(list_of(part, "annotations")) == len(content.annotations) else None
 
 
 def _with_values(
-    content: TextContent, kept: Fields, context: EncodeContext, at: str, *, has_citations: bool
+    content: TextContent, values: Fields, context: EncodeContext, at: str, *, has_citations: bool
 ) -> AIContent:
     extra = dict(content.extra or {})
-    own = ITEM.of(content, RESPONSES)
-    if own is not None:
-        rest = {name: value for name, value in own.items() if name not in ("id", "phase")}
-        extra[RESPONSES] = {**extra[RESPONSES], **ITEM.entry(rest)}
-    extra[context.api] = {**extra.get(context.api, {}), at: {ISSUER: kept}}
+    item_fields = ITEM.of(content, RESPONSES)
+    if item_fields is not None:
+        other_fields = {name: value for name, value in item_fields.items() if name not in ("id", "phase")}
+        extra[RESPONSES] = {**extra[RESPONSES], **ITEM.entry(other_fields)}
+    extra[context.api] = {**extra.get(context.api, {}), at: {ISSUER: values}}
     cited: list[Citation] | None = content.annotations
-    if "annotations" in kept:
-        pairs = list(zip(content.annotations or (), kept["annotations"], strict=True)) if has_citations else []
+    if "annotations" in values:
+        pairs = list(zip(content.annotations or (), values["annotations"], strict=True)) if has_citations else []
         cited = [_citation(citation, wire, context) for citation, wire in pairs if wire.get("type") != "file_path"]
-    made: AIContent = context.replace(content, annotations=cited or None, extra=extra)
-    return made
+    changed: AIContent = context.replace(content, annotations=cited or None, extra=extra)
+    return changed
 
 
 def _citation(citation: Citation, wire: Fields, context: EncodeContext) -> Citation:
@@ -111,9 +109,9 @@ def _citation(citation: Citation, wire: Fields, context: EncodeContext) -> Citat
     kind = wire.get("type")
     extra = {api: residue for api, residue in (citation.extra or {}).items() if api != RESPONSES}
     if kind not in _OF_FILE or citation.file_id is None:
-        own = {} if citation.url is None else _source(citation.url, {}, "url", context)
+        source = {} if citation.url is None else _source(citation.url, {}, "url", context)
         return context.replaced(
-            citation, replace(citation, extra={**extra, context.api: own} if own else extra or None)
+            citation, replace(citation, extra={**extra, context.api: source} if source else extra or None)
         )
     place = {"containerId": citation.container_id} if kind == _OF_FILE[1] else {"index": wire.get("index")}
     values = {"providerMetadata": {ISSUER: {"type": kind, "fileId": citation.file_id, **place}}}

@@ -169,13 +169,13 @@ def row_for_state(content: Any, rows: list[Row]) -> Row:
     protected: Protected | None = content.protected
     provider = _provider_of(getattr(content, "caller", None)) if protected is None else None
     if provider is not None:
-        return next(one for one in rows if one.name.endswith(f".{provider}.caller"))
+        return next(row for row in rows if row.name.endswith(f".{provider}.caller"))
     if protected is not None:
-        for one in rows:
-            state = STATES.get(".".join(one.name.rsplit(".", 2)[-2:]))
+        for row in rows:
+            state = STATES.get(".".join(row.name.rsplit(".", 2)[-2:]))
             if state is not None and (state.issuer, state.kind) == (protected.issuer, protected.kind):
-                return one
-    return next(one for one in reversed(rows) if ".".join(one.name.rsplit(".", 2)[-2:]) not in STATES)
+                return row
+    return next(row for row in reversed(rows) if ".".join(row.name.rsplit(".", 2)[-2:]) not in STATES)
 
 
 def callers(table: Table) -> dict[str, Row]:

@@ -47,15 +47,15 @@ class Spelling(NamedTuple):
         if self.is_split:
             return [({}, dynamic)]
         static: Fields = {"type": ("name", forms.Affix(f"tool-{before}", required=True, repeats=True))}
-        found: list[tuple[Fields, Fields]] = [({"type": "dynamic-tool"}, dynamic), ({}, static)]
-        return found if of_server else found[::-1]
+        spellings: list[tuple[Fields, Fields]] = [({"type": "dynamic-tool"}, dynamic), ({}, static)]
+        return spellings if of_server else spellings[::-1]
 
     def value_of(self, part: Mapping[str, Any]) -> Any:
         """Return the value of a result, which may be JSON text; None if the part is no result."""
         for constants, path in ((self.result, self.value), (self.failure, self.error)):
             if all(at_path(part, key) == value for key, value in constants.items()):
-                found = at_path(part, path)
-                return object_or_text(found) if found.__class__ is str else found
+                output = at_path(part, path)
+                return object_or_text(output) if output.__class__ is str else output
         return None
 
     def calls_in(self, parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -119,8 +119,8 @@ def name_of(part: Mapping[str, Any]) -> str:
 def item_id(part: Mapping[str, Any], at: str) -> str | None:
     """Return the id of the item of OpenAI that a call has in its field `at`; None for other parts."""
     metadata = part.get(at) if "input" in part else None
-    found = (at_path(metadata, f"{issuer}.itemId") for issuer in ISSUERS) if metadata.__class__ is dict else ()
-    return next((one for one in found if one.__class__ is str), None)
+    ids = (at_path(metadata, f"{issuer}.itemId") for issuer in ISSUERS) if metadata.__class__ is dict else ()
+    return next((item for item in ids if item.__class__ is str), None)
 
 
 def either(
@@ -157,8 +157,8 @@ class Failure(forms.Leaf):
         self.examples = (self._written(example),)
 
     def to_block(self, value: Any) -> Any:
-        found = object_or_text(value) if value.__class__ is str else value
-        return self._to_block(found) if found.__class__ is dict else forms.MISFIT
+        failure = object_or_text(value) if value.__class__ is str else value
+        return self._to_block(failure) if failure.__class__ is dict else forms.MISFIT
 
     def to_part(self, value: Any) -> Any:
         return self._written(self._to_part(value))

@@ -99,8 +99,8 @@ def with_error_in_message(response: ChatResponse, context: EncodeContext) -> Cha
     choice = response.choices[0] if response.choices else ChatChoice()
     last = choice.messages[-1] if choice.messages else ChatMessage(role="assistant", origin=response.origin)
     messages = [*choice.messages[:-1], context.with_contents(last, [*last.contents, error])]
-    made = context.replace(choice, messages=messages)
-    changed: ChatResponse = context.replace(response, choices=[made, *response.choices[1:]], error=None)
+    failed_choice = context.replace(choice, messages=messages)
+    changed: ChatResponse = context.replace(response, choices=[failed_choice, *response.choices[1:]], error=None)
     return changed
 
 
@@ -146,6 +146,6 @@ class WithAnswers(documents.Lists):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that an object may be. One with fields of an answer is an answer."""
-        found = super().recognises(payload)
+        kinds = super().recognises(payload)
         is_answer = not self.of_answers.isdisjoint(payload) or payload.get("type") in self.types_of_answers
-        return {"response": found["request"]} if found and is_answer else found
+        return {"response": kinds["request"]} if kinds and is_answer else kinds

@@ -183,10 +183,10 @@ class Value(EachBlock):
         if form == "json":
             return [JsonContent(value=value)]
         if form == "string":
-            made: AIContent = TextContent(text=value)
+            content: AIContent = TextContent(text=value)
         else:
-            made = self.union.decode(value if form == "one" else value[0], context)
-        return [made if form == self._usual_of(made) else hints.FORM.on(made, context.api, form)]  # type: ignore[arg-type]
+            content = self.union.decode(value if form == "one" else value[0], context)
+        return [content if form == self._usual_of(content) else hints.FORM.on(content, context.api, form)]  # type: ignore[arg-type]
 
     def _usual_of(self, content: AIContent) -> str:
         return self._usual if content.__class__ is TextContent else "list"
@@ -219,8 +219,8 @@ class Value(EachBlock):
 
     def _has_more(self, text: AIContent, context: EncodeContext) -> bool:
         """Return whether a text has annotations, or fields of this format."""
-        own = (text.extra or {}).get(context.api) or {}
-        return bool(text.annotations) or any(key != hints.FORM.key for key in own)
+        residue = (text.extra or {}).get(context.api) or {}
+        return bool(text.annotations) or any(key != hints.FORM.key for key in residue)
 
     def describe(self) -> str:
         return f"str, list of {self.union.name} or JSON"
@@ -231,8 +231,8 @@ def as_text(content: AIContent, context: EncodeContext) -> AIContent:
     if not isinstance(content, JsonContent):
         return content
     attributes = {name: getattr(content, name) for name in content.__struct_fields__ if name != "value"}
-    made: AIContent = context.replaced(content, TextContent(text=content.text, **attributes))
-    return made
+    text_content: AIContent = context.replaced(content, TextContent(text=content.text, **attributes))
+    return text_content
 
 
 class InformationalOnly(Codec[str]):
@@ -327,12 +327,12 @@ class Rows:
         """
         names = self.names
         tags = {names.tag: names.of(name), **names.all(constants or {})}
-        own = names.all({**fields, "annotations": ("annotations", self._citations)})
+        row_fields = names.all({**fields, "annotations": ("annotations", self._citations)})
         values = {**names.all(filled or {}), **names.defaults}
         defaults = Filled(values) if repeat is None else Repeating(values, repeat)
-        return Row(f"{names.of(name)}{label}", model, own, *others, defaults, constants=tags, **options)
+        return Row(f"{names.of(name)}{label}", model, row_fields, *others, defaults, constants=tags, **options)
 
-    def outputs(self, *own: Row) -> Union:
+    def outputs(self, *more_rows: Row) -> Union:
         """Return the union of the outputs of results: all contents but calls, results and requests."""
         detail = {"additional_properties.detail": "detail"}
         protected = Opaque(self.table.api, "encrypted")
@@ -349,7 +349,7 @@ class Rows:
             ),
             self.row("hosted_vector_store", HostedVectorStoreContent, {"vector_store_id": "vector_store_id"}),
             self.row("usage", UsageContent, {"details": ("usage", self.usage)}),
-            *own,
+            *more_rows,
         ]
         return self.table.union("output", rows, tag=self.names.tag, accepts_untyped=True)
 
@@ -360,12 +360,14 @@ class Rows:
         `mcp_output` those of the calls of MCP servers.
         """
         named, server = {"call_id": "call_id"}, {"call_id": "call_id", "server_name": "server"}
-        made: dict[str, Spec] = {"outputs": ("outputs", outputs)}
+        result_fields: dict[str, Spec] = {"outputs": ("outputs", outputs)}
         return [
             self.row("code_interpreter_tool_call", CodeInterpreterToolCallContent, named, code),
-            self.row("code_interpreter_tool_result", CodeInterpreterToolResultContent, {**named, **made}),
+            self.row("code_interpreter_tool_result", CodeInterpreterToolResultContent, {**named, **result_fields}),
             self.row("image_generation_tool_call", ImageGenerationToolCallContent, {id: "call_id"}),
-            self.row("image_generation_tool_result", ImageGenerationToolResultContent, {id: "call_id", **made}),
+            self.row(
+                "image_generation_tool_result", ImageGenerationToolResultContent, {id: "call_id", **result_fields}
+            ),
             self.row(
                 "mcp_server_tool_call", McpServerToolCallContent, {**server, mcp_name: "name", "arguments": "arguments"}
             ),
@@ -486,17 +488,17 @@ class Messages(MessageList):
             for content in objects_of(wire, names.of("contents")):
                 if content.get(names.tag) not in (request, response):
                     continue
-                made = content.setdefault(call, {})
+                inner = content.setdefault(call, {})
                 if content[names.tag] == request:
-                    request_id = content.setdefault(key, made.get(call_id))
-                    asked[made.setdefault(call_id, request_id)] = content
+                    request_id = content.setdefault(key, inner.get(call_id))
+                    asked[inner.setdefault(call_id, request_id)] = content
                     for name, value in names.defaults.items():
-                        made.setdefault(name, value)
+                        inner.setdefault(name, value)
                 else:
-                    asks = made.get(call_id) or content.get(key)
+                    asks = inner.get(call_id) or content.get(key)
                     asking = asked.get(asks, {key: asks, call: {"name": ""}})
                     content.setdefault(key, asking[key])
-                    content[call] = {**made, **names.defaults, **asking[call]}
+                    content[call] = {**inner, **names.defaults, **asking[call]}
 
 
 READS = media.MediaSupport(schemes=("http", "https", "file", "gs", "s3"), in_answers=True, typed_links=True)
@@ -513,18 +515,22 @@ STEPS = (
 """The steps of these formats. Each also converts the spans of citations to its own unit."""
 
 
-def recognised(items: list[Any], tag: str, own: tuple[str, ...] = ()) -> float:
+def recognised(items: list[Any], tag: str, types: tuple[str, ...] = ()) -> float:
     """Return the confidence that a list has messages of a format in which each content has the field `tag`.
 
-    `own` are the values of the field `type` of the format's messages; () if they have no such field. Such messages may
-    have the older form of a role, an object.
+    `types` are the values of the field `type` of the format's messages; () if they have no such field. Such messages
+    may have the older form of a role, an object.
     """
     messages = [item for item in items if item.__class__ is dict and item.get("contents").__class__ is list]
-    classes = (str, dict) if own else (str,)
-    if not items or len(messages) != len(items) or not all(isinstance(one.get("role"), classes) for one in messages):
+    classes = (str, dict) if types else (str,)
+    if (
+        not items
+        or len(messages) != len(items)
+        or not all(isinstance(message.get("role"), classes) for message in messages)
+    ):
         return 0.0
-    if own and all(one.get("type") in own for one in messages):
+    if types and all(message.get("type") in types for message in messages):
         return 0.99
-    contents = [content for one in messages for content in one["contents"]]
+    contents = [content for message in messages for content in message["contents"]]
     typed = sum(content.__class__ is dict and tag in content for content in contents)
     return 0.4 if not contents else 0.97 if typed == len(contents) else 0.6 if typed else 0.0

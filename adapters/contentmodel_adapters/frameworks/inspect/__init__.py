@@ -34,7 +34,7 @@ from contentmodel_adapters.frameworks.inspect.messages import (
     with_known_state,
     with_names_of_calls,
 )
-from contentmodel_adapters.frameworks.inspect.rules import REQUIRED, ROLES, RULES
+from contentmodel_adapters.frameworks.inspect.rules import KNOWN_ROLES, REQUIRED, RULES
 from contentmodel_adapters.frameworks.inspect.values import API, FORMATS, with_usual_pages
 
 _FORMATS = tuple(media_type for formats in FORMATS.values() for media_type in formats.values())
@@ -134,7 +134,7 @@ def _expanded_part(part: Any) -> Any:
 
 
 def _is_message(item: Any) -> bool:
-    return isinstance(item, dict) and text_of(item, "role") in ROLES and "content" in item
+    return isinstance(item, dict) and text_of(item, "role") in KNOWN_ROLES and "content" in item
 
 
 def _has_own_fields(message: dict[str, Any]) -> bool:

@@ -47,8 +47,8 @@ def write_anchors(wire: dict[str, Any], message: ChatMessage, signatures: dict[s
     # Decoding gives no signature to a call of an unknown form: its anchor has it.
     unknown = [content.block for content in message.contents if isinstance(content, UnknownContent)]
     ids -= {block["id"] for block in unknown if block.__class__ is dict and block.get("id").__class__ is str}
-    known = [item for item in ANCHORS.of(message, API) or () if [type(value) for value in item] == [int, dict]]
-    anchors = [(at, part) for at, part in known if is_anchor(part)]
+    hinted = [item for item in ANCHORS.of(message, API) or () if [type(value) for value in item] == [int, dict]]
+    anchors = [(at, part) for at, part in hinted if is_anchor(part)]
     if not anchors and not signatures:
         return
     content = wire.get("content") or []

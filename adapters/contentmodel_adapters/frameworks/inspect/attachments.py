@@ -25,7 +25,7 @@ def resolved(wire: dict[str, Any], context: DecodeContext | None = None) -> tupl
     attachments, messages = object_of(wire, "attachments"), wire.get("messages")
     if not attachments or messages.__class__ is not list:
         return wire, {}
-    made: list[Any] = []
+    inlined: list[Any] = []
     tree: dict[str, Any] = {}
     for index, message in enumerate(messages or ()):
         if message.__class__ is dict:
@@ -36,11 +36,11 @@ def resolved(wire: dict[str, Any], context: DecodeContext | None = None) -> tupl
                 inner = {**message, **inner}
                 _copied(inner, message, context)
                 message = inner
-        made.append(message)
+        inlined.append(message)
     if not tree:
         return wire, {}
-    _copied(made, messages, context)
-    whole = {**wire, "messages": made}
+    _copied(inlined, messages, context)
+    whole = {**wire, "messages": inlined}
     _copied(whole, wire, context)
     return whole, tree
 

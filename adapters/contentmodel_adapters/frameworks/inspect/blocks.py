@@ -195,7 +195,7 @@ def _usual(content: Any, rows: list[Row]) -> Row | str | None:
 
 PARTS = TABLE.union(
     "content part",
-    [REFUSAL, TEXT, *THOUGHTS, *(made for kind in _OF_LINKS for made in _media(kind)), *DATA],
+    [REFUSAL, TEXT, *THOUGHTS, *(media_row for kind in _OF_LINKS for media_row in _media(kind)), *DATA],
     by_fields=True,
     prefer=_usual,
 )

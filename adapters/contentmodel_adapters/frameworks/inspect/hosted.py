@@ -120,7 +120,7 @@ def _pair(
     named: Spec = ("name", FixedName(label)) if is_named else "name"
     usual = {"id": "", "name": label, "arguments": "{}"}
     constants = {"type": "tool_use"}
-    own = {"server", "tools"} & set(hosted_tools.RESULTS[kind].__struct_fields__)
+    unwritten = {"server", "tools"} & set(hosted_tools.RESULTS[kind].__struct_fields__)
     return TABLE.pair(
         Row(
             f"tool_use.{label}",
@@ -136,7 +136,7 @@ def _pair(
             _Failed(),
             Columns("outputs", _RESULT),
             Filled({"result": ""}),
-            Silent("name", "call_id", "status", *own),
+            Silent("name", "call_id", "status", *unwritten),
         ),
         ("result", "error"),
     )
@@ -205,7 +205,7 @@ def encode_pairs(contents: list[Any], context: EncodeContext) -> Iterator[tuple[
 def _results_of_calls(contents: list[Any]) -> dict[int, int]:
     """Return the index of the result of each call that has one, by the index of the call. Ids need not be unique."""
     waiting: dict[tuple[str | None, type], deque[int]] = defaultdict(deque)
-    found: dict[int, int] = {}
+    results: dict[int, int] = {}
     for at, content in enumerate(contents):
         if isinstance(content, HostedToolCallContent):
             pair = BY_CALL.get(content.__class__, PAIRS["other"])
@@ -213,17 +213,17 @@ def _results_of_calls(contents: list[Any]) -> dict[int, int]:
         elif isinstance(content, HostedToolResultContent):
             pair = BY_RESULT.get(content.__class__, PAIRS["other"])
             if calls := waiting[content.call_id, pair.result.model]:
-                found[calls.popleft()] = at
-    return found
+                results[calls.popleft()] = at
+    return results
 
 
-def _known(content: Any, base: type[Any], known: dict[type[Any], PairRow], context: EncodeContext) -> Any:
+def _known(content: Any, base: type[Any], rows: dict[type[Any], PairRow], context: EncodeContext) -> Any:
     """Return a call or a result of a class that the format supports. Other classes become the base class."""
-    if content.__class__ in known:
+    if content.__class__ in rows:
         return content
     context.report_loss(content, None, reasons.TOOL_BY_NAME)
-    own = tuple(name for name in content.__struct_fields__ if name not in base.__struct_fields__)
-    context.report_lost_attributes(content, own)
+    attributes = tuple(name for name in content.__struct_fields__ if name not in base.__struct_fields__)
+    context.report_lost_attributes(content, attributes)
     name = content.name or hosted_tools.KIND_OF.get(content.__class__)
     return context.replaced(content, replace(hosted_tools.with_class(content, base), name=name))
 

@@ -91,8 +91,8 @@ class Content(NonEmptyTextOrBlocks):
     def places(self, value: list[AIContent], wire: Any, path: str) -> Iterable[Place]:
         if wire.__class__ is not list:
             return super().places(value, wire, path)
-        made = [(index, part) for index, part in enumerate(wire) for _ in range(count_of(part))]
-        pairs = zip(value, made, strict=False)
+        origins = [(index, part) for index, part in enumerate(wire) for _ in range(count_of(part))]
+        pairs = zip(value, origins, strict=False)
         return [(content, f"{path}[{index}]", part, pair_of(part) or self.union) for content, (index, part) in pairs]
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
@@ -286,25 +286,25 @@ def _issuer_of(message: ChatMessage, context: EncodeContext) -> str:
     """Return the issuer that the decoder will assign to the opaque state of a message."""
     is_own = is_native(message, context)
     model = (message.extra or {}).get(API, {}).get("model") if is_own else _model_of(message)
-    known = issuer_of(model) if message.role == "assistant" and isinstance(model, str) else ""
-    return known or (API if is_own else "")
+    issuer = issuer_of(model) if message.role == "assistant" and isinstance(model, str) else ""
+    return issuer or (API if is_own else "")
 
 
 def with_known_state(content: Any, context: EncodeContext) -> Any:
     """Return a content without the opaque state of another provider than that of the model of its message."""
-    own, is_reasoning = (content.extra or {}).get(API, {}), content.__class__ is ReasoningContent
+    residue, is_reasoning = (content.extra or {}).get(API, {}), content.__class__ is ReasoningContent
     is_call = isinstance(content, ToolCallContent) and not is_signed(content)
-    if not (is_reasoning or is_call) or hints.ROW.read(own) == "reasoning.encrypted":
+    if not (is_reasoning or is_call) or hints.ROW.read(residue) == "reasoning.encrypted":
         return content
     sealed, issuer = content.protected, ""
     if is_reasoning:
-        issuer = "openrouter" if is_of_openrouter(own) else _issuer_of(context.message, context)
+        issuer = "openrouter" if is_of_openrouter(residue) else _issuer_of(context.message, context)
     if not issuer or sealed.issuer != issuer:
         is_all = is_reasoning and not content.text
         context.report_loss(content, None if is_all else "protected", reasons.OPAQUE_STATE, issuer=sealed.issuer)
         return [] if is_all else replace(content, protected=None)
     kind = kind_of_state(issuer, has_summary=sealed.kind != "redacted" or bool(content.text))
-    kind = "signature" if hints.ROW.read(own) == "reasoning" else kind
+    kind = "signature" if hints.ROW.read(residue) == "reasoning" else kind
     if sealed.kind != kind:
         context.report_loss(content, "protected.kind", reasons.OTHER_VALUE, value=kind)
     return content
@@ -314,18 +314,18 @@ def with_error(result: Any, context: EncodeContext) -> Any:
     """Return a result with an outcome that the format has. A failed result has the message of an error."""
     is_custom = result.__class__ is CustomToolResultContent
     failed = bool(result.is_error) and (is_custom or result.__class__ is FunctionResultContent)
-    made = with_class(result, FunctionResultContent) if is_custom else result
+    changed = with_class(result, FunctionResultContent) if is_custom else result
     if result.is_error and not is_native(context.message, context):
         context.report_loss(result, "is_error", reasons.IN_STATE)
     if result.outcome is not None and not (failed and result.outcome in OUTCOMES.values()):
         usual = result.outcome == ("failed" if result.error is not None else "succeeded")
         reason = reasons.OUTCOME if result.error is not None else reasons.NO_FIELD
         context.report_loss(result, "outcome", reasons.USUAL_OUTCOME if usual else reason, value=result.outcome)
-        made = replace(made, outcome=None)
-    is_written = any(hints.COLUMN.of(output, API) == "message" for output in made.outputs)
-    if not failed or is_written or "error" in (made.extra or {}).get(API, {}):
-        return made
-    return each_output(made, _as_message, context)
+        changed = replace(changed, outcome=None)
+    is_written = any(hints.COLUMN.of(output, API) == "message" for output in changed.outputs)
+    if not failed or is_written or "error" in (changed.extra or {}).get(API, {}):
+        return changed
+    return each_output(changed, _as_message, context)
 
 
 def _as_message(output: AIContent, context: EncodeContext) -> AIContent:

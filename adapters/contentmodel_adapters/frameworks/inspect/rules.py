@@ -13,7 +13,7 @@ from contentmodel_adapters.frameworks.inspect.values import API
 
 RULES = Rules(API)
 SOURCE = "inspect_ai 0.3.285"
-ROLES = ("system", "user", "assistant", "tool")
+KNOWN_ROLES = ("system", "user", "assistant", "tool")
 REQUIRED: dict[str, tuple[str, ...]] = {
     "text": ("text",),
     "reasoning": ("reasoning",),
@@ -41,7 +41,7 @@ ERRORS = (
 def roles_are_known(sample: dict[str, Any]) -> Iterator[Broken]:
     """The role of a message must be system, user, assistant or tool."""
     for path, message in objects(sample, "messages"):
-        if isinstance(message.get("role"), str) and message["role"] not in ROLES:
+        if isinstance(message.get("role"), str) and message["role"] not in KNOWN_ROLES:
             yield f"{path}.role", f"{message['role']!r:.60}"
 
 

@@ -228,8 +228,8 @@ def format_of(kind: str) -> Filled:
     usual = of_type[usual_media_type(kind) or ""]
 
     def fill(value: Any, wire: dict[str, Any]) -> None:
-        known = value.media_type or media_type_of_link(getattr(value, "uri", "")) or ""
-        wire.setdefault("format", of_type.get(known, usual))
+        mime_type = value.media_type or media_type_of_link(getattr(value, "uri", "")) or ""
+        wire.setdefault("format", of_type.get(mime_type, usual))
 
     return Filled({}, fill)
 

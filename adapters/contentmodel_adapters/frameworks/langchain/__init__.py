@@ -25,7 +25,7 @@ from contentmodel_adapters.common import documents
 from contentmodel_adapters.common.citations import with_spans
 from contentmodel_adapters.frameworks.hosted_tools import names_in_calls
 from contentmodel_adapters.frameworks.langchain.blocks import API, TABLE, is_own
-from contentmodel_adapters.frameworks.langchain.contents import with_inner
+from contentmodel_adapters.frameworks.langchain.contents import with_block_hints
 from contentmodel_adapters.frameworks.langchain.messages import (
     Messages,
     body_key,
@@ -60,14 +60,14 @@ def with_batch(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 
 def with_known_messages(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages without the API-specific values of other APIs. Messages of this format are unchanged."""
-    known: list[ChatMessage] = []
-    for own, group in groupby(messages, key=is_own):
+    normalized: list[ChatMessage] = []
+    for is_ours, group in groupby(messages, key=is_own):
         run = list(group)
-        if not own:
-            spanned = with_spans([_with_state(one, context) for one in run], context, "codepoint")
+        if not is_ours:
+            spanned = with_spans([_with_state(message, context) for message in run], context, "codepoint")
             run = foreign.normalize_foreign(spanned, context)
-        known += run
-    return known
+        normalized += run
+    return normalized
 
 
 def _with_state(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -128,7 +128,7 @@ class LangChainMessages(documents.ListAdapter):
         transcript_step(with_known_messages),
         names_in_calls(is_own=is_own),
         content_step(with_json_as_text, native=True, needs=(JsonContent,)),
-        content_step(with_inner),
+        content_step(with_block_hints),
     )
     request_payload_steps = (payload_step(with_batch, native=True),)
 

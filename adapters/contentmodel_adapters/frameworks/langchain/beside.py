@@ -45,11 +45,11 @@ from contentmodel_adapters.frameworks.langchain.repeated import PLAN, links_of
 
 # -- lists of sources -------------------------------------------------------------------------------------------------
 
-SOURCE = Hint[Literal["additional_kwargs.citations", "additional_kwargs.search_results"]](
+LISTED_IN = Hint[Literal["additional_kwargs.citations", "additional_kwargs.search_results"]](
     API, "source", "the field of the body that lists the source, if it is not an annotation"
 )
 _LISTS = SourceLists(
-    SOURCE,
+    LISTED_IN,
     {
         "additional_kwargs.search_results": source_union(
             TABLE, "search_result", url="url", title="title", snippet="cited_text"
@@ -62,9 +62,9 @@ _LISTS = SourceLists(
 def with_sources(message: ChatMessage, body: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Return an answer with the sources that its body lists, as citations of its text."""
     extra = message.extra or {}
-    own = extra.get(API, {})
-    rest = _LISTS.cite(message, own, body, context)
-    return message if rest is own else context.replace(message, extra={**extra, API: rest})
+    residue = extra.get(API, {})
+    remaining = _LISTS.cite(message, residue, body, context)
+    return message if remaining is residue else context.replace(message, extra={**extra, API: remaining})
 
 
 def without_cited(message: ChatMessage, context: EncodeContext, *marks: Hint[Any]) -> ChatMessage:
@@ -73,22 +73,24 @@ def without_cited(message: ChatMessage, context: EncodeContext, *marks: Hint[Any
 
 
 def _uncited(content: AIContent, context: EncodeContext, marks: Sequence[Hint[Any]]) -> AIContent:
-    rest = [one for one in content.annotations or () if all(mark.of(one, API) is None for mark in marks)]
-    if len(rest) == len(content.annotations or ()):
+    citations = [
+        citation for citation in content.annotations or () if all(mark.of(citation, API) is None for mark in marks)
+    ]
+    if len(citations) == len(content.annotations or ()):
         return content
-    made: AIContent = context.replace(content, annotations=rest or None)
-    return made
+    changed: AIContent = context.replace(content, annotations=citations or None)
+    return changed
 
 
 def add_sources(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
     """Write the sources of the contents of a message to the lists of its body, in place."""
     body.update(_LISTS.write(body, message.contents, context))
-    own = (message.extra or {}).get(API, {})
+    residue = (message.extra or {}).get(API, {})
     kwargs = object_of(body, "additional_kwargs")
-    if "links_again" in own and "links_again" not in body and kwargs.get("citations") == own["links_again"]:
+    if "links_again" in residue and "links_again" not in body and kwargs.get("citations") == residue["links_again"]:
         links = links_of(kwargs)
-        rest = {key: value for key, value in kwargs.items() if key != "citations"}
-        body["additional_kwargs"] = {**rest, **({"citations": links} if links else {})}
+        other_kwargs = {key: value for key, value in kwargs.items() if key != "citations"}
+        body["additional_kwargs"] = {**other_kwargs, **({"citations": links} if links else {})}
 
 
 # -- Gemini -----------------------------------------------------------------------------------------------------------
@@ -108,9 +110,9 @@ def with_grounding(message: ChatMessage, metadata: dict[str, Any], context: Deco
         "content": {"role": "model", "parts": [{"text": text.text} for text in texts]},
         key: _with_places(_without_nulls(metadata[key]), texts),
     }
-    made = list(contents_of(guests.Provider(GOOGLE).read_answer({"candidates": [candidate]})))
-    contents = {id(old): _cited(old, new, context) for old, new in zip(texts, made, strict=False)}
-    beside = [GROUNDED.on(content, API, True) for content in made[len(texts) :]]
+    decoded = list(contents_of(guests.Provider(GOOGLE).read_answer({"candidates": [candidate]})))
+    contents = {id(old): _cited(old, new, context) for old, new in zip(texts, decoded, strict=False)}
+    beside = [GROUNDED.on(content, API, True) for content in decoded[len(texts) :]]
     context.trace(None, beside, metadata, key, spread=False)
     changed = [contents.get(id(content), content) for content in message.contents]
     new: ChatMessage = context.replace(message, contents=[*changed, *beside])
@@ -171,8 +173,8 @@ def _cited(old: Any, new: Any, context: DecodeContext) -> Any:
 
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message without the citations and searches that its metadata have."""
-    kept = [content for content in message.contents if GROUNDED.of(content, API) is None]
-    return without_cited(context.with_contents(message, kept), context, GROUNDED)
+    contents = [content for content in message.contents if GROUNDED.of(content, API) is None]
+    return without_cited(context.with_contents(message, contents), context, GROUNDED)
 
 
 # -- Cohere -----------------------------------------------------------------------------------------------------------
@@ -201,23 +203,23 @@ def with_places_of_sources(body: dict[str, Any]) -> dict[str, Any]:
 
 def with_citations(message: ChatMessage, body: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Return a message with the citations of Cohere on its contents. If one belongs to no content, it is unchanged."""
-    own = (message.extra or {}).get(API, {})
-    listed = at(own, _CITATIONS)
+    residue = (message.extra or {}).get(API, {})
+    listed = at(residue, _CITATIONS)
     if listed.__class__ is not list or not listed or not all(map(_is_citation, listed)):
         return message
     cited = _citable(message)
     copies = [_with_named_nulls(one) for one in listed]
     messages, trace = PROVIDER.read({"messages": [{**_wire_of(cited), "citations": copies}]})
-    made = list(contents_of(messages))
+    decoded = list(contents_of(messages))
     is_kept = any("citations" in (one.extra or {}).get(COHERE, {}) for one in messages)
-    if trace.has_faults or is_kept or len(made) != len(cited):
+    if trace.has_faults or is_kept or len(decoded) != len(cited):
         return message
     for copy, original in zip(copies, listed, strict=True):
         context.copied(copy, original)
     context.adopt(trace, {})
-    cited_now = {id(old): _with_annotations(old, new, context) for old, new in zip(cited, made, strict=True)}
+    cited_now = {id(old): _with_annotations(old, new, context) for old, new in zip(cited, decoded, strict=True)}
     contents = [cited_now.get(id(content), content) for content in message.contents]
-    extra = {**(message.extra or {}), API: without(own, _CITATIONS)}
+    extra = {**(message.extra or {}), API: without(residue, _CITATIONS)}
     changed: ChatMessage = context.replace(message, contents=contents, extra=extra)
     return changed
 
@@ -267,9 +269,9 @@ def _marked(citation: Citation) -> Citation:
     """Return a citation of Cohere with hints of this format."""
     extra = citation.extra or {}
     residue = {key: value for key, value in extra.get(COHERE, {}).items() if key != _NULLS}
-    made = replace(citation, extra={**extra, COHERE: residue})
+    marked = replace(citation, extra={**extra, COHERE: residue})
     nulls = extra.get(COHERE, {}).get(_NULLS)
-    return BESIDE.on(made if nulls is None else NULLS.on(made, API, nulls), API, True)
+    return BESIDE.on(marked if nulls is None else NULLS.on(marked, API, nulls), API, True)
 
 
 def with_documents(message: ChatMessage, body: dict[str, Any], context: DecodeContext) -> ChatMessage:
@@ -283,11 +285,11 @@ def with_documents(message: ChatMessage, body: dict[str, Any], context: DecodeCo
     if not places:
         return message
     messages, trace = _read_documents([listed[place] for place in places])
-    made = messages[0].contents
-    if trace.has_faults or len(made) != len(places) or any(one.__class__ is not DocumentContent for one in made):
+    decoded = messages[0].contents
+    if trace.has_faults or len(decoded) != len(places) or any(one.__class__ is not DocumentContent for one in decoded):
         return message
     union, wires = PROVIDER.adapter.table.unions["document"], object_of(body, "additional_kwargs")["documents"]
-    documents = dict(zip(places, made, strict=True))
+    documents = dict(zip(places, decoded, strict=True))
     for place, document in documents.items():
         context.trace(union, [document], wires, place, spread=False)
     listed_now = [documents.get(place) or unknown(wires, place, context) for place in range(len(listed))]
@@ -309,7 +311,7 @@ def _read_documents(listed: list[Any]) -> tuple[list[ChatMessage], DecodeContext
 
 def add_citations(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
     """Write the citations of Cohere to a body, in place."""
-    contents = [_as_inner(content, context) for content in _citable(message)]
+    contents = [_with_citations_of_cohere(content, context) for content in _citable(message)]
     if not any(content.annotations for content in contents):
         return
     inner = ChatMessage(role="assistant", contents=contents, origin=PROVIDER.origin)
@@ -318,12 +320,12 @@ def add_citations(body: dict[str, Any], message: ChatMessage, context: EncodeCon
     body.update(put(body, _CITATIONS, [_with_nulls(citation) for citation in listed]))
 
 
-def _as_inner(content: Any, context: EncodeContext) -> Any:
+def _with_citations_of_cohere(content: Any, context: EncodeContext) -> Any:
     """Return a content with the citations of Cohere alone."""
     citations = [context.replaced(one, _unmarked(one)) for one in content.annotations or () if BESIDE.of(one, API)]
     kind = {"kind": content.kind} if _is_plan(content) else {}
-    made = content.__class__(text=content.text, annotations=citations or None, **kind)
-    return context.replaced(content, made)
+    inner = content.__class__(text=content.text, annotations=citations or None, **kind)
+    return context.replaced(content, inner)
 
 
 def _unmarked(citation: Citation) -> Citation:

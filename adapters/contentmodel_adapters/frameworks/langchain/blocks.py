@@ -234,7 +234,7 @@ def _older_media(tag: str, of_kind: Implied, named: dict[str, Spec], prefix: str
 
 
 MEDIA = [
-    *(made for tag, kind in KINDS.items() for made in _media(tag, kind)),
+    *(media_row for tag, kind in KINDS.items() for media_row in _media(tag, kind)),
     # The blocks of langchain-google-genai, and of OpenAI with a link instead of an object.
     row("media", DataContent, {"data": BASE64, **MIME_TYPE}),
     row("media", UriContent, {"file_uri": "uri", **MIME_TYPE}, form="uri"),
@@ -337,15 +337,15 @@ _OF_SERVERS: dict[str, dict[str, Spec]] = {
 
 
 def _server_call(name: str, kind: str) -> Row:
-    own = _OF_SERVERS.get(name)
+    server_fields = _OF_SERVERS.get(name)
     return row(
         "server_tool_call",
         hosted_tools.CALLS[kind],
-        {"id": "call_id", **({"name": "name"} if own is None else own), "args": ARGS["args"]},
+        {"id": "call_id", **({"name": "name"} if server_fields is None else server_fields), "args": ARGS["args"]},
         Filled({"args": {}, "id": "", "name": "" if name == "other" else name}),
         Silent("status"),
-        **({"form": name} if own is None else {"constants": {"name": name}}),
-        select=("name", (name, *ALSO_NAMED.get(name, ()))) if own is None and name != "other" else None,
+        **({"form": name} if server_fields is None else {"constants": {"name": name}}),
+        select=("name", (name, *ALSO_NAMED.get(name, ()))) if server_fields is None and name != "other" else None,
     )
 
 
@@ -366,14 +366,14 @@ GIVEN_BACK = TABLE.union(
     ],
     tag=None,
 )
-OUTPUTS = output_columns(GIVEN_BACK, "output")
+OUTPUT_COLUMNS = output_columns(GIVEN_BACK, "output")
 RESULT: dict[str, Spec] = {"tool_call_id": "call_id", "status": ("is_error", STATUS)}
 SERVER_RESULTS = [
     row(
         "server_tool_result",
         hosted_tools.RESULTS[kind],
         RESULT,
-        Columns("outputs", {"output": OUTPUTS["output"]}),
+        Columns("outputs", {"output": OUTPUT_COLUMNS["output"]}),
         Filled({"tool_call_id": "", "status": "success"}),
         Silent("name"),
         form=name,
@@ -452,7 +452,7 @@ STANDARD_CODE = row(
     "server_tool_result",
     CodeInterpreterToolResultContent,
     {**RESULT, "extras.outcome": OUTCOME},
-    Columns("outputs", {"output": OUTPUTS["output"]}),
+    Columns("outputs", {"output": OUTPUT_COLUMNS["output"]}),
     Filled({"tool_call_id": "", "status": "success"}),
     Silent("name"),
     form="gemini",
@@ -507,10 +507,10 @@ def is_reference(block: dict[str, Any]) -> bool:
 
     Source: langchain-mistralai 1.1.6 (chat_models.py, `_normalize_mistral_content`, seen 2026-11-27).
     """
-    own = block.get("reference")
-    if own.__class__ is not dict or block.keys() != {"type", "text", "reference"}:
+    reference = block.get("reference")
+    if reference.__class__ is not dict or block.keys() != {"type", "text", "reference"}:
         return False
-    return block["type"] == "text" and block["text"] == "" and own.keys().isdisjoint(("type", "text"))
+    return block["type"] == "text" and block["text"] == "" and reference.keys().isdisjoint(("type", "text"))
 
 
 def name_in_result(block: dict[str, Any]) -> str | None:

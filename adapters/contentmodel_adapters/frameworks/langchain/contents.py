@@ -114,15 +114,15 @@ def with_usual_places(block: dict[str, Any], context: DecodeContext) -> tuple[di
 def _places(block: dict[str, Any], kind: str) -> Any:
     """Yield the usual field of each setting of a block, and the path that it has."""
     if not _POINTS.holds(block.get(_POINT)):
-        yield from _found(block, _POINT, _HOLDERS[1:], (_POINT,), _POINTS.holds)
+        yield from _path_of(block, _POINT, _HOLDERS[1:], (_POINT,), _POINTS.holds)
     if kind in _NAMED:
         for key, json_class in _OF_DOCUMENTS.items():
-            yield from _found(block, key, _HOLDERS, (key,), lambda value, c=json_class: value.__class__ is c)
+            yield from _path_of(block, key, _HOLDERS, (key,), lambda value, c=json_class: value.__class__ is c)
         if not any(at(block, f"{holder}{name}") for holder in _HOLDERS for name in ("filename", _NAMED[kind])):
-            yield from _found(block, _NAMED[kind], _HOLDERS, _NAMES, lambda value: value.__class__ is str and value)
+            yield from _path_of(block, _NAMED[kind], _HOLDERS, _NAMES, lambda value: value.__class__ is str and value)
 
 
-def _found(block: dict[str, Any], key: str, holders: tuple[str, ...], names: tuple[str, ...], holds: Any) -> Any:
+def _path_of(block: dict[str, Any], key: str, holders: tuple[str, ...], names: tuple[str, ...], holds: Any) -> Any:
     paths = (f"{holder}{name}" for name in names for holder in holders)
     path = next((path for path in paths if holds(at(block, path))), None)
     if path is not None:
@@ -131,10 +131,10 @@ def _found(block: dict[str, Any], key: str, holders: tuple[str, ...], names: tup
 
 def with_settings(content: Any, places: dict[str, str], context: DecodeContext) -> Any:
     """Return the content of a block with usual places. Anthropic's settings are fields of its API."""
-    own = (content.extra or {}).get(API, {})
-    of_anthropic = {key: own[key] for key in _OF_DOCUMENTS if key in places and key in own}
-    rest = {key: value for key, value in own.items() if key not in of_anthropic}
-    extra = {**(content.extra or {}), API: {**rest, **SET.entry(places)}}
+    residue = (content.extra or {}).get(API, {})
+    of_anthropic = {key: residue[key] for key in _OF_DOCUMENTS if key in places and key in residue}
+    other_fields = {key: value for key, value in residue.items() if key not in of_anthropic}
+    extra = {**(content.extra or {}), API: {**other_fields, **SET.entry(places)}}
     if of_anthropic:
         extra[ANTHROPIC] = {**extra.get(ANTHROPIC, {}), **of_anthropic}
     return context.replace(content, extra=extra)
@@ -149,10 +149,14 @@ def without_settings(content: Any, context: EncodeContext) -> tuple[Any, dict[st
     moved = {key: theirs[key] for key, json_class in _OF_DOCUMENTS.items() if theirs.get(key).__class__ is json_class}
     places = {**{key: f"extras.{key}" for key in moved}, **(SET.of(content, API) or {})}
     if moved:
-        rest = {key: value for key, value in theirs.items() if key not in moved}
+        other_fields = {key: value for key, value in theirs.items() if key not in moved}
         others = {api: fields for api, fields in extra.items() if api != ANTHROPIC}
-        kept = {**others, **({ANTHROPIC: rest} if rest else {}), API: {**extra.get(API, {}), **moved}}
-        content = context.replace(content, extra=kept)
+        changed_extra = {
+            **others,
+            **({ANTHROPIC: other_fields} if other_fields else {}),
+            API: {**extra.get(API, {}), **moved},
+        }
+        content = context.replace(content, extra=changed_extra)
     return content, places
 
 
@@ -206,11 +210,11 @@ class ContentBlocks(Union):
         for key, group in groupby(keys, key=lambda index: self._kind(wires[index], context)):
             indexes = list(group)
             if isinstance(key, Dialect):
-                made = key.decode(wires, indexes, context, self.decode_one if key.is_standard else unknown)
+                decoded = key.decode(wires, indexes, context, self.decode_one if key.is_standard else unknown)
             else:
-                rest = self._with_point(contents, wires, indexes, context) if key == POINT else indexes
-                made = [self.decode_one(wires, index, context) for index in rest]
-            contents += [content for content in made if content is not None]
+                unpointed = self._with_point(contents, wires, indexes, context) if key == POINT else indexes
+                decoded = [self.decode_one(wires, index, context) for index in unpointed]
+            contents += [content for content in decoded if content is not None]
         return _with_kinds(contents, context)
 
     def _kind(self, block: Any, context: DecodeContext) -> Dialect | str | None:
@@ -265,10 +269,10 @@ class ContentBlocks(Union):
         """Return the content of a block of a provider in the block `non_standard`."""
         dialect = _reader_of(value, context.origin.issuer)
         around = {key: item for key, item in block.items() if key != "value"}
-        made = [] if dialect is None else dialect.decode(block, ["value"], context)
-        if len(made) != 1 or made[0].__class__ is UnknownContent:
+        decoded = [] if dialect is None else dialect.decode(block, ["value"], context)
+        if len(decoded) != 1 or decoded[0].__class__ is UnknownContent:
             return UnknownContent(api=API, block=block)
-        return context.replaced(made[0], WRAPPED.on(made[0], API, around))
+        return context.replaced(decoded[0], WRAPPED.on(decoded[0], API, around))
 
     # -- encoding ------------------------------------------------------------------------------------------------------
 
@@ -277,8 +281,8 @@ class ContentBlocks(Union):
         for run, has_point in runs(contents, _has_own_point):
             if not has_point:
                 blocks += self._encode_run(run, context)
-            elif made := self._encode_run([context.replace(run[0], cache_point=None)], context):
-                blocks += [*made, {POINT: POINTS.encode(run[0].cache_point, context, run[0])}]
+            elif encoded := self._encode_run([context.replace(run[0], cache_point=None)], context):
+                blocks += [*encoded, {POINT: POINTS.encode(run[0].cache_point, context, run[0])}]
         return blocks
 
     def _encode_run(self, contents: Sequence[Any], context: EncodeContext) -> list[Any]:
@@ -311,15 +315,15 @@ def _reader_of(block: dict[str, Any], issuer: str) -> Dialect | None:
     if block.get("type").__class__ is not str:
         keys = [key for key, value in block.items() if value is not None]
         return BEDROCK if len(keys) == 1 and keys[0] in _OF_BEDROCK else None
-    order = sorted(DIALECTS, key=lambda one: one.api.partition("-")[0] != issuer)
-    return next((one for one in order if one.knows(block)), None)
+    order = sorted(DIALECTS, key=lambda dialect: dialect.api.partition("-")[0] != issuer)
+    return next((dialect for dialect in order if dialect.knows(block)), None)
 
 
 def _dialect_of(content: Any) -> Dialect | None:
     """Return the dialect that encodes the block of a content; None for blocks of this format."""
     api: Any = INNER.of(content, API)
-    own = _STANDARD.get(api) if STANDARD.of(content, API) is True else None
-    return own or _BY_API.get(api)
+    dialect = _STANDARD.get(api) if STANDARD.of(content, API) is True else None
+    return dialect or _BY_API.get(api)
 
 
 def _has_own_point(content: Any) -> bool:
@@ -364,15 +368,15 @@ def _without_id(content: Any, field: str, context: DecodeContext) -> Any:
     return context.replace(content, call_id=None, extra=extra)
 
 
-CONTENT = ContentBlocks("content block", BLOCKS, name_of)
+CONTENT_BLOCKS = ContentBlocks("content block", BLOCKS, name_of)
 RESULT_CONTENT = ContentBlocks("result block", [*BLOCKS, *JSON], name_in_result)
-TABLE.unions |= {union.name: union for union in (CONTENT, RESULT_CONTENT)}
+TABLE.unions |= {union.name: union for union in (CONTENT_BLOCKS, RESULT_CONTENT)}
 
 
 # -- messages of other APIs --------------------------------------------------------------------------------------------
 
 
-def with_inner(content: AIContent, context: EncodeContext) -> AIContent:
+def with_block_hints(content: AIContent, context: EncodeContext) -> AIContent:
     """Return a content of another API with hints if it has no standard block.
 
     It is a block of that API: that of a hosted tool of Anthropic in the standard form, another in a block
@@ -396,8 +400,8 @@ def with_inner(content: AIContent, context: EncodeContext) -> AIContent:
         marks = {**_BY_API[api].mark(), **WRAPPED.entry({"type": "non_standard"})}
     elif isinstance(content, CodeInterpreterToolResultContent):
         return _of_gemini(content) if api == GOOGLE else each_output(content, _as_logs, context)
-    made: AIContent = _with(content, marks)
-    return made
+    marked: AIContent = _with(content, marks)
+    return marked
 
 
 def _with(content: Any, marks: dict[str, Any]) -> Any:
@@ -412,18 +416,18 @@ def _of_gemini(result: CodeInterpreterToolResultContent) -> CodeInterpreterToolR
     The status tells a failure.
     """
     failed = result.is_error or result.error is not None
-    outputs = [one for one in result.output_list if one.__class__ is not ErrorContent]
+    outputs = [output for output in result.output_list if output.__class__ is not ErrorContent]
     if len(outputs) == 1 and outputs[0].__class__ is TextContent:
         outputs = [_with(outputs[0], hints.FORM.entry("string"))]
-    made: CodeInterpreterToolResultContent = _with(result, hints.ROW.entry(STANDARD_CODE.name))
-    return replace(made, outputs=outputs, is_error=failed)
+    marked: CodeInterpreterToolResultContent = _with(result, hints.ROW.entry(STANDARD_CODE.name))
+    return replace(marked, outputs=outputs, is_error=failed)
 
 
 def _as_logs(output: AIContent, context: EncodeContext) -> AIContent:
     """Return a text output with the hint that encodes it as logs of a code interpreter."""
     marks = {"type": "logs", **hints.ROW.entry("output.logs")} if output.__class__ is TextContent else {}
-    made: AIContent = _with(output, marks)
-    return made
+    marked: AIContent = _with(output, marks)
+    return marked
 
 
 _NON_STANDARD = (

@@ -72,9 +72,9 @@ class Dialect(guests.Provider):
 
     def decode(self, wires: Any, keys: list[Any], context: DecodeContext, other: Other = unknown) -> list[Any]:
         """Return the contents of the blocks `wires[key]`. `other` decodes those that have a fault."""
-        found = self._read(wires, keys, context)
-        if found is not None:
-            return [self._marked(content, fields, context) for content, fields in found]
+        decoded = self._read(wires, keys, context)
+        if decoded is not None:
+            return [self._marked(content, fields, context) for content, fields in decoded]
         if len(keys) > 1:
             return [content for key in keys for content in self.decode(wires, [key], context, other)]
         return [other(wires, keys[0], context)]
@@ -99,8 +99,8 @@ class Dialect(guests.Provider):
         column = hints.COLUMN.entry("content") if content.__class__ is ErrorContent else {}
         extra = {**(content.extra or {}), API: {**fields, **self.mark(), **column}}
         if isinstance(content, HostedToolCallContent | HostedToolResultContent):
-            own = hints.GUEST.entry("standard" if self.is_standard else "block")
-            extra[self.api] = {**extra.get(self.api, {}), **own}
+            guest_hint = hints.GUEST.entry("standard" if self.is_standard else "block")
+            extra[self.api] = {**extra.get(self.api, {}), **guest_hint}
         return context.replace(content, extra=extra)
 
     def mark(self) -> Block:
@@ -110,7 +110,7 @@ class Dialect(guests.Provider):
 
     def encode(self, contents: list[Any], context: EncodeContext) -> list[Any]:
         """Return the blocks of contents that have the hints. Some are in blocks `non_standard`."""
-        plain = [context.replaced(content, _without_own(content)) for content in contents]
+        plain = [context.replaced(content, _without_residue(content)) for content in contents]
         message = ChatMessage(role="assistant", contents=plain, origin=self.origin)
         blocks = self._blocks_of(self.write([message], context), contents)
         arounds = [WRAPPED.of(content, API) for content in contents]
@@ -125,7 +125,7 @@ class Dialect(guests.Provider):
         return [{"type": "text", "text": content}] if content.__class__ is str else content or []
 
 
-def _without_own(content: Any) -> Any:
+def _without_residue(content: Any) -> Any:
     extra = {api: residue for api, residue in (content.extra or {}).items() if api != API}
     return replace(content, extra=extra or None)
 
@@ -143,15 +143,18 @@ class Formed(Dialect):
         return forms.spelled(self._forms, block) is not None
 
     def _read(self, wires: Any, keys: list[Any], context: DecodeContext) -> Found | None:
-        found = [one for key in keys if (one := forms.spelled(self._forms, wires[key])) is not None]
-        contents = self._contents([block for _, block, _ in found])
+        spellings = [spelling for key in keys if (spelling := forms.spelled(self._forms, wires[key])) is not None]
+        contents = self._contents([block for _, block, _ in spellings])
         if contents is None or len(contents) != len(keys):
             return None
-        for key, content, (form, block, _) in zip(keys, contents, found, strict=True):
+        for key, content, (form, block, _) in zip(keys, contents, spellings, strict=True):
             for move in form.moves(block, wires[key]):
                 context.copied(*move)
             context.trace(self.adapter.table.unions[self._union], [content], wires, key, spread=False)
-        return [(content, hints.escaped(rest)) for content, (_, _, rest) in zip(contents, found, strict=True)]
+        return [
+            (content, hints.escaped(other_fields))
+            for content, (_, _, other_fields) in zip(contents, spellings, strict=True)
+        ]
 
     def _blocks_of(self, payload: Block, contents: list[Any]) -> list[Any]:
         blocks = [forms.part_of(self._written, block) or block for block in super()._blocks_of(payload, contents)]
@@ -173,7 +176,7 @@ def _unwritten(rest: Block, block: Block) -> Block:
 _ANY, _SOME, _TEXT = forms.Leaf(nullable=True), forms.Leaf(required=True), forms.Leaf(str, required=True)
 _TOOLS = {"code_execution": "code_interpreter"}
 """The standard names of tools that have another name there."""
-_OWN_TOOLS = {name: own for own, name in _TOOLS.items()}
+_OWN_TOOLS = {name: tool for tool, name in _TOOLS.items()}
 _SERVER = "remote_mcp"
 
 
@@ -233,8 +236,8 @@ class _Content(forms.Leaf):
 
 def _citation(kind: str, title: str, place: str, field: str) -> Form:
     """Return the form of a citation, whose type follows from the place of a field in the annotation."""
-    own: dict[str, forms.Spec] = {"cited_text": ("cited_text", _SOME), "title": (title, _ANY)}
-    return Form(kind, {"type": "citation"}, {"type": kind}, {**own, place: (field, _SOME)}, rest="extras")
+    cited_fields: dict[str, forms.Spec] = {"cited_text": ("cited_text", _SOME), "title": (title, _ANY)}
+    return Form(kind, {"type": "citation"}, {"type": kind}, {**cited_fields, place: (field, _SOME)}, rest="extras")
 
 
 _CITED = forms.Each(
@@ -319,9 +322,9 @@ class _Renamed(forms.Leaf):
         yield block, part, None
         names: dict[Any, Any] = {camel_name(key): key for key in part} if part.__class__ is dict else {}
         yield from ((block, part, name) for name in names.items())
-        for own, key in (names or dict(enumerate(range(len(part))))).items():
+        for new_key, key in (names or dict(enumerate(range(len(part))))).items():
             if part[key].__class__ in (dict, list):
-                yield from self.moves(block[own], part[key])
+                yield from self.moves(block[new_key], part[key])
 
 
 def _renamed(value: Any, rename: Callable[[str], str]) -> Any:

@@ -43,12 +43,12 @@ class Responses(Dialect):
         made_at = {id(content): place for content, place in context.adopt(trace, origins)}
         # Each part of a message has the id of the message. The first one has it as a field around it.
         later = {key: wires[key] for (holder, index), (wires, key) in origins.items() if index and holder != id(items)}
-        found = []
+        decoded = []
         for content in contents_of(messages):
             _, key = made_at.get(id(content), (None, None))
             block = later.get(key, {})
-            found.append((content, {name: block[name] for name in _OF_ITEM if name in block}))
-        return found
+            decoded.append((content, {name: block[name] for name in _OF_ITEM if name in block}))
+        return decoded
 
     def _blocks_of(self, payload: Block, contents: list[Any]) -> list[Any]:
         return [block for item in list_of(payload, "input") for block in _blocks_of_item(item)]
@@ -117,11 +117,11 @@ class StandardOfOpenAI(Responses):
         at = 0
         for item, number in items_of([wires[key] for key in keys]):
             indexes = keys[at : at + number]
-            found = None if item is None else self._read_item(item, wires, indexes, context)
-            if found is None:
+            decoded = None if item is None else self._read_item(item, wires, indexes, context)
+            if decoded is None:
                 contents += [other(wires, key, context) for key in indexes]
             else:
-                contents += [self._marked(content, fields, context) for content, fields in found]
+                contents += [self._marked(content, fields, context) for content, fields in decoded]
             at += number
         return contents
 
@@ -139,16 +139,18 @@ class StandardOfOpenAI(Responses):
         for block, (copy, moves) in zip(blocks, copies_of(item, blocks), strict=False):
             for move in moves:
                 context.copied(copy, block, move)
-        own = self.adapter.table
-        table = next((pair for pair in own.pairs if pair.name == item["type"]), own.unions["reasoning part"])
-        found = []
+        items_table = self.adapter.table
+        table = next(
+            (pair for pair in items_table.pairs if pair.name == item["type"]), items_table.unions["reasoning part"]
+        )
+        decoded = []
         for content, key in zip(contents, keys * (len(contents) // len(keys)), strict=True):
             context.trace(table, [content], wires, key, spread=False)
-            found.append((content, _rest_of(wires[key], is_first=key == keys[0])))
+            decoded.append((content, _rest_of(wires[key], is_first=key == keys[0])))
         states = [content.protected for content in contents if content.protected is not None]
         holder = blocks[0] if "encrypted_content" in blocks[0] else object_of(blocks[0], "extras")
         context.trace(None, states, holder, "encrypted_content", spread=False)
-        return found
+        return decoded
 
     def _blocks_of(self, payload: Block, contents: list[Any]) -> list[Any]:
         blocks = [block for item in list_of(payload, "input") for block in standard_blocks(item)]
@@ -156,9 +158,10 @@ class StandardOfOpenAI(Responses):
         alone = [content for content in contents if content.__class__ is not ImageGenerationToolResultContent]
         if len(blocks) != len(alone):
             return blocks
-        owns = [(content.extra or {}).get(API, {}) for content in alone]
+        residues = [(content.extra or {}).get(API, {}) for content in alone]
         return [
-            {**block, **({INDEX: own[INDEX]} if INDEX in own else {})} for block, own in zip(blocks, owns, strict=True)
+            {**block, **({INDEX: residue[INDEX]} if INDEX in residue else {})}
+            for block, residue in zip(blocks, residues, strict=True)
         ]
 
 
@@ -196,7 +199,7 @@ _TOOLS = {
 }
 _NAMES = {tool.item: name for name, tool in _TOOLS.items()}
 _STATUSES = {"success": "completed", "error": "failed"}
-_OF_STATUS = {own: status for status, own in _STATUSES.items()}
+_OF_STATUS = {word: status for status, word in _STATUSES.items()}
 _MCP = ("remote_mcp", "mcp_list_tools")
 """The tools whose failure is the field `error`."""
 _IMAGE = "image_generation_call"
@@ -333,15 +336,15 @@ def _tool_item(call: Block, result: Block) -> Block | None:
     if "output" in result and name != "web_search":
         item[tool.output] = result["output"]
     status = result.get("status")
-    told = {"status": _STATUSES.get(status, status)} if name not in _MCP and status.__class__ is str else {}
-    return {**item, **told, **of_result}
+    status_field = {"status": _STATUSES.get(status, status)} if name not in _MCP and status.__class__ is str else {}
+    return {**item, **status_field, **of_result}
 
 
 def _tool_blocks(item: Block, name: str) -> list[Block]:
     """Return the call and the result of an item."""
     tool = _TOOLS[name]
-    taken = ("type", "id", tool.args, tool.output, "error" if name in _MCP else "status")
-    others = {"tool_name" if key == "name" else key: value for key, value in item.items() if key not in taken}
+    used_fields = ("type", "id", tool.args, tool.output, "error" if name in _MCP else "status")
+    others = {"tool_name" if key == "name" else key: value for key, value in item.items() if key not in used_fields}
     call: Block = {"type": "server_tool_call", "name": name, "id": item.get("id")}
     arguments = parsed(text_of(item, "arguments")) if name == "remote_mcp" else _args(item, tool)
     if arguments is None:
@@ -392,29 +395,29 @@ def with_item(message: ChatMessage, context: DecodeContext) -> ChatMessage:
     """Return a message with the result in its item, if its content is one. OpenAI's adapter then sends it unchanged."""
     result: Any = message.contents[0]
     extra = result.extra or {}
-    made = _screenshot(result, extra.get(API, {})) or _only_item(result, extra.get(API, {}))
-    if made is None:
+    item = _screenshot(result, extra.get(API, {})) or _only_item(result, extra.get(API, {}))
+    if item is None:
         return message
     origin = Origin(api=RESPONSES, issuer="openai")
-    contents = [context.replaced(result, made)]
+    contents = [context.replaced(result, item)]
     return context.replace(message, contents=contents, origin=origin, extra=own_extra(message))
 
 
-def _screenshot(result: Any, own: Block) -> ToolResultContent | None:
-    """Return the result of a message that is a screenshot as in version 0. `own`: its fields of this format."""
-    beside = object_of(own, "additional_kwargs")
+def _screenshot(result: Any, residue: Block) -> ToolResultContent | None:
+    """Return the result of a message that is a screenshot as in version 0. `residue`: its fields of this format."""
+    beside = object_of(residue, "additional_kwargs")
     is_one = len(result.outputs) == 1 and isinstance(result.outputs[0], DataContent | UriContent | HostedFileContent)
     if beside.get("type") != _SCREENSHOT or not is_one:
         return None
-    extra = {API: {**own, "additional_kwargs": without_fields(beside, "type"), **ITEM.entry({})}}
+    extra = {API: {**residue, "additional_kwargs": without_fields(beside, "type"), **ITEM.entry({})}}
     fields = {name: getattr(result, name) for name in (*_OF_MESSAGE, "call_id", "outputs")}
     return ComputerUseToolResultContent(extra=extra, **fields)
 
 
-def _only_item(result: Any, own: Block) -> ToolResultContent | None:
-    """Return the result in the only block of a message. `own`: the fields of the message of this format."""
+def _only_item(result: Any, residue: Block) -> ToolResultContent | None:
+    """Return the result in the only block of a message. `residue`: the fields of the message of this format."""
     item: Any = result.outputs[0] if len(result.outputs) == 1 else None
-    if item.__class__ not in ITEMS or INNER.of(item, API) != RESPONSES or "tool_call_id" in own:
+    if item.__class__ not in ITEMS or INNER.of(item, API) != RESPONSES or "tool_call_id" in residue:
         return None
     if any(getattr(item, name) is not None for name in _OF_MESSAGE):
         return None
@@ -425,7 +428,7 @@ def _only_item(result: Any, own: Block) -> ToolResultContent | None:
     new: ToolResultContent = replace(
         item,
         call_id=result.call_id if item.call_id is None else item.call_id,
-        extra={**extra, API: {**own, **again, **hint}},
+        extra={**extra, API: {**residue, **again, **hint}},
         **{name: getattr(result, name) for name in _OF_MESSAGE},
     )
     return new
@@ -438,13 +441,13 @@ def as_function_result(result: Any, context: EncodeContext) -> Any:
     said = ITEM.of(result, API)
     if said is None:
         return context.replaced(result, with_class(result, FunctionResultContent))
-    own = without_fields((result.extra or {}).get(API, {}), ITEM.key)
+    residue = without_fields((result.extra or {}).get(API, {}), ITEM.key)
     extra = without_fields(result.extra or {}, API)
     fields = {name: getattr(result, name) for name in (*_OF_MESSAGE, "call_id", "outputs")}
     if said == {}:
-        own["additional_kwargs"] = {**object_of(own, "additional_kwargs"), "type": _SCREENSHOT}
+        residue["additional_kwargs"] = {**object_of(residue, "additional_kwargs"), "type": _SCREENSHOT}
     else:
-        again, own = own.get("tool_call_id"), without_fields(own, "tool_call_id")
+        again, residue = residue.get("tool_call_id"), without_fields(residue, "tool_call_id")
         inner = said.get("call_id")
         item = replace(
             result,
@@ -455,8 +458,8 @@ def as_function_result(result: Any, context: EncodeContext) -> Any:
         extra, fields["outputs"] = {}, [item]
         if inner is not None and again != inner:
             fields["call_id"] = again
-    if own:
-        extra[API] = own
+    if residue:
+        extra[API] = residue
     return context.replaced(result, FunctionResultContent(extra=extra or None, **fields))
 
 

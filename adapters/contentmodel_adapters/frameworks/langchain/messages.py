@@ -32,7 +32,7 @@ from contentmodel_adapters.frameworks.call_signatures import is_signed, sign, wi
 from contentmodel_adapters.frameworks.langchain.beside import (
     BESIDE,
     GROUNDED,
-    SOURCE,
+    LISTED_IN,
     add_citations,
     add_documents,
     add_sources,
@@ -245,16 +245,18 @@ def _with_origin(message: ChatMessage, provider: Any, context: DecodeContext) ->
 
     The adapter of the API then sends them unchanged.
     """
-    columns = {hints.COLUMN.of(one, API) for one in message.contents}
+    columns = {hints.COLUMN.of(content, API) for content in message.contents}
     if message.origin is not None and (columns & _OF_CHAT or (provider == OPENROUTER and _REASONING in columns)):
         # A request refers to the audio of an answer, and has the reasoning of OpenRouter.
         origin = replace(message.origin, api=CHAT, is_answer=True)
-        contents = [_with_chat_column(one, context) if provider == OPENROUTER else one for one in message.contents]
+        contents = [
+            _with_chat_column(content, context) if provider == OPENROUTER else content for content in message.contents
+        ]
         return context.replace(message, contents=contents, origin=origin, extra=own_extra(message))
     api = APIS.get(provider) if provider.__class__ is str else _api_of(message)
-    if message.origin is None or api is None or not any(_is_of_api(one, api) for one in message.contents):
+    if message.origin is None or api is None or not any(_is_of_api(content, api) for content in message.contents):
         return message
-    if any(_is_blank(one) for one in message.contents):
+    if any(_is_blank(content) for content in message.contents):
         return message
     return context.replace(message, origin=replace(message.origin, api=api), extra=own_extra(message))
 
@@ -263,8 +265,8 @@ def _with_chat_column(content: AIContent, context: DecodeContext) -> AIContent:
     """Return the text of OpenRouter's reasoning with the hint of the column that it has in Chat Completions."""
     if hints.COLUMN.of(content, API) != _REASONING:
         return content
-    made: AIContent = context.replaced(content, hints.COLUMN.on(content, CHAT, "reasoning"))
-    return made
+    hinted: AIContent = context.replaced(content, hints.COLUMN.on(content, CHAT, "reasoning"))
+    return hinted
 
 
 def _api_of(message: ChatMessage) -> str | None:
@@ -275,7 +277,7 @@ def _api_of(message: ChatMessage) -> str | None:
     if any(map(is_of_cohere, message.contents)):
         return COHERE
     is_of_openai = any(
-        one.__class__ is ReasoningContent and INNER.of(one, API) == RESPONSES for one in message.contents
+        content.__class__ is ReasoningContent and INNER.of(content, API) == RESPONSES for content in message.contents
     )
     return RESPONSES if is_of_openai else None
 
@@ -313,10 +315,10 @@ class _Writer:
 
     def write(self, message: ChatMessage) -> Iterator[dict[str, Any]]:
         """Yield the objects of a message: each result of the application's tools is one."""
-        context, own = self._context, is_own(message)
+        context, is_native = self._context, is_own(message)
         # A list may have messages of this format beside those of others.
-        context.native, context.completes = own, not own
-        if not message.contents and not own and message.role != REMOVE:
+        context.native, context.completes = is_native, not is_native
+        if not message.contents and not is_native and message.role != REMOVE:
             foreign.leave_empty(message, context)
             return
         issuer = _issuer_of(message)
@@ -339,7 +341,7 @@ class _Writer:
             context.report_records(part, _HELD_ELSEWHERE)
             part = without_documents(part, context) if context.native else part
         elif context.native:
-            part = without_cited(without_grounding(part, context), context, SOURCE, BESIDE)
+            part = without_cited(without_grounding(part, context), context, LISTED_IN, BESIDE)
         part, signatures = self._without_signatures(part)
         if is_answer:
             part = _without_older_calls(part, context) if context.native else _with_columns(part, context)
@@ -352,7 +354,7 @@ class _Writer:
             if listed is not None:
                 add_sources(body, listed, context)
                 add_citations(body, listed, context)
-            _tell_format(body, part, context)
+            _write_format(body, part, context)
         elif listed is not None and not is_answer:
             add_documents(body, listed, context)
         return self._spelled(body, part)
@@ -379,13 +381,13 @@ class _Writer:
 
     def _spelled(self, body: dict[str, Any], message: ChatMessage | None) -> dict[str, Any]:
         """Return a body in the spelling of its message, or of the other messages."""
-        own = None if message is None else AROUND.of(message, API)
-        if message is not None and own is not None:
+        envelope = None if message is None else AROUND.of(message, API)
+        if message is not None and envelope is not None:
             residue = (message.extra or {}).get(API, {})
             if "type" in (hints.ABSENT.read(residue) or ()):
                 body.pop("type", None)
                 body |= {"type": None} if "type" in residue else {}
-            return {**own, "kwargs" if "lc" in own else "data": body}
+            return {**envelope, "kwargs" if "lc" in envelope else "data": body}
         if self._around is None or (message is not None and self._context.native):
             return body
         # A forged hint may have removed the type.
@@ -464,13 +466,17 @@ def _without_older_calls(message: ChatMessage, context: EncodeContext) -> ChatMe
 
     Calls in fields of the body that happen to have the names of the columns stay there.
     """
-    columns = [hints.COLUMN.of(one, API) for one in message.contents if one.__class__ is FunctionCallContent]
+    columns = [
+        hints.COLUMN.of(content, API) for content in message.contents if content.__class__ is FunctionCallContent
+    ]
     are_fields = not OLDER.isdisjoint(TAKEN.of(message, API) or ())
     if OLDER.isdisjoint(columns) or are_fields or columns == ["older_call"] or set(columns) == {"older_calls"}:
         return message
     contents = [
-        context.replaced(one, hints.COLUMN.on(one, API, "content")) if hints.COLUMN.of(one, API) in OLDER else one
-        for one in message.contents
+        context.replaced(content, hints.COLUMN.on(content, API, "content"))
+        if hints.COLUMN.of(content, API) in OLDER
+        else content
+        for content in message.contents
     ]
     return context.with_contents(message, contents)
 
@@ -483,21 +489,21 @@ def _is_plain_call(content: AIContent) -> bool:
     return content.__class__ is FunctionCallContent and content.protected is None and content.cache_point is None
 
 
-def _tell_format(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
+def _write_format(body: dict[str, Any], message: ChatMessage, context: EncodeContext) -> None:
     """Write the metadata that name the provider and the format of the content, in place."""
     origin = message.origin
     issuer = context.issuer if not context.native else origin.issuer if origin is not None else ""
-    told = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}
+    labels = {"model_provider": PROVIDER_OF.get(issuer, issuer)} if issuer else {}
     metadata = body.get("response_metadata") or {}
     if metadata.__class__ is not dict:
         return
     if context.native:
-        told |= metadata
+        labels |= metadata
     else:
-        told = {**metadata, **told}
+        labels = {**metadata, **labels}
         if origin is not None and origin.model is not None:
-            told["model_name"] = origin.model
+            labels["model_name"] = origin.model
         if body.get("content").__class__ is list:
-            told["output_version"] = "v1"
-    if told:
-        body["response_metadata"] = told
+            labels["output_version"] = "v1"
+    if labels:
+        body["response_metadata"] = labels

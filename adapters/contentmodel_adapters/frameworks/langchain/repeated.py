@@ -106,15 +106,15 @@ def without_repetitions(body: dict[str, Any]) -> tuple[dict[str, Any], list[tupl
     copy = dict(body)
     moved: list[tuple[str, str]] = []
     fields: dict[str, Any] = {}
-    taken = [name for name in (*AGAIN.values(), *LIFTED, *OF_METADATA, PLAN) if name in body]
-    if taken:
-        fields |= TAKEN.entry(taken)
+    present = [name for name in (*AGAIN.values(), *LIFTED, *OF_METADATA, PLAN) if name in body]
+    if present:
+        fields |= TAKEN.entry(present)
     else:
         moved += [*_move_calls(copy, body), *_lift(copy, body), *_lift_metadata(copy, body)]
     repeated = {
         name: {"was": calls, **({"said": body[name]} if name in body else {})}
         for name, calls in zip(LISTS, repeated_calls(body), strict=True)
-        if calls and (taken or body.get(name) != calls)
+        if calls and (present or body.get(name) != calls)
     }
     if repeated:
         fields |= REPEATED.entry(repeated)
@@ -134,11 +134,14 @@ def _move_calls(copy: dict[str, Any], body: dict[str, Any]) -> list[tuple[str, s
         ids = [call["id"] for call in calls]
         again = [one for one in objects_of(body, name) if (one in calls if one.get("id") is None else one["id"] in ids)]
         if again:
-            rest = {at: call for at, call in enumerate(body[name]) if not any(call is one for one in again)}
-            copy |= {AGAIN[name]: again, name: [*rest.values()]}
-            if not rest:
+            other_calls = {at: call for at, call in enumerate(body[name]) if not any(call is one for one in again)}
+            copy |= {AGAIN[name]: again, name: [*other_calls.values()]}
+            if not other_calls:
                 del copy[name]
-            moved += [(AGAIN[name], name), *((f"{name}.{index}", f"{name}.{at}") for index, at in enumerate(rest))]
+            moved += [
+                (AGAIN[name], name),
+                *((f"{name}.{index}", f"{name}.{at}") for index, at in enumerate(other_calls)),
+            ]
     return moved
 
 
@@ -205,10 +208,10 @@ def _repeats_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> bool:
 
 def _texts_of_reasoning(kwargs: dict[str, Any], body: dict[str, Any]) -> list[str]:
     """Return the texts of the details of OpenRouter's reasoning, and of blocks of reasoning in the content."""
-    listed = [one for one in objects_of(kwargs, DETAILS) if text_of(one, "type").startswith("reasoning.")]
-    details = [text_of(one, "text") or text_of(one, "summary") for one in listed]
-    blocks = [text_of(one, "reasoning") for one in objects_of(body, "content") if one.get("type") == "reasoning"]
-    texts = [between.join(filter(None, found)) for found in (details, blocks) for between in ("", "\n\n")]
+    listed = [block for block in objects_of(kwargs, DETAILS) if text_of(block, "type").startswith("reasoning.")]
+    details = [text_of(block, "text") or text_of(block, "summary") for block in listed]
+    blocks = [text_of(block, "reasoning") for block in objects_of(body, "content") if block.get("type") == "reasoning"]
+    texts = [between.join(filter(None, group)) for group in (details, blocks) for between in ("", "\n\n")]
     return [text for text in texts if text]
 
 
@@ -254,9 +257,9 @@ def _renamed(fields: dict[str, Any], old: str, new: str) -> dict[str, Any]:
 def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
     """Write each value of a body to all fields that the message had it in, in place."""
     repeated = REPEATED.of(message, API) or {}
-    taken = TAKEN.of(message, API) or []
+    present = TAKEN.of(message, API) or []
     for name, calls in zip(LISTS, repeated_calls(body), strict=True):
-        if AGAIN[name] not in taken:
+        if AGAIN[name] not in present:
             body.pop(AGAIN[name], None)
         difference = object_of(repeated, name)
         if "was" in difference and difference["was"] == calls:
@@ -265,9 +268,9 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
                 body[name] = difference["said"]
         elif calls:
             body[name] = [*calls, *(body.get(name) or ())]
-    fields = [field for field in LIFTED if field in body and field not in taken]
+    fields = [field for field in LIFTED if field in body and field not in present]
     lifted = {LIFTED[field]: body.pop(field) for field in fields}
-    if PLAN in body and PLAN not in taken:
+    if PLAN in body and PLAN not in present:
         plan = body.pop(PLAN)
         body["content"] = body.get("content") or plan
         lifted |= {"tool_plan": plan} if "plan_again" in fields or not _is_streamed_plan(body) else {}
@@ -276,7 +279,9 @@ def add_repetitions(body: dict[str, Any], message: ChatMessage) -> None:
         body["additional_kwargs"] = kwargs
         _edit_repetitions(kwargs, fields, body)
     ending = ENDING.of(message, API)
-    of_metadata = {name: body.pop(field) for field, name in OF_METADATA.items() if field in body and field not in taken}
+    of_metadata = {
+        name: body.pop(field) for field, name in OF_METADATA.items() if field in body and field not in present
+    }
     if of_metadata:
         body["response_metadata"] = {**object_of(body, "response_metadata"), **of_metadata}
     metadata = body.get("response_metadata")
@@ -350,13 +355,13 @@ def _mapped(body: dict[str, Any], change: Callable[[str, dict[str, Any]], dict[s
             ]
         return change(path, value) if value.__class__ is dict else value
 
-    made = {key: changed(value, key) if key == "content" else value for key, value in body.items()}
+    mapped = {key: changed(value, key) if key == "content" else value for key, value in body.items()}
     beside = object_of(body, "additional_kwargs")
     if not beside.keys().isdisjoint(_MAPPED):
-        made["additional_kwargs"] = {
+        mapped["additional_kwargs"] = {
             key: changed(value, key) if key in _MAPPED else value for key, value in beside.items()
         }
-    return made
+    return mapped
 
 
 _MAPPED = frozenset(("reasoning", "tool_outputs", DETAILS))

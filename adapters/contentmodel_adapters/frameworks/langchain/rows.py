@@ -47,7 +47,7 @@ from contentmodel_adapters.frameworks.langchain.blocks import (
     TABLE,
     USAGE,
 )
-from contentmodel_adapters.frameworks.langchain.contents import CONTENT as BLOCKS
+from contentmodel_adapters.frameworks.langchain.contents import CONTENT_BLOCKS as BLOCKS
 from contentmodel_adapters.frameworks.langchain.contents import RESULT_CONTENT
 from contentmodel_adapters.frameworks.langchain.guests import (
     BEDROCK,
@@ -86,7 +86,7 @@ PROVIDERS = {
     **dict.fromkeys(("bedrock", "bedrock_converse"), "bedrock"),
 }
 """The issuer of the messages of a provider in `response_metadata.model_provider`."""
-OF_GOOGLE = frozenset(made.model for made in CODE)
+OF_GOOGLE = frozenset(row.model for row in CODE)
 """The contents of Gemini's code tool."""
 OPENROUTER, OLLAMA = "openrouter", "ollama-chat"
 APIS = {
@@ -103,9 +103,9 @@ PROVIDER_OF = {"anthropic": "anthropic", "openai": "openai", "google": "google_g
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 
-CONTENT = NonEmptyTextOrBlocks(BLOCKS)
-OUTPUTS = NonEmptyTextOrBlocks(RESULT_CONTENT)
-_FIELDS: dict[str, Spec] = {"content": ("contents", CONTENT), "name": "author_name", "id": "message_id"}
+CONTENT_FIELD = NonEmptyTextOrBlocks(BLOCKS)
+OUTPUTS_FIELD = NonEmptyTextOrBlocks(RESULT_CONTENT)
+_FIELDS: dict[str, Spec] = {"content": ("contents", CONTENT_FIELD), "name": "author_name", "id": "message_id"}
 _NO_CONTENT = Filled({"content": ""})
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "developer"}
 REMOVE = f"{API}:remove"
@@ -120,7 +120,7 @@ def _chat(word: str) -> Row:
     return Row(word, ChatMessage, {**_FIELDS, **role}, _NO_CONTENT, constants={"type": word})
 
 
-_CONTENT_COLUMN = Column(CONTENT, *(kind for kind in CONTENT_TYPES if kind is not ErrorContent))
+_CONTENT_COLUMN = Column(CONTENT_FIELD, *(kind for kind in CONTENT_TYPES if kind is not ErrorContent))
 # The union marks the contents that are usually in another column.
 _CONTENT_COLUMN.spreads = False
 
@@ -197,8 +197,8 @@ def _counted(details: dict[str, Any], attribute: str) -> tuple[str, dict[str, in
     path, names = _SPLIT[attribute]
     holder, _, usual = path.partition(".")
     names = (usual, *names, *(f"{tier}_{usual}" for tier in _TIERS))
-    found = object_of(details, holder)
-    return holder, {name: found[name] for name in names if found.get(name).__class__ is int}
+    counts = object_of(details, holder)
+    return holder, {name: counts[name] for name in names if counts.get(name).__class__ is int}
 
 
 def _total_of(parts: dict[str, int], attribute: str) -> int:
@@ -215,9 +215,9 @@ class _OfMessage(UsageRecord):
             holder, parts = _counted(value, attribute)
             usual = getattr(usage, attribute)
             if len(parts) > (usual is not None):
-                own = (usage.extra or {}).get(API, {})
-                kept = {**own, holder: {**object_of(own, holder), **parts}}
-                changes = {attribute: _total_of(parts, attribute), "extra": {**(usage.extra or {}), API: kept}}
+                residue = (usage.extra or {}).get(API, {})
+                counters = {**residue, holder: {**object_of(residue, holder), **parts}}
+                changes = {attribute: _total_of(parts, attribute), "extra": {**(usage.extra or {}), API: counters}}
                 usage = context.replaced(usage, replace(usage, **changes))
         return usage
 
@@ -231,14 +231,14 @@ class _OfMessage(UsageRecord):
 
 def _split(usage: Usage, attribute: str, context: EncodeContext) -> Usage:
     """Return a usage in which a counter is either as it was split, or in its usual field alone."""
-    own = (usage.extra or {}).get(API, {})
-    holder, parts = _counted(own, attribute)
+    residue = (usage.extra or {}).get(API, {})
+    holder, parts = _counted(residue, attribute)
     if not parts:
         return usage
     if _total_of(parts, attribute) == getattr(usage, attribute):
         return context.replace(usage, **{attribute: None})
-    rest = {name: item for name, item in own[holder].items() if name not in parts}
-    return context.replace(usage, extra={**(usage.extra or {}), API: {**own, holder: rest}})
+    other_counts = {name: item for name, item in residue[holder].items() if name not in parts}
+    return context.replace(usage, extra={**(usage.extra or {}), API: {**residue, holder: other_counts}})
 
 
 def _answer(word: str) -> Row:
@@ -326,7 +326,7 @@ def _result(word: str) -> Row:
     fields: dict[str, Spec] = {
         "tool_call_id": "call_id",
         "name": "name",
-        "content": ("outputs", OUTPUTS),
+        "content": ("outputs", OUTPUTS_FIELD),
         "status": ("is_error", STATUS),
         "artifact": "artifact",
     }
@@ -336,7 +336,7 @@ def _result(word: str) -> Row:
 
 def _function(word: str) -> Row:
     """Return the row of a result without the id of its call, as models had them before there were tools."""
-    fields: dict[str, Spec] = {"name": "name", "content": ("outputs", OUTPUTS)}
+    fields: dict[str, Spec] = {"name": "name", "content": ("outputs", OUTPUTS_FIELD)}
     filled = Filled({"content": "", "name": ""})
     return Row(word, FunctionResultContent, fields, Silent("status"), filled, constants={"type": word})
 

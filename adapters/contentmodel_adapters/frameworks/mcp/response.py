@@ -148,9 +148,9 @@ class Answer(OnlyChoice):
             wire.update(_ERROR.encode(owner.error, context, owner))
 
     def write_choice(
-        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+        self, choice: ChatChoice, residue: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        spelled = SPELLED.read(own)
+        spelled = SPELLED.read(residue)
         wire.update({"role": "assistant"} if spelled is None else spelled)
         content = encode_content(choice.messages, context)
         if content is not None:

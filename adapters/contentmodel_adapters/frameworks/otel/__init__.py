@@ -46,11 +46,11 @@ from contentmodel_adapters.frameworks.otel.messages import (
 from contentmodel_adapters.frameworks.otel.rules import RULES
 from contentmodel_adapters.frameworks.otel.spelling import (
     ALL_MESSAGES,
-    as_read,
-    as_usual,
     expanded,
     with_finish_reasons,
     with_listed_reasons,
+    with_original_spelling,
+    with_usual_spelling,
 )
 from contentmodel_adapters.frameworks.otel.values import API, FINISH
 
@@ -110,17 +110,20 @@ class OtelGenAI(TableAdapter):
         approvals.WITHOUT_OWN_IDS,
         request_step(with_json_schemas),
     )
-    request_payload_steps = (payload_step(as_read, native=True),)
+    request_payload_steps = (payload_step(with_original_spelling, native=True),)
     answer_steps = (
         transcript_step(without_user_messages),
         transcript_step(foreign.normalize_answer),
         *media.with_readable_media(READS),
     )
     response_steps = (response_step(with_counted_usage),)
-    response_payload_steps = (payload_step(with_listed_reasons, native=True), payload_step(as_read, native=True))
+    response_payload_steps = (
+        payload_step(with_listed_reasons, native=True),
+        payload_step(with_original_spelling, native=True),
+    )
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        wire, spelling = as_usual(wire, OF_REQUESTS if row is REQUEST else OF_ANSWERS, context)
+        wire, spelling = with_usual_spelling(wire, OF_REQUESTS if row is REQUEST else OF_ANSWERS, context)
         value = super()._decode_row(row, wire, context)
         return spelling.on(with_finish_reasons(value, context) if isinstance(value, ChatResponse) else value)
 
@@ -144,9 +147,9 @@ class OtelGenAI(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds that a payload may be, each with a confidence. If it may be both kinds, it is a request."""
-        found = {"request": any(key in payload for key in (*LISTS, ALL_MESSAGES)), "response": OUTPUT in payload}
-        if any(found.values()):
-            return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in found.items() if is_it}
+        kinds = {"request": any(key in payload for key in (*LISTS, ALL_MESSAGES)), "response": OUTPUT in payload}
+        if any(kinds.values()):
+            return {kind: {"request": 0.99, "response": 0.98}[kind] for kind, is_it in kinds.items() if is_it}
         if EVENTS in payload or any(key.startswith(OF_OTHERS) for key in payload):
             return {}
         if any(key.startswith(("gen_ai.response.", "gen_ai.usage.")) for key in payload):

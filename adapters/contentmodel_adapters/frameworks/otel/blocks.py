@@ -198,7 +198,7 @@ def _row_of(part: dict[str, Any]) -> str | None:
         return row_of_hosted(part)
     if tag == "tool_call_response" and part.get("result") is not None and part.get("response") is None:
         return "tool_call_response.result"
-    return next((one.name for one in _BY_TYPE.get(tag, ()) if one.fits(part)), None)
+    return next((row.name for row in _BY_TYPE.get(tag, ()) if row.fits(part)), None)
 
 
 # Contents of messages with the fields of Chat Completions: the same parts, but new texts are written as there.
@@ -238,9 +238,12 @@ def _row_of_definition(definition: dict[str, Any]) -> str | None:
     kind = definition.get("type")
     if kind == "function" and definition.get("function").__class__ is not dict:
         return "function"
-    found = (one for field, one in _OF_PROVIDERS.items() if definition.get(field).__class__ is dict)
-    own = next((one for one in found if one.constants.get("type") == kind and one.fits(definition)), None)
-    return None if own is None else own.name
+    rows = (candidate for field, candidate in _OF_PROVIDERS.items() if definition.get(field).__class__ is dict)
+    row = next(
+        (candidate for candidate in rows if candidate.constants.get("type") == kind and candidate.fits(definition)),
+        None,
+    )
+    return None if row is None else row.name
 
 
 def _with_kind_and_name(tool: HostedTool, wire: dict[str, Any]) -> None:
@@ -266,7 +269,7 @@ DECLARATIONS = TABLE.union(
     prefer=lambda tool, rows: rows[0],
 )
 _LIST = "function_declarations"
-AROUND = Hint[dict[str, Any]](
+AROUND_DECLARATIONS = Hint[dict[str, Any]](
     API, "declarations", f"on the first function of `{_LIST}`: the other fields of their object", fields=True
 )
 DECLARED = Hint[Literal[True]](API, "declared", f"on a further function of `{_LIST}`: it follows one of them")
@@ -288,30 +291,30 @@ class Definitions(Blocks[Any]):
         if not functions:
             return self.union.decode_list([wire], context)
         first, *others = DECLARATIONS.decode_list(functions, context)
-        rest = {name: item for name, item in wire.items() if name != _LIST}
-        return [AROUND.on(first, API, rest), *(DECLARED.on(other, API, True) for other in others)]
+        around = {name: item for name, item in wire.items() if name != _LIST}
+        return [AROUND_DECLARATIONS.on(first, API, around), *(DECLARED.on(other, API, True) for other in others)]
 
     def count(self, wire: Any) -> int:
         return sum(len(_declared(one)) or 1 for one in wire)
 
     def places(self, value: list[Any], wire: Any, path: str) -> Iterable[Place]:
         tools = iter(value)
-        for index, one in enumerate(wire):
-            functions = _declared(one)
-            own = list(islice(tools, len(functions) or 1))
+        for index, definition in enumerate(wire):
+            functions = _declared(definition)
+            declared = list(islice(tools, len(functions) or 1))
             if functions:
-                yield from spread(own, functions, f"{path}[{index}].{_LIST}", DECLARATIONS)
-            elif own:
-                yield own[0], f"{path}[{index}]", one, self.union
+                yield from spread(declared, functions, f"{path}[{index}].{_LIST}", DECLARATIONS)
+            elif declared:
+                yield declared[0], f"{path}[{index}]", definition, self.union
 
     def encode(self, value: list[Any], context: EncodeContext, owner: object) -> Any:
         wires: list[Any] = []
         functions: list[Any] | None = None
         for tool in value:
-            rest = AROUND.of(tool, API)
-            if rest is not None:
+            around = AROUND_DECLARATIONS.of(tool, API)
+            if around is not None:
                 functions = []
-                wires.append({**rest, _LIST: functions})
+                wires.append({**around, _LIST: functions})
             elif functions is None or not DECLARED.of(tool, API):
                 functions = None
                 wires += self.union.encode_list([tool], context)
@@ -325,5 +328,5 @@ def _declared(wire: Any) -> list[Any]:
     functions = wire.get(_LIST) if wire.__class__ is dict else None
     if functions.__class__ is not list or any(wire[name] is not None for name in wire if name != _LIST):
         return []
-    is_list = all(one.__class__ is dict and one.get("name").__class__ is str for one in functions)
+    is_list = all(function.__class__ is dict and function.get("name").__class__ is str for function in functions)
     return functions if is_list else []

@@ -43,8 +43,8 @@ _ENDING = re.compile(r"(_tool)?(_call|_call_output|_result|_use|_preview)?(_[\d_
 def kind_of(*names: object) -> str:
     """Return the kind of a tool from its type or its name: `web_search` for `web_search_20250305`."""
     texts = [name for name in names if isinstance(name, str)]
-    known = (_ALIASES.get(plain, plain) for name in texts for plain in (name, _ENDING.sub("", name, count=1)))
-    return next((kind for kind in known if kind in CALLS), hosted_tools.OTHER)
+    kinds = (_ALIASES.get(plain, plain) for name in texts for plain in (name, _ENDING.sub("", name, count=1)))
+    return next((kind for kind in kinds if kind in CALLS), hosted_tools.OTHER)
 
 
 class _Inside(Codec[Any]):
@@ -79,15 +79,15 @@ class _Outputs(_Inside):
 
     def _split(self, value: Mapping[str, Any]) -> tuple[list[Any] | None, dict[str, Any], list[Any]]:
         """Return the parts, the JSON value and the further attributes of an inner object."""
-        rest = self._rest(value)
-        more = [rest.pop(name) if _is_own(name, rest.get(name)) else None for name in self._more]
-        if rest.keys() == {"outputs"} and are_parts(rest["outputs"], self._is_part):
-            return rest["outputs"], {}, more
-        return None, rest, more
+        fields = self._rest(value)
+        more = [fields.pop(name) if _is_own(name, fields.get(name)) else None for name in self._more]
+        if fields.keys() == {"outputs"} and are_parts(fields["outputs"], self._is_part):
+            return fields["outputs"], {}, more
+        return None, fields, more
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        parts, rest, more = self._split(value)
-        outputs: list[Any] = [JsonContent(value=rest)] if rest else []
+        parts, json_value, more = self._split(value)
+        outputs: list[Any] = [JsonContent(value=json_value)] if json_value else []
         if parts is not None:
             outputs = self._union.decode_list(parts, context)
         return (outputs, *more) if self._more else outputs
@@ -100,12 +100,12 @@ class _Outputs(_Inside):
 
     def encode(self, value: Any, context: EncodeContext, owner: object) -> Any:
         outputs, *more = value if self._more else (value,)
-        own = {name: item for name, item in zip(self._more, more, strict=True) if item is not None}
+        more_fields = {name: item for name, item in zip(self._more, more, strict=True) if item is not None}
         plain = self._as_json(outputs)
         if plain is not None:
-            return super().encode({**context.plain_value(outputs[0], "value"), **own}, context, owner)
+            return super().encode({**context.plain_value(outputs[0], "value"), **more_fields}, context, owner)
         parts = self._union.encode_list(outputs, context)
-        return super().encode({**({"outputs": parts} if parts else {}), **own}, context, owner)
+        return super().encode({**({"outputs": parts} if parts else {}), **more_fields}, context, owner)
 
     def _as_json(self, outputs: list[Any]) -> dict[str, Any] | None:
         """Return the only output if it is an object that decodes as the same JSON value; else None."""

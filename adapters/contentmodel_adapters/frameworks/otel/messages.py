@@ -160,17 +160,17 @@ class _Answer(Group):
     keys = ("role", "name", "parts", *_COLUMNS.columns)
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatMessage]:
-        own = context.only(wire, self.keys)
-        messages = [ANSWER.decode(own, context)]
-        context.trace(ANSWER.row_of(messages[0]), messages, own, None, spread=False)
+        answer = context.only(wire, self.keys)
+        messages = [ANSWER.decode(answer, context)]
+        context.trace(ANSWER.row_of(messages[0]), messages, answer, None, spread=False)
         return messages
 
     def encode(self, value: list[ChatMessage], wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
         messages = value or [ChatMessage(role="assistant")]
         only = foreign.joined_messages(messages, context) if len(messages) > 1 else messages[0]
-        (made,) = ANSWER.encode(only, context)
+        (answer,) = ANSWER.encode(only, context)
         finish = wire.pop("finish_reason", None)
-        wire.update(made if finish is None else {**made, "finish_reason": finish})
+        wire.update(answer if finish is None else {**answer, "finish_reason": finish})
 
 
 CHOICES = TABLE.union(
@@ -181,7 +181,7 @@ CHOICES = TABLE.union(
 
 # -- instructions ------------------------------------------------------------------------------------------------------
 
-AROUND = Hint[dict[str, Any]](
+AROUND_PARTS = Hint[dict[str, Any]](
     API, "message", "on the first part of a message in the instructions: the other fields of the message", fields=True
 )
 CONTENT = Hint[Literal["string", "list"]](
@@ -207,7 +207,7 @@ class Instructions(Blocks[AIContent]):
         for message in value:
             field, codec = _field_of(message)
             first, *others = codec.decode(message[field], context, message, field)
-            first = AROUND.on(first, API, {name: item for name, item in message.items() if name != field})
+            first = AROUND_PARTS.on(first, API, {name: item for name, item in message.items() if name != field})
             if field == "content":
                 first = CONTENT.on(first, API, "string" if message[field].__class__ is str else "list")
             contents += [first, *others]
@@ -222,19 +222,19 @@ class Instructions(Blocks[AIContent]):
             return
         contents = iter(value)
         for index, message in enumerate(wire):
-            own, (field, codec) = list(islice(contents, _count_of(message))), _field_of(message)
-            yield from codec.places(own, message[field], f"{path}[{index}].{field}")
+            message_contents, (field, codec) = list(islice(contents, _count_of(message))), _field_of(message)
+            yield from codec.places(message_contents, message[field], f"{path}[{index}].{field}")
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Any:
-        if not value or AROUND.of(value[0], API) is None:
+        if not value or AROUND_PARTS.of(value[0], API) is None:
             return super().encode(value, context, owner)
         messages: list[dict[str, Any]] = []
         forms: list[str | None] = []
         for content in value:
-            rest = AROUND.of(content, API)
-            if rest is not None:
+            around = AROUND_PARTS.of(content, API)
+            if around is not None:
                 forms.append(CONTENT.of(content, API))
-                messages.append({**rest, _name_of(forms[-1]): []})
+                messages.append({**around, _name_of(forms[-1]): []})
             union = PARTS if forms[-1] is None else CONTENTS
             messages[-1][_name_of(forms[-1])] += union.encode_list([content], context)
         return [_in_form(message, form) for message, form in zip(messages, forms, strict=True)]
@@ -311,12 +311,12 @@ class _Error(Group):
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
-        own = {key: wire[key] for key in self.taken(wire)}
-        if not own:
+        error_fields = {key: wire[key] for key in self.taken(wire)}
+        if not error_fields:
             return None
-        context.copied(own, wire)
-        error = self.body.decode(own, context, wire, "error.type")
-        context.trace(_ATTRIBUTES_OF_ERROR, [error], own, None, spread=False)
+        context.copied(error_fields, wire)
+        error = self.body.decode(error_fields, context, wire, "error.type")
+        context.trace(_ATTRIBUTES_OF_ERROR, [error], error_fields, None, spread=False)
         return error
 
     def encode(self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:

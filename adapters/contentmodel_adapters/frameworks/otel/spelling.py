@@ -59,7 +59,9 @@ class Spelling(msgspec.Struct, frozen=True):
         return NAMES.on(value, API, self.names) if self.names else value
 
 
-def as_usual(wire: dict[str, Any], read: Collection[str], context: DecodeContext) -> tuple[dict[str, Any], Spelling]:
+def with_usual_spelling(
+    wire: dict[str, Any], read: Collection[str], context: DecodeContext
+) -> tuple[dict[str, Any], Spelling]:
     """Return the attributes with the names of the rows and with the values of texts, and their original spelling.
 
     `read` are the attributes whose texts are read.
@@ -96,7 +98,7 @@ def _value_of(name: str, text: Any) -> Any:
     """
     if text.__class__ is not str or name not in TEXTS_READ:
         return None
-    if name in LISTS:
+    if name in LIST_ATTRIBUTES:
         items = _json_of(text, "[")
         if isinstance(items, list) or name not in _ALONE or text.lstrip()[:1] in ("", "[", "{"):
             return items
@@ -122,8 +124,8 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "content": text}
 
 
-LISTS = frozenset({INPUT, INSTRUCTIONS, TOOLS, OUTPUT, FINISH_REASONS, STOP})
-TEXTS_READ = LISTS | SETTINGS | COUNTS
+LIST_ATTRIBUTES = frozenset({INPUT, INSTRUCTIONS, TOOLS, OUTPUT, FINISH_REASONS, STOP})
+TEXTS_READ = LIST_ATTRIBUTES | SETTINGS | COUNTS
 _ALONE: dict[str, Callable[[str], list[Any]]] = {
     INPUT: _message("user"),
     OUTPUT: _message("assistant"),
@@ -131,8 +133,10 @@ _ALONE: dict[str, Callable[[str], list[Any]]] = {
 }
 
 
-def as_read(payload: dict[str, Any], source: ChatRequest | ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload with its original texts and names: the inverse of `as_usual`."""
+def with_original_spelling(
+    payload: dict[str, Any], source: ChatRequest | ChatResponse, context: EncodeContext
+) -> dict[str, Any]:
+    """Return the payload with its original texts and names: the inverse of `with_usual_spelling`."""
     for name, text in (TEXTS.of(source, API) or {}).items():
         value = payload.get(name)
         if value is not None and value.__class__ is not str:
@@ -160,9 +164,9 @@ def with_finish_reasons(response: ChatResponse, context: DecodeContext) -> ChatR
         return response
     for old, new in zip(response.choices, choices, strict=True):
         context.replaced(old, new)
-    rest = {key: value for key, value in residue.items() if key != FINISH_REASONS}
-    made = msgspec.structs.replace(response, choices=choices, extra={API: rest} if rest else None)
-    return LISTED.on(made, API, True)
+    other_fields = {key: value for key, value in residue.items() if key != FINISH_REASONS}
+    finished = msgspec.structs.replace(response, choices=choices, extra={API: other_fields} if other_fields else None)
+    return LISTED.on(finished, API, True)
 
 
 def _finished(choice: ChatChoice, reason: str, context: DecodeContext) -> ChatChoice:

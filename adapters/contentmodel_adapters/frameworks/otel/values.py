@@ -85,8 +85,8 @@ class RecordedRoles(Roles):
     """The role of a message. A message with a role of a provider has the hint `ROLE`."""
 
     def __init__(self) -> None:
-        own = {role: role for role in ROLES}
-        super().__init__(API, {**own, **OTHER_ROLES}, own)
+        roles = {role: role for role in ROLES}
+        super().__init__(API, {**roles, **OTHER_ROLES}, roles)
 
     def encode(self, value: str, context: EncodeContext, owner: Any) -> str:
         recorded = ROLE.of(owner, API)
@@ -106,10 +106,10 @@ class Finish(FinishReasons):
         self._in_lower_case = {str(value).lower(): value for value in OF_GEMINI}
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
-        known = value
+        reason = value
         if value.__class__ is str and value not in self.reasons:
-            known = self._in_lower_case.get(value.rpartition(".")[2].lower(), value)
-        return msgspec.structs.replace(super().decode(known, context, container, key), raw=value)
+            reason = self._in_lower_case.get(value.rpartition(".")[2].lower(), value)
+        return msgspec.structs.replace(super().decode(reason, context, container, key), raw=value)
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int | None:
         raw, usual = value.raw, self.values.get(value.reason)

@@ -74,7 +74,8 @@ def with_provider_fields(message: ChatMessage, context: EncodeContext) -> ChatMe
     of_others = {item_id for content, item_id in pairs if content.protected and content.protected.issuer != "openai"}
     fields = [provider_fields(content, None if item_id in of_others else item_id) for content, item_id in pairs]
     contents = [
-        context.with_fields(content, own) if own else content for (content, _), own in zip(pairs, fields, strict=True)
+        context.with_fields(content, added) if added else content
+        for (content, _), added in zip(pairs, fields, strict=True)
     ]
     return with_contents(message, contents)
 

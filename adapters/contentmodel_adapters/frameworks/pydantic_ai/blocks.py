@@ -296,12 +296,18 @@ def _usual_source(citation: Any, rows: list[Row]) -> Row | None:
     return rows[1] if citation.file_id or citation.title or citation.cited_text else None
 
 
-SOURCE: dict[str, Spec] = {"title": "title", "excerpts": ("cited_text", OnlyItem())}
+SOURCE_FIELDS: dict[str, Spec] = {"title": "title", "excerpts": ("cited_text", OnlyItem())}
 SOURCES = TABLE.union(
     "source",
     [
-        Row("web", Citation, {"url": ("url", Required()), **SOURCE}, Silent("span"), constants={"kind": "web"}),
-        Row("document", Citation, {"document_id": "file_id", **SOURCE}, Silent("span"), constants={"kind": "document"}),
+        Row("web", Citation, {"url": ("url", Required()), **SOURCE_FIELDS}, Silent("span"), constants={"kind": "web"}),
+        Row(
+            "document",
+            Citation,
+            {"document_id": "file_id", **SOURCE_FIELDS},
+            Silent("span"),
+            constants={"kind": "document"},
+        ),
     ],
     tag="kind",
     prefer=_usual_source,

@@ -182,8 +182,8 @@ class _ArgumentsText(forms.Leaf):
         return write(value).decode()
 
     def to_part(self, value: str) -> Any:
-        made = object_or_text(value)
-        return made if made.__class__ is dict else forms.MISFIT
+        part = object_or_text(value)
+        return part if part.__class__ is dict else forms.MISFIT
 
     def is_alike(self, value: Any, again: Any) -> bool:
         return again.__class__ is str and forms.same(object_or_text(value), object_or_text(again))
@@ -197,8 +197,8 @@ class _Queries(forms.Leaf):
     may_respell = True
 
     def to_part(self, value: Fields) -> Any:
-        found = value.get("queries", value.get("paths")) if len(value) == 1 else None
-        return {"queries": found} if found.__class__ is list else forms.MISFIT
+        queries = value.get("queries", value.get("paths")) if len(value) == 1 else None
+        return {"queries": queries} if queries.__class__ is list else forms.MISFIT
 
     def is_alike(self, value: Any, again: Any) -> bool:
         return value.__class__ is dict and [*value.values()] == [*again.values()]
@@ -217,8 +217,10 @@ def item_parts(parts: Sequence[Fields], is_named: Callable[[Fields], bool]) -> I
             before = calls.pop(call_id)
             between = enumerate(parts[before:at], before)
             files = [index for index, file in between if file.get("part_kind") == "file" and file.get("id") == call_id]
-            found = {"files": {str(number): parts[index] for number, index in enumerate(files)}} if files else {}
-            yield guests.Group({"call": parts[before], "result": part, **found}, {"call": before, "result": at}, files)
+            file_parts = {"files": {str(number): parts[index] for number, index in enumerate(files)}} if files else {}
+            yield guests.Group(
+                {"call": parts[before], "result": part, **file_parts}, {"call": before, "result": at}, files
+            )
 
 
 PAIR = ("call", "result")
@@ -249,7 +251,7 @@ def _server(kind: str, action: str, fields: Fields, **adds: Any) -> Form:
     return Form(kind, part, {"type": kind}, fields, adds={**_NEW, "result.content.error": None, **adds}, keys=PAIR)
 
 
-def _found(name: str, kind: str, part: Fields, fields: Fields, **options: Any) -> Form:
+def _tool_search_form(name: str, kind: str, part: Fields, fields: Fields, **options: Any) -> Form:
     """Return the form of an item of a hosted search for tools, which may have no call id."""
     details = {"call_id": _NULLABLE, "status": forms.Enum()}
     fields = {**fields, **{f"provider_details.{detail}": (detail, leaf) for detail, leaf in details.items()}}
@@ -308,14 +310,14 @@ OPENAI = [
         adds={"files.0.content.media_type": "image/png"},
     ),
     _item("no_image", "image_generation", {**_IMAGE, "result": None}, {**_STATUS, **_SETTINGS}),
-    _found(
+    _tool_search_form(
         "tool_search.call",
         "tool_search_call",
         _call("tool_search"),
         {"id": ("id", _NULLABLE), "args": ("arguments", _Queries())},
         adds={"tool_call_id": _call_or_item_id},
     ),
-    _found(
+    _tool_search_form(
         "tool_search.result",
         "tool_search_output",
         _result("tool_search"),

@@ -71,10 +71,12 @@ _LISTED: dict[str, Spec] = {
 """The fields of a list of the tools of an MCP server, as Pydantic AI writes it."""
 
 
-def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec], found: Spec) -> list[Row]:
+def rows(
+    call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[str, Spec], results_spec: Spec
+) -> list[Row]:
     """Return the rows of calls and results, from the fields that they have in common.
 
-    `found` is the field `content` of the result of a web search.
+    `results_spec` is the field `content` of the result of a web search.
     """
     calls = [
         part(CALL_KIND, hosted_tools.CALLS[kind], {"tool_name": ("name", FixedName(name)), **call}, form=name)
@@ -84,7 +86,7 @@ def rows(call: Mapping[str, Spec], result: Mapping[str, Spec], signed: Mapping[s
         part(
             RETURN_KIND,
             hosted_tools.RESULTS[kind],
-            {**result, "content": found} if kind == "web_search" else result,
+            {**result, "content": results_spec} if kind == "web_search" else result,
             Recorded({"content": None}),
             Silent("name"),
             form=name,
@@ -122,14 +124,14 @@ class _CallAsText(Codec[tuple[str | None, Any]]):
         return isinstance(value, str) and self._read(value) is not None
 
     def _read(self, text: str) -> tuple[str, str] | None:
-        found = self._form.fullmatch(text)
-        if found is None:
+        match = self._form.fullmatch(text)
+        if match is None:
             return None
         try:
-            name = json.loads(found[1])
+            name = json.loads(match[1])
         except ValueError:
             return None
-        return (name, found[2]) if _as_text(name) == found[1] else None
+        return (name, match[2]) if _as_text(name) == match[1] else None
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[str | None, Any]:
         return self._read(value) or (None, None)

@@ -144,13 +144,13 @@ class Messages(MessageList):
                     instructed += [request] if not is_own or INSTRUCTED.of(message, API) else []
                 request["parts"] += _parts_of(message, context)
         if owner.instructions:
-            told = instructed or requests
+            holders = instructed or requests
             starts_with_answer = bool(wires) and wires[0].get("kind") == "response" and not is_native(value[0], context)
-            if starts_with_answer or not told:
-                told = [{"parts": [], "kind": "request"}, *told]
-                wires.insert(0, told[0])
+            if starts_with_answer or not holders:
+                holders = [{"parts": [], "kind": "request"}, *holders]
+                wires.insert(0, holders[0])
             text = instructions_of(owner, context)
-            for wire in told:
+            for wire in holders:
                 if wire.get("instructions") is None:
                     wire["instructions"] = text
         return wires
@@ -179,9 +179,9 @@ def _whole_block(message: ChatMessage) -> dict[str, Any] | None:
 def without_records(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a message without the fields that only responses have, if it is none. Report them as lost."""
     is_written = bool(message.contents) or is_native(message, context)
-    held = OF_MESSAGES if is_written and message.role == "assistant" else ("created",) if is_written else ()
-    lost = [name for name in OF_MESSAGES if name not in held and getattr(message, name) is not None]
-    context.report_records(message, held)
+    allowed = OF_MESSAGES if is_written and message.role == "assistant" else ("created",) if is_written else ()
+    lost = [name for name in OF_MESSAGES if name not in allowed and getattr(message, name) is not None]
+    context.report_records(message, allowed)
     return msgspec.structs.replace(message, **dict.fromkeys(lost)) if lost else message
 
 
@@ -236,8 +236,8 @@ def _with_issuer(message: ChatMessage, part: dict[str, Any]) -> ChatMessage:
 
 def _single(part: dict[str, Any], parts: list[Any], index: int, context: DecodeContext) -> ChatMessage:
     """Decode a part with one content. The message has its time."""
-    rest, shell = context.without(part, ["timestamp"]), context.only(part, ["timestamp"])
-    content = REQUEST_PARTS.decode(rest, context)
+    fields, shell = context.without(part, ["timestamp"]), context.only(part, ["timestamp"])
+    content = REQUEST_PARTS.decode(fields, context)
     if content.__class__ is UnknownContent:
         content, shell = UnknownContent(api=API, block=part), {}
     kind = part["part_kind"]

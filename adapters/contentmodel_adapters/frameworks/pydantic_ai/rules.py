@@ -36,9 +36,9 @@ def kinds_are_known(document: dict[str, Any]) -> Iterator[Broken]:
 def parts_fit_their_message(document: dict[str, Any]) -> Iterator[Broken]:
     """Requests may have only prompts and results; responses only texts, thoughts, calls and files."""
     for path, message in objects(document, "messages"):
-        known = KINDS.get(message.get("kind", ""), ())
-        for at, part in objects(message, "parts", path) if known else ():
-            if part.get("part_kind") not in known:
+        kinds = KINDS.get(message.get("kind", ""), ())
+        for at, part in objects(message, "parts", path) if kinds else ():
+            if part.get("part_kind") not in kinds:
                 yield f"{at}.part_kind", f"{part.get('part_kind')!r:.60} in a {message['kind']}"
 
 

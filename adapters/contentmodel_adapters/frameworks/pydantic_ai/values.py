@@ -185,12 +185,12 @@ class Prompt(Blocks[AIContent]):
     def _is_string(self, content: Any) -> bool:
         if content.__class__ is not TextContent:
             return False
-        own = None if content.extra is None else content.extra.get(API)
-        if not own:
+        residue = None if content.extra is None else content.extra.get(API)
+        if not residue:
             return True
-        if LONE.read(own):
+        if LONE.read(residue):
             return content.text != ""
-        return not wire_fields(own) and FORM.read(own) != "one" and not hints.ROW.is_in(own)
+        return not wire_fields(residue) and FORM.read(residue) != "one" and not hints.ROW.is_in(residue)
 
     def describe(self) -> str:
         return f"str or list of str and {self.union.name}"
@@ -394,18 +394,20 @@ class Citations(Codec[list[Citation]]):
         return value.__class__ is list and bool(value) and all(map(_is_citation, value))
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Citation]:
-        return [made for item in value for made in self._of_item(item, context)]
+        return [citation for item in value for citation in self._of_item(item, context)]
 
     def _of_item(self, item: dict[str, Any], context: DecodeContext) -> Iterator[Citation]:
-        rest = {name: inner for name, inner in item.items() if name != "sources"}
+        other_fields = {name: inner for name, inner in item.items() if name != "sources"}
         for index, source in enumerate(item["sources"]):
             wire = source if len(item["sources"]) > 1 else _only_source(item, source, context)
             citation = self._sources.decode(wire, context)
             if citation.__class__ is Citation:
                 if wire is not source:
                     context.trace(self._sources, [citation], wire, None, spread=False)
-                made = msgspec.structs.replace(citation, span=_span_of(item.get("anchor")))
-                yield context.replaced(citation, SAME.on(made, API, True) if index else ANCHOR.on(made, API, rest))
+                anchored = msgspec.structs.replace(citation, span=_span_of(item.get("anchor")))
+                yield context.replaced(
+                    citation, SAME.on(anchored, API, True) if index else ANCHOR.on(anchored, API, other_fields)
+                )
 
     def count(self, wire: Any) -> int:
         return sum(len(item["sources"]) for item in wire)
@@ -437,18 +439,18 @@ class Citations(Codec[list[Citation]]):
         read = ANCHOR.of(citation, API)
         if read is not None and _span_of(read.get("anchor")) == citation.span:
             return read
-        rest = {name: inner for name, inner in (read or {}).items() if name != "anchor"}
+        other_fields = {name: inner for name, inner in (read or {}).items() if name != "anchor"}
         if citation.span is None:
-            return rest
+            return other_fields
         span = converter.convert(citation.span, "codepoint")
         start, end = span.start or 0, span.end or 0
         if not 0 <= start < end:
             # Pydantic AI refuses the whole conversation because of such an anchor.
             context.report_loss(citation, "span", reasons.NO_FIELD)
-            return rest
+            return other_fields
         if span != citation.span:
             context.report_loss(citation, "span", reasons.CITATION_UNITS)
-        return {**rest, "anchor": {"start": start, "end": end, "kind": "content"}}
+        return {**other_fields, "anchor": {"start": start, "end": end, "kind": "content"}}
 
     def describe(self) -> str:
         return f"list of citations with {self._sources.name}"

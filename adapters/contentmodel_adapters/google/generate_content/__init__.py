@@ -43,7 +43,7 @@ from contentmodel_adapters.google.generate_content.rules import DIALECTS, INVOCA
 from contentmodel_adapters.google.generate_content.stream import Decoder, Encoder
 from contentmodel_adapters.google.generate_content.table import API, TABLE, id_of_answer
 from contentmodel_adapters.google.generate_content.tools import REQUEST, tools_of_member, with_format_kind, with_level
-from contentmodel_adapters.google.kin import with_strict_tools
+from contentmodel_adapters.google.shared import with_strict_tools
 
 
 # The HTTP interface of generateContent (ai.google.dev/api/generate-content and .../tokens, seen 2026-11-23).
@@ -120,7 +120,7 @@ class GoogleGenerateContent(TableAdapter):
             return True
         if isinstance(value, str):
             names = codec.known_values or (codec.tagged[1] if codec.tagged is not None else ())
-            return number_of(value, codec) is not None or value.lower() in {known.lower() for known in names}
+            return number_of(value, codec) is not None or value.lower() in {spelling.lower() for spelling in names}
         if isinstance(value, float):
             return number_of(value, codec) is not None
         return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)

@@ -51,13 +51,13 @@ from contentmodel_adapters.google.generate_content.response import is_feedback
 from contentmodel_adapters.google.generate_content.rules import DIALECTS, HOSTED, INVOCATIONS, Dialect
 from contentmodel_adapters.google.generate_content.table import API, PARTS, YOUTUBE
 from contentmodel_adapters.google.generate_content.tools import CURRENT, DECLARATIONS
-from contentmodel_adapters.google.kin import (
+from contentmodel_adapters.google.shared import (
     CALL_IDS,
     TOOL_NAMES,
     requires_signed_calls,
-    with_fields_of_kin,
     with_mode_of_strict_tools,
-    with_tools_of_kin,
+    with_respelled_tools,
+    with_shared_fields,
 )
 
 # -- settings and instructions -----------------------------------------------------------------------------------------
@@ -82,15 +82,15 @@ def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> 
 
 def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Request JSON by its media type. Report a format that the API does not have."""
-    made = request.options.response_format
-    if made is None:
+    response_format = request.options.response_format
+    if response_format is None:
         return request
-    context.leave_residue(made)
-    if made.kind not in ("json", "json_schema"):
-        if made.kind != "text" and made.media_type is None:
-            context.report_loss(made, "kind", reasons.NO_FIELD)
+    context.leave_residue(response_format)
+    if response_format.kind not in ("json", "json_schema"):
+        if response_format.kind != "text" and response_format.media_type is None:
+            context.report_loss(response_format, "kind", reasons.NO_FIELD)
         return request
-    typed: ResponseFormat = replace(made, media_type="application/json")
+    typed: ResponseFormat = replace(response_format, media_type="application/json")
     return replace(request, options=replace(request.options, response_format=typed))
 
 
@@ -160,8 +160,8 @@ REQUEST_STEPS = (
     request_step(report_url, native=True),
     request_step(settings.with_fitting_settings, aimed=True, form=settings.GOOGLE),
     request_step(with_known_tools, native=True, kinds=Kinds()),
-    request_step(with_tools_of_kin),
-    request_step(with_fields_of_kin),
+    request_step(with_respelled_tools),
+    request_step(with_shared_fields),
     request_step(with_sendable_tools, current=CURRENT),
     request_step(hoist_instructions),
     request_step(with_media_type, needs=(("option", "response_format"),)),
@@ -203,9 +203,9 @@ def without_choice_of_no_functions(
     if "functionCallingConfig" not in settings or any(DECLARATIONS in tool for tool in objects_of(payload, "tools")):
         return payload
     context.report_loss(request, "options.tool_choice", reasons.CHOICE_WITHOUT_TOOLS)
-    rest = {key: value for key, value in settings.items() if key != "functionCallingConfig"}
-    left = {key: value for key, value in payload.items() if key != "toolConfig"}
-    return {**left, "toolConfig": rest} if rest else left
+    other_settings = {key: value for key, value in settings.items() if key != "functionCallingConfig"}
+    other_fields = {key: value for key, value in payload.items() if key != "toolConfig"}
+    return {**other_fields, "toolConfig": other_settings} if other_settings else other_fields
 
 
 NO_INVOCATIONS = reasons.dropped("google-generate-content-invocations", "Vertex AI refuses the field")
@@ -221,8 +221,8 @@ def with_invocations(payload: dict[str, Any], request: ChatRequest, context: Enc
     if not dialect.invocations and INVOCATIONS in object_of(payload, "toolConfig"):
         context.report_loss(request, f"toolConfig${INVOCATIONS}", NO_INVOCATIONS, api=API)
         settings = {name: value for name, value in payload["toolConfig"].items() if name != INVOCATIONS}
-        rest = {name: value for name, value in payload.items() if name != "toolConfig"}
-        return {**rest, "toolConfig": settings} if settings else rest
+        other_fields = {name: value for name, value in payload.items() if name != "toolConfig"}
+        return {**other_fields, "toolConfig": settings} if settings else other_fields
     tools = objects_of(payload, "tools")
     is_mixed = any(DECLARATIONS in tool for tool in tools) and any(not tool.keys().isdisjoint(HOSTED) for tool in tools)
     if not is_mixed or not dialect.invocations or not context.known.capabilities.hosted_with_functions:

@@ -145,17 +145,17 @@ def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice
     choice = finished_by_calls(CHOICE.decode(wire, context))
     if respelled:
         choice = SNAKE.on(choice, API, respelled)
-    own = (choice.extra or {}).get(API)
-    if own is None or own.keys().isdisjoint(BESIDE) or not choice.messages:
+    residue = (choice.extra or {}).get(API)
+    if residue is None or residue.keys().isdisjoint(BESIDE) or not choice.messages:
         return choice
     message = choice.messages[0]
-    rest = dict(own)
+    remaining = dict(residue)
     contents = list(message.contents)
-    pairs = [*_decode_grounding(rest, contents, context), *_decode_urls(rest, context)]
+    pairs = [*_decode_grounding(remaining, contents, context), *_decode_urls(remaining, context)]
     if not pairs:
         return choice
     message = msgspec.structs.replace(message, contents=[*contents, *pairs])
-    return msgspec.structs.replace(choice, messages=[message], extra={API: rest} if rest else None)
+    return msgspec.structs.replace(choice, messages=[message], extra={API: remaining} if remaining else None)
 
 
 def _with_usual_names(wire: dict[str, Any], context: DecodeContext) -> tuple[dict[str, Any], list[str]]:
@@ -164,15 +164,15 @@ def _with_usual_names(wire: dict[str, Any], context: DecodeContext) -> tuple[dic
     The SDK writes such names in Python (`model_dump` of google-genai 3.4).
     """
     usual = {snake_name(name): name for name in BESIDE}
-    found = [key for key in usual.keys() & wire.keys() if wire[key].__class__ is dict and _is_snake(wire[key])]
-    if not found:
+    respelled = [key for key in usual.keys() & wire.keys() if wire[key].__class__ is dict and _is_snake(wire[key])]
+    if not respelled:
         return wire, []
     context.is_respelled = True
-    copy = {usual[key] if key in found else key: value for key, value in wire.items()}
+    copy = {usual[key] if key in respelled else key: value for key, value in wire.items()}
     context.copied(copy, wire)
-    for key in found:
+    for key in respelled:
         copy[usual[key]] = _camel(wire[key], context)
-    return copy, sorted(usual[key] for key in found)
+    return copy, sorted(usual[key] for key in respelled)
 
 
 def _is_snake(value: Any) -> bool:
@@ -199,34 +199,34 @@ def _objects(value: Any) -> bool:
     return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
 
-def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: DecodeContext) -> list[Any]:
-    grounding = rest.get("groundingMetadata")
+def _decode_grounding(residue: dict[str, Any], contents: list[Any], context: DecodeContext) -> list[Any]:
+    grounding = residue.get("groundingMetadata")
     if grounding.__class__ is not dict:
         return []
     queries, chunks = grounding.get("webSearchQueries"), grounding.get("groundingChunks")
     has_queries = queries.__class__ is list and bool(queries) and all(q.__class__ is str for q in queries)
     if not has_queries and not _objects(chunks):
         return []
-    kept = dict(rest.pop("groundingMetadata"))
-    arguments: dict[str, Any] | None = {"queries": kept.pop("webSearchQueries")} if has_queries else None
+    other_metadata = dict(residue.pop("groundingMetadata"))
+    arguments: dict[str, Any] | None = {"queries": other_metadata.pop("webSearchQueries")} if has_queries else None
     outputs: list[Any] = []
     if _objects(chunks):
-        outputs = CHUNKS.decode_list(kept.pop("groundingChunks"), context)
+        outputs = CHUNKS.decode_list(other_metadata.pop("groundingChunks"), context)
         context.trace(CHUNKS, outputs, grounding, "groundingChunks", spread=True)
     others = {"webSearchQueries", "web_search_queries"}
-    if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
-        del kept["groundingSupports"]
+    if _attach(other_metadata.get("groundingSupports"), contents, outputs, grounding, context):
+        del other_metadata["groundingSupports"]
         others |= {"groundingSupports", "grounding_supports"}
     call = GROUNDING.on(hosted.WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, True)
-    result = hosted.WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
+    result = hosted.WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(other_metadata))
     context.trace(Pieces({"arguments": "webSearchQueries"}), [call], grounding, None, spread=False)
     context.trace(Pieces({"outputs": "groundingChunks"}, others), [result], grounding, None, spread=False)
     return [call, result]
 
 
-def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _beside(fields: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the residue of a result whose metadata are next to the parts of a candidate."""
-    return {API: {**GROUNDING.entry(True), **escaped(kept)}}
+    return {API: {**GROUNDING.entry(True), **escaped(fields)}}
 
 
 def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: Any, context: DecodeContext) -> bool:
@@ -266,21 +266,23 @@ def _by_source(citation: Citation, chunks: list[Any]) -> list[Citation]:
     named = [msgspec.structs.replace(citation, url=chunks[i].uri, title=chunks[i].title) for i in indices]
     span = citation.span
     more = [
-        Citation(span=span, url=one.url, title=one.title, source_indices=[index], extra=SAME_SUPPORT.extra(API, True))
-        for index, one in zip(indices[1:], named[1:], strict=True)
+        Citation(
+            span=span, url=cited.url, title=cited.title, source_indices=[index], extra=SAME_SUPPORT.extra(API, True)
+        )
+        for index, cited in zip(indices[1:], named[1:], strict=True)
     ]
     return [*(named[:1] or [citation]), *more]
 
 
-def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
-    metadata = rest.get("urlContextMetadata")
+def _decode_urls(residue: dict[str, Any], context: DecodeContext) -> list[Any]:
+    metadata = residue.get("urlContextMetadata")
     if metadata.__class__ is not dict or not _objects(metadata.get("urlMetadata")):
         return []
-    kept = dict(rest.pop("urlContextMetadata"))
-    outputs = READ_URLS.decode_list(kept.pop("urlMetadata"), context)
+    other_metadata = dict(residue.pop("urlContextMetadata"))
+    outputs = READ_URLS.decode_list(other_metadata.pop("urlMetadata"), context)
     context.trace(READ_URLS, outputs, metadata, "urlMetadata", spread=True)
     call = hosted.UrlContextToolCallContent(call_id=URLS_ID, extra=GROUNDING.extra(API, True))
-    result = hosted.UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(kept))
+    result = hosted.UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(other_metadata))
     context.trace(Pieces({}), [call], metadata, None, spread=False)
     context.trace(Pieces({"outputs": "urlMetadata"}, set()), [result], metadata, None, spread=False)
     return [call, result]
@@ -330,18 +332,18 @@ def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: E
     grounding: dict[str, Any] = {}
     grounded = False
     for content in beside:
-        own = wire_fields(content.extra[API])
+        fields = wire_fields(content.extra[API])
         if isinstance(content, hosted.WebSearchToolCallContent):
             grounded = True
             if content.arguments:
                 grounding["webSearchQueries"] = content.arguments_object.get("queries", [])
         elif isinstance(content, hosted.WebSearchToolResultContent):
             grounded = True
-            grounding.update(own)
+            grounding.update(fields)
             if content.outputs:
                 grounding["groundingChunks"] = CHUNKS.encode_list(content.outputs, context)
         elif isinstance(content, hosted.UrlContextToolResultContent):
-            wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.output_list, context)}
+            wire["urlContextMetadata"] = {**fields, "urlMetadata": READ_URLS.encode_list(content.output_list, context)}
     chunks = Chunks(list_of(grounding, "groundingChunks"))
     supports = [s for index, content in citations for s in _supports(index, content, chunks, context)]
     if chunks.items:
@@ -399,8 +401,8 @@ def _foreign_support(
     span = converter.convert(citation.span, "byte")
     if citation.span is not None:
         context.report_loss(citation, "span", reasons.CITATION_UNITS)
-    made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])
-    support = SUPPORT.encode(context.replaced(citation, made), context)
+    converted = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])
+    support = SUPPORT.encode(context.replaced(citation, converted), context)
     support["segment"] = {**support.get("segment", {}), **({"partIndex": index} if index else {})}
     return support
 

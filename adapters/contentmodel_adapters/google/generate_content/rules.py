@@ -40,7 +40,7 @@ from contentmodel_adapters.common.rules import (
 from contentmodel_adapters.google import models
 from contentmodel_adapters.google.generate_content.table import API
 from contentmodel_adapters.google.generate_content.tools import DECLARATIONS
-from contentmodel_adapters.google.kin import FUNCTION_NAME
+from contentmodel_adapters.google.shared import FUNCTION_NAME
 
 CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["google"])
 
@@ -194,10 +194,10 @@ def part_values_have_valid_types(request: Request) -> Iterator[Broken]:
 @_rule("refused", fix="use user or model", source=f"memex-lab/dart_agent_core#34; {_TYPES}, Content.role")
 def roles_are_known(request: Request) -> Iterator[Broken]:
     """The role of a content must be user or model; up to Gemini 3.5 also function, from 3.5 on also system and more."""
-    known = ["user", "model", "", *([] if _is(_ENDING_WITH_USER, request) else ["function"])]
-    known += [] if _is(_TWO_ROLES, request) else _LATER_ROLES
+    allowed = ["user", "model", "", *([] if _is(_ENDING_WITH_USER, request) else ["function"])]
+    allowed += [] if _is(_TWO_ROLES, request) else _LATER_ROLES
     for at, content in objects(request, "contents"):
-        if _role(content) not in known:
+        if _role(content) not in allowed:
             yield f"{at}.role", _short(content["role"])
 
 
@@ -310,8 +310,8 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
 @_by_model("refused", fix="move it after the responses", source="google-gemini/gemini-cli#19436")
 def response_media_supported(request: Request, capabilities: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, function responses must not have parts."""
-    held = capabilities.media_in_results or "computer-use" in last_name(request)
-    for at, part in _parts(request) if not held else ():
+    is_supported = capabilities.media_in_results or "computer-use" in last_name(request)
+    for at, part in _parts(request) if not is_supported else ():
         for path, response in spelled_object(part, "functionResponse", at):
             if response.get("parts"):
                 yield f"{path}.parts", f"parts for {last_name(request)}"
@@ -358,12 +358,12 @@ def names_and_ids_are_unique(request: Request) -> Iterator[Broken]:
 
 def _repeated(items: Found, key: str) -> Iterator[Broken]:
     """Yield the paths where a text under a key occurs again."""
-    known: set[str] = set()
+    seen: set[str] = set()
     for at, item in items:
         value = item.get(key)
-        if isinstance(value, str) and value in known:
+        if isinstance(value, str) and value in seen:
             yield f"{at}.{key}", f"duplicate {_short(value)}"
-        known |= {value} if isinstance(value, str) else set()
+        seen |= {value} if isinstance(value, str) else set()
 
 
 @_rule("refused", fix="remove some of them", source="google-gemini/gemini-cli#19083 and #25440")
@@ -523,8 +523,8 @@ def thinking_mode_supported(request: Request, capabilities: Capabilities) -> Ite
     for at, thinking in _thinking(request):
         level, budget = spelled_value(thinking, "thinkingLevel"), spelled_value(thinking, "thinkingBudget")
         levels = capabilities.efforts
-        known = levels is None or (isinstance(level, str) and level.lower() in (*levels, _NO_LEVEL))
-        if level is not None and not known:
+        is_known = levels is None or (isinstance(level, str) and level.lower() in (*levels, _NO_LEVEL))
+        if level is not None and not is_known:
             yield spelled_path(at, thinking, "thinkingLevel"), f"{_short(level)} for {last_name(request)}"
         if isinstance(budget, int | float) and not _takes_budget(capabilities, budget):
             yield spelled_path(at, thinking, "thinkingBudget"), f"out of the range of {last_name(request)}"

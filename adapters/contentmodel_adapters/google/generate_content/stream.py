@@ -285,8 +285,8 @@ class Decoder(StreamDecoder):
         merge_into(block.wire, {key: value for key, value in part.items() if key != "functionCall"})
         self._add_arguments(candidate, block, call)
         if not call.get("willContinue"):
-            rest = {k: v for k, v in call.items() if k not in ("partialArgs", "willContinue", "args")}
-            merge_into(block.wire["functionCall"], rest)
+            other_fields = {k: v for k, v in call.items() if k not in ("partialArgs", "willContinue", "args")}
+            merge_into(block.wire["functionCall"], other_fields)
             if call.get("args").__class__ is dict:
                 candidate.arguments = {**(candidate.arguments or {}), **call["args"]}
             self._stop_open(candidate, is_ended=True)
@@ -503,14 +503,14 @@ class Encoder(JoiningEncoder):
     def _shut_live(self, block: OutgoingBlock, parts: list[Any]) -> None:
         """Write the rest of a text. A signature is sent in a separate part."""
         part = parts[0] if parts else {}
-        left = block.left(text_of(part, "text"))
-        if left:
-            self.write_text(block, left)
-        rest = {key: value for key, value in part.items() if key != "text"}
-        if rest.keys() - {"thought"}:
+        unsent = block.left(text_of(part, "text"))
+        if unsent:
+            self.write_text(block, unsent)
+        other_fields = {key: value for key, value in part.items() if key != "text"}
+        if other_fields.keys() - {"thought"}:
             parts[0] = {key: part[key] for key in ("text", "thought") if key in part}
             # A part without a text, such as audio after its transcript, is not the rest of the text.
-            parts.insert(1, {**rest, "text": ""} if "text" in part else rest)
+            parts.insert(1, {**other_fields, "text": ""} if "text" in part else other_fields)
             self._chunk(block.choice, parts[1:2])
 
     def amend(self, index: int, content: Any, written: Written) -> None:
@@ -520,8 +520,8 @@ class Encoder(JoiningEncoder):
         cited = Cited(written.place, index, content, before=self._before.get(index, 0), written=written.cited)
         texts = [cited]
         if isinstance(content, TextContent | ReasoningContent) and len(content.text) > written.sent:
-            rest = msgspec.structs.replace(content, text=content.text[written.sent :], annotations=None)
-            parts = _parts(self.encode([rest], places=[place]))
+            unsent = msgspec.structs.replace(content, text=content.text[written.sent :], annotations=None)
+            parts = _parts(self.encode([unsent], places=[place]))
             self._chunk(written.choice, parts)
             number, before = next((self._place(written.choice, part) for part in parts), (written.place, 0))
             texts = [cited._replace(end=written.sent), cited._replace(part=number, start=written.sent, before=before)]
@@ -545,7 +545,7 @@ class Encoder(JoiningEncoder):
     def _put_end(self, event: TurnComplete | TurnError) -> None:
         """Write the fields of the whole answer, and those beside each choice's parts."""
         payload = self.encode_envelope(event)
-        rest = {key: value for key, value in payload.items() if key != "candidates"}
+        other_fields = {key: value for key, value in payload.items() if key != "candidates"}
         candidates = []
         for choice, wire in enumerate(objects_of(payload, "candidates")):
             # The same index as in the chunks of its text.
@@ -563,16 +563,16 @@ class Encoder(JoiningEncoder):
                 candidates[-1]["content"] = {**content, "parts": []}
         if isinstance(event, TurnError):
             candidates = [wire for wire in candidates if wire.keys() - {"index", "content"}]
-            if not candidates and not rest.keys() - self._head.keys():
+            if not candidates and not other_fields.keys() - self._head.keys():
                 return
         body = {"candidates": candidates} if candidates else {}
-        self.put({**body, **self._head, **rest})
+        self.put({**body, **self._head, **other_fields})
 
     def _metadata(self, choice: int) -> dict[str, Any]:
         """Return the metadata beside the content: citations of its texts, and search results."""
         beside = self._beside.get(choice, [])
         metadata: dict[str, Any] = {}
-        numbers = [one.part for one in beside if one.part >= 0]
+        numbers = [entry.part for entry in beside if entry.part >= 0]
         together = self.is_native and len(set(numbers)) == len(numbers)
         # Encode native metadata together. Those of another API, and of joined texts, are encoded text by text.
         wires = [self._encode_beside(choice, g) for g in ([beside] if beside and together else [[e] for e in beside])]
@@ -583,14 +583,14 @@ class Encoder(JoiningEncoder):
         return metadata
 
     def _encode_beside(self, choice: int, beside: list[Cited]) -> dict[str, Any]:
-        beside = sorted(beside, key=lambda one: (one.part < 0, one.part))
+        beside = sorted(beside, key=lambda entry: (entry.part < 0, entry.part))
 
         def encode(contents: list[Any], context: EncodeContext) -> Any:
-            cited = [one.of(content, context) for one, content in zip(beside, contents, strict=True)]
+            cited = [entry.of(content, context) for entry, content in zip(beside, contents, strict=True)]
             return self.adapter.encode_more(cited, context)
 
-        places = [(choice, one.block) for one in beside]
-        wire: dict[str, Any] = self.encode_with(encode, [one.content for one in beside], places)
+        places = [(choice, entry.block) for entry in beside]
+        wire: dict[str, Any] = self.encode_with(encode, [entry.content for entry in beside], places)
         if not self.is_native and beside[0].part > 0:
             for support in objects_of(object_of(wire, "groundingMetadata"), "groundingSupports"):
                 object_of(support, "segment")["partIndex"] = beside[0].part
@@ -656,8 +656,8 @@ def _renumbered(support: Any, numbers: list[int]) -> Any:
     """Return a support with the new indices of its chunks; an index without a chunk is dropped."""
     if support.__class__ is not dict:
         return support
-    known = [i for i in list_of(support, "groundingChunkIndices") if i.__class__ is int and 0 <= i < len(numbers)]
-    return {**support, "groundingChunkIndices": [numbers[index] for index in known]}
+    indices = [i for i in list_of(support, "groundingChunkIndices") if i.__class__ is int and 0 <= i < len(numbers)]
+    return {**support, "groundingChunkIndices": [numbers[index] for index in indices]}
 
 
 def _parts(wire: dict[str, Any]) -> list[Any]:

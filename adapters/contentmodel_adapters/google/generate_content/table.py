@@ -74,7 +74,7 @@ from contentmodel.usage import Usage
 from contentmodel_adapters.common.answer import SpelledRole, misfits, restore_role, role_of
 from contentmodel_adapters.common.first_turn import BEGUN_BEFORE, without_begun
 from contentmodel_adapters.common.reasoning import Signature, Unread
-from contentmodel_adapters.google.kin import json_as_text
+from contentmodel_adapters.google.shared import json_as_text
 
 API = "google-generate-content"
 TABLE = Table(API)
@@ -366,12 +366,12 @@ def _part_row(wire: dict[str, Any]) -> str | None:
         if name in wire and wire[name].__class__ is dict:
             return name
     if not _SNAKE.keys().isdisjoint(wire):
-        given, wire = wire, {**{_SNAKE[key]: value for key, value in wire.items() if key in _SNAKE}, **wire}
-        return next((name for name in _MEMBERS if wire.get(name).__class__ is dict), None) or _other_row(wire, given)
+        original, wire = wire, {**{_SNAKE[key]: value for key, value in wire.items() if key in _SNAKE}, **wire}
+        return next((name for name in _MEMBERS if wire.get(name).__class__ is dict), None) or _other_row(wire, original)
     return _other_row(wire, wire)
 
 
-def _other_row(wire: dict[str, Any], given: dict[str, Any]) -> str | None:
+def _other_row(wire: dict[str, Any], original: dict[str, Any]) -> str | None:
     """Return the row of a part that is no function's and no code. `wire` has the usual spellings of the given names."""
     for name in _TOOLS:
         tool = wire.get(name)
@@ -383,8 +383,8 @@ def _other_row(wire: dict[str, Any], given: dict[str, Any]) -> str | None:
         return medium
     if wire.get("text").__class__ is str:
         return "thought" if wire.get("thought") is True else "text"
-    keys = {key for key, value in given.items() if value is not None}
-    other = _other_key(given, keys)
+    keys = {key for key, value in original.items() if value is not None}
+    other = _other_key(original, keys)
     if other is not None:
         return other
     if wire.get("thoughtSignature").__class__ is str and "text" not in keys:
@@ -594,9 +594,9 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     copy = {**wire, "role": value.lower() if value.__class__ is str else role}
     context.copied(copy, wire)
     message = CONTENT.decode(copy, context)
-    own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
-    own |= misfits(wire, role=str)
-    return msgspec.structs.replace(message, extra={**(message.extra or {}), API: own})
+    residue = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
+    residue |= misfits(wire, role=str)
+    return msgspec.structs.replace(message, extra={**(message.extra or {}), API: residue})
 
 
 def _is_respelled(role: str) -> bool:
@@ -646,8 +646,8 @@ class CallIds:
     def __init__(self, messages: Iterable[ChatMessage] = (), answer_id: str | None = None) -> None:
         tools: list[Any] = [content for content in contents_of(messages) if isinstance(content, _OF_TOOLS)]
         self._are_known = bool(tools) and None not in map(attrgetter("call_id"), tools)
-        taken = {content.call_id for content in tools if isinstance(content, _TAKES_ID)}
-        self._new = new_ids(taken, answer_id)
+        taken_ids = {content.call_id for content in tools if isinstance(content, _TAKES_ID)}
+        self._new = new_ids(taken_ids, answer_id)
         self._index = TranscriptIndex()
         self._messages = 0
         self._ids: dict[tuple[int, int], Any] = {}
@@ -788,8 +788,8 @@ class Instructions(Codec[list[AIContent]]):
             return [TextContent(text=value, extra=hints.FORM.extra(API, "string"))]
         contents: list[Any] = INNER.decode(value["parts"], context, value, "parts")
         if contents:
-            rest = escaped({name: item for name, item in value.items() if name != "parts"})
-            contents[0] = INSTRUCTION.on(contents[0], API, rest)
+            other_fields = escaped({name: item for name, item in value.items() if name != "parts"})
+            contents[0] = INSTRUCTION.on(contents[0], API, other_fields)
         return contents
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:

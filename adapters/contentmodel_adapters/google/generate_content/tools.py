@@ -32,7 +32,7 @@ from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTo
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration
 from contentmodel_adapters.common.media import Modalities
 from contentmodel_adapters.google.generate_content.table import API, TABLE, Contents, Instructions
-from contentmodel_adapters.google.kin import are_strict
+from contentmodel_adapters.google.shared import are_strict
 
 # The members of a Tool other than function declarations, and their kinds.
 HOSTED_KINDS = {
@@ -126,13 +126,13 @@ class Tools(Codec[list[Tool]]):
         empty_on_purpose: list[int] = []
         for tool in value:
             entry = _entry_of(tool, entries, context)
-            own = (tool.extra or {}).get(API)
-            if own is not None and KEY.is_in(own) and KEY.read(own) is None:
+            residue = (tool.extra or {}).get(API)
+            if residue is not None and KEY.is_in(residue) and KEY.read(residue) is None:
                 empty_on_purpose.append(len(entries) - 1)
             else:
                 _encode_member(tool, entry, context)
-            if own is not None and context.native:
-                entry.update(dict.fromkeys(NULLS.read(own) or ()))
+            if residue is not None and context.native:
+                entry.update(dict.fromkeys(NULLS.read(residue) or ()))
         if context.native and len(entries) == 1 and ENTRY.of(value[0], API) == "object":
             return entries[0]
         return [entry for i, entry in enumerate(entries) if entry or i in empty_on_purpose] or None
@@ -181,9 +181,9 @@ def _decode_member(name: str, member: Any, entry: dict[str, Any], context: Decod
         only = _hinted(only, hints.FORM, "one", context)
         return [only] if camel == name else [_hinted(only, KEY, name, context)]
     if camel == DECLARATIONS and _are_declarations(member):
-        made = [FUNCTION.decode(declaration, context) for declaration in member]
-        context.trace(FUNCTION, made, entry, name, spread=True)
-        return made if camel == name else [_hinted(tool, KEY, name, context) for tool in made]
+        functions = [FUNCTION.decode(declaration, context) for declaration in member]
+        context.trace(FUNCTION, functions, entry, name, spread=True)
+        return functions if camel == name else [_hinted(tool, KEY, name, context) for tool in functions]
     kind = HOSTED_KINDS.get(camel, name)
     tool = HostedTool(kind=kind, extra={API: {**KEY.entry(name), **MEMBER.entry({name: member})}})
     fields = None
@@ -209,37 +209,37 @@ def _are_declarations(member: Any) -> bool:
 def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> None:
     if isinstance(tool, FunctionTool | CustomTool):
         key = KEY.of(tool, API) or next((k for k in entry if camel_name(k) == DECLARATIONS), DECLARATIONS)
-        made = FUNCTION.encode_one(tool, context)
+        wire = FUNCTION.encode_one(tool, context)
         if context.native and key not in entry and hints.FORM.of(tool, API) == "one":
-            entry[key] = made
+            entry[key] = wire
         elif entry.get(key).__class__ is dict:
-            entry[key] = [entry[key], made]
+            entry[key] = [entry[key], wire]
         else:
-            entry.setdefault(key, []).append(made)
+            entry.setdefault(key, []).append(wire)
     else:
         _encode_hosted(tool, entry, context)
 
 
 def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeContext) -> None:
-    own = (tool.extra or {}).get(API)
-    key = None if own is None else KEY.read(own)
-    if own is not None and key is not None:
-        kept = {key: VALUE.read(own)} if VALUE.is_in(own) else MEMBER.read(own) or {}
-        entry[key] = kept.get(key, tool.settings)
+    residue = (tool.extra or {}).get(API)
+    key = None if residue is None else KEY.read(residue)
+    if residue is not None and key is not None:
+        members = {key: VALUE.read(residue)} if VALUE.is_in(residue) else MEMBER.read(residue) or {}
+        entry[key] = members.get(key, tool.settings)
         return
-    known = declaration(tool, CURRENT) if tool.__class__ is HostedTool else None
-    if known is None:
+    declared = declaration(tool, CURRENT) if tool.__class__ is HostedTool else None
+    if declared is None:
         context.report_loss(tool, None, reasons.NO_HOSTED_TOOL)
         return
-    present = entry.get(known.tag)
-    if present is not None and (known.tag != "mcpServers" or present.__class__ is not list):
+    present = entry.get(declared.tag)
+    if present is not None and (declared.tag != "mcpServers" or present.__class__ is not list):
         context.report_loss(tool, None, reasons.REPEATED_TOOL)
         return
     context.leave_residue(tool, own=True)
     is_ours = context.is_ours(tool)
     context.report_lost_attributes(tool, ("name", "cache_point") if is_ours else ("name", "settings", "cache_point"))
     settings = dict(tool.settings) if is_ours else {}
-    entry[known.tag] = [*(present or ()), settings] if known.tag == "mcpServers" else settings
+    entry[declared.tag] = [*(present or ()), settings] if declared.tag == "mcpServers" else settings
 
 
 def tools_of_member(path: str, tools: list[Any]) -> list[Any]:
@@ -376,9 +376,17 @@ TABLE.keep(
 
 def with_format_kind(request: ChatRequest) -> ChatRequest:
     """Set the kind of the response format, which its fields imply."""
-    made = request.options.response_format
-    if made is None:
+    response_format = request.options.response_format
+    if response_format is None:
         return request
-    kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
-    options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
+    kind = (
+        "json_schema"
+        if response_format.schema is not None
+        else "json"
+        if response_format.media_type == "application/json"
+        else "other"
+    )
+    options = msgspec.structs.replace(
+        request.options, response_format=msgspec.structs.replace(response_format, kind=kind)
+    )
     return msgspec.structs.replace(request, options=options)

@@ -39,7 +39,7 @@ from contentmodel_adapters.google.interactions.table import (
     TABLE,
     encode_steps,
 )
-from contentmodel_adapters.google.kin import with_strict_tools
+from contentmodel_adapters.google.shared import with_strict_tools
 
 # The HTTP interface of Interactions (google-genai 3.4, _gaos/interactions.py; seen 2026-11-26).
 HTTP = HttpApi(
@@ -107,13 +107,15 @@ class GoogleInteractions(TableAdapter):
             return {"stream": 1.0}
         if payload.get("object") == "interaction" or (isinstance(payload.get("steps"), list) and "status" in payload):
             return {"response": 1.0}
-        given = payload.get("input")
-        if not isinstance(given, str | list | dict) or (isinstance(given, dict) and "type" not in given):
+        input_value = payload.get("input")
+        if not isinstance(input_value, str | list | dict) or (
+            isinstance(input_value, dict) and "type" not in input_value
+        ):
             return {}
         if (
             _has_own_fields(payload)
-            or _are_contents(given)
-            or (isinstance(given, list) and self.recognises_list(given))
+            or _are_contents(input_value)
+            or (isinstance(input_value, list) and self.recognises_list(input_value))
         ):
             return {"request": 0.95}
         if not may_be_request(payload, _FIELDS):
@@ -121,7 +123,7 @@ class GoogleInteractions(TableAdapter):
         if not str(payload.get("model")).startswith("gemini"):
             return {"request": 0.1}
         # Hosts of the Responses API have such models, too.
-        return {"request": 0.95 if isinstance(given, str) and payload.keys() <= _FIELDS else 0.5}
+        return {"request": 0.95 if isinstance(input_value, str) and payload.keys() <= _FIELDS else 0.5}
 
 
 OWN_FIELDS = (
@@ -141,9 +143,9 @@ def _has_own_fields(payload: dict[str, Any]) -> bool:
     )
 
 
-def _are_contents(given: Any) -> bool:
+def _are_contents(value: Any) -> bool:
     """Return whether an input is a content or a list of contents. Other APIs have messages there."""
-    contents = given if isinstance(given, list) else [given]
+    contents = value if isinstance(value, list) else [value]
     return bool(contents) and all(isinstance(content, dict) and CONTENT.knows(content) for content in contents)
 
 

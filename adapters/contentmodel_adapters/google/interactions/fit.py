@@ -36,13 +36,13 @@ from contentmodel_adapters.common.hosted import with_sendable_tools
 from contentmodel_adapters.common.reasoning import KEEP_SIGNATURES, PLACEHOLDER, is_signed
 from contentmodel_adapters.common.schema_adaptation import GOOGLE, with_fitting_schemas
 from contentmodel_adapters.google.interactions.table import COUNTED, CURRENT
-from contentmodel_adapters.google.kin import (
+from contentmodel_adapters.google.shared import (
     CALL_IDS,
     TOOL_NAMES,
     requires_signed_calls,
-    with_fields_of_kin,
     with_mode_of_strict_tools,
-    with_tools_of_kin,
+    with_respelled_tools,
+    with_shared_fields,
 )
 
 # -- messages ----------------------------------------------------------------------------------------------------------
@@ -102,8 +102,8 @@ FORM = settings.Form(off=None, auto={}, shown=settings.Shown("summary", "auto", 
 REQUEST_STEPS = (
     request_step(settings.with_fitting_settings, aimed=True, form=FORM),
     request_step(with_known_tools, native=True, kinds=Kinds()),
-    request_step(with_tools_of_kin),
-    request_step(with_fields_of_kin),
+    request_step(with_respelled_tools),
+    request_step(with_shared_fields),
     request_step(with_sendable_tools, current=CURRENT),
     request_step(hoist_instructions),
     turn_step(with_signed_thoughts, needs=(Fact.STATE,)),

@@ -10,7 +10,7 @@ from contentmodel.content.media import standard_base64
 from contentmodel_adapters.common.rules import declares, declares_by_model, table
 from contentmodel_adapters.google import models
 from contentmodel_adapters.google.interactions.table import API, KINDS
-from contentmodel_adapters.google.kin import FUNCTION_NAME
+from contentmodel_adapters.google.shared import FUNCTION_NAME
 
 CAPABILITIES = CapabilityTable(API, models.ROWS, newest=models.NEWEST, own=makers.NAMES["google"])
 
@@ -46,11 +46,11 @@ def model_or_agent(request: Request) -> Iterator[Broken]:
 @_rule("refused", fix="send a result after each call", source=f"call_id in the {_STEPS}")
 def results_have_calls(request: Request) -> Iterator[Broken]:
     """A function_result must have the id of a call before it, unless a stored interaction has the call."""
-    known: set[Any] = set()
+    call_ids: set[Any] = set()
     for at, step in objects(request, "input") if request.get("previous_interaction_id") is None else ():
         if step.get("type") == "function_call" and isinstance(step.get("id"), str):
-            known.add(step["id"])
-        elif step.get("type") == "function_result" and step.get("call_id") not in [*known]:
+            call_ids.add(step["id"])
+        elif step.get("type") == "function_result" and step.get("call_id") not in [*call_ids]:
             yield f"{at}.call_id", "no call before it has this id"
 
 

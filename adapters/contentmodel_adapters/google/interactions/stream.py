@@ -157,8 +157,8 @@ class Decoder(StreamDecoder):
 
     def _merge(self, interaction: dict[str, Any]) -> None:
         """Merge an answer without its steps. An empty id means that the server does not store it."""
-        known = {key: value for key, value in interaction.items() if key != "steps" and (key, value) != ("id", "")}
-        merge_into(self.answer, known)
+        fields = {key: value for key, value in interaction.items() if key != "steps" and (key, value) != ("id", "")}
+        merge_into(self.answer, fields)
 
     def _count(self, usage: dict[str, Any]) -> None:
         if usage:
@@ -186,7 +186,9 @@ class Decoder(StreamDecoder):
         around = {"type": step.wire["type"]} if step.blocks else step.wire
         contents = decode_step({**around, step.field: [{**part}]}, [part], 0, self.context())[1]  # type: ignore[dict-item]
         if step.blocks:
-            extra = {api: own for api, own in (contents[0].extra or {}).items() if own.keys() != {STEP.key}} or None
+            extra = {
+                api: residue for api, residue in (contents[0].extra or {}).items() if residue.keys() != {STEP.key}
+            } or None
             contents[0] = msgspec.structs.replace(contents[0], extra=extra)
         step.blocks.append(self.start({**part}, contents[0]))
         return step.blocks[-1]
@@ -222,12 +224,12 @@ class Decoder(StreamDecoder):
 
     def _summarize(self, step: Step, last: BlockState, content: dict[str, Any]) -> None:
         """Append to the text of a thought, or begin another part of its summary."""
-        rest = {key: value for key, value in content.items() if key != "text"}
+        other_fields = {key: value for key, value in content.items() if key != "text"}
         is_text = content.get("type") == "text" and content.get("text").__class__ is str
         if last.wire and not (is_text and last.wire.get("type") == "text"):
-            last = self._part(step, {**rest, "text": ""} if is_text else content)
+            last = self._part(step, {**other_fields, "text": ""} if is_text else content)
         elif is_text:
-            last.wire.update({"text": last.wire.get("text", ""), **rest})
+            last.wire.update({"text": last.wire.get("text", ""), **other_fields})
         else:
             last.wire.update(content)
         if is_text:
@@ -369,8 +371,8 @@ class Encoder(BlockEncoder):
         first = parts[0] if parts else {"type": "text", "text": ""}
         if not _is_text(first):
             return BlockParts(start, rest=tuple(deltas))
-        growth, rest = DELTAS[kind]({**first, "text": TEXT_HERE})[0], deltas[1:] if parts else deltas
-        return BlockParts(start, growth, first["text"], tuple(rest), needs_text=bool(parts))
+        growth, more_deltas = DELTAS[kind]({**first, "text": TEXT_HERE})[0], deltas[1:] if parts else deltas
+        return BlockParts(start, growth, first["text"], tuple(more_deltas), needs_text=bool(parts))
 
     def start_event(self, start: dict[str, Any]) -> NamedEvent:
         return {"index": self.count, "step": start, "event_type": "step.start"}, "step.start"

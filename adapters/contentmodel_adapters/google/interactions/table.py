@@ -78,7 +78,7 @@ from contentmodel_adapters.common.citations import whole_citations
 from contentmodel_adapters.common.hosted import Current, Hosted, declaration, output_columns
 from contentmodel_adapters.common.media import Modalities
 from contentmodel_adapters.common.reasoning import Signature, Unread, decode_parts, unknown_part_of, with_last_thought
-from contentmodel_adapters.google.kin import are_strict, json_as_text
+from contentmodel_adapters.google.shared import are_strict, json_as_text
 
 API = "google-interactions"
 TABLE = Table(API)
@@ -338,7 +338,7 @@ RESULTS = [
         Silent(*UNSAID),
         Filled({"result": ""}),
     ),
-    *(made for ending in ("_result", "_output") for made in _other_results(ending)),
+    *(result for ending in ("_result", "_output") for result in _other_results(ending)),
 ]
 STEPS = TABLE.union("step", [*CALLS, *RESULTS], prefer=lambda content, rows: rows[0])
 _SUMMARY_TEXT = row(
@@ -409,8 +409,8 @@ CURRENT: Current = {
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
     if tool.__class__ is not HostedTool:
         return rows[0]
-    known = declaration(tool, CURRENT)
-    return next((r for r in rows if known is not None and r.name == known.tag), None)
+    declared = declaration(tool, CURRENT)
+    return next((r for r in rows if declared is not None and r.name == declared.tag), None)
 
 
 def _row_of_tool(wire: dict[str, Any]) -> Any:
@@ -500,7 +500,7 @@ FORMATS = TABLE.union(
     ],
     find=_row_of_format,
     other=Row("other", ResponseFormat, {"type": "kind"}, Silent("media_type")),
-    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), None),
+    prefer=lambda response_format, rows: next((r for r in rows if r.implied.get("kind") == response_format.kind), None),
 )
 
 
@@ -529,9 +529,9 @@ class Format(OneOf[ResponseFormat]):
         return super().places(value, wire[0] if is_list else wire, f"{path}[0]" if is_list else path)
 
     def encode(self, value: ResponseFormat, context: EncodeContext, owner: object) -> Any:
-        made = super().encode(value, context, owner)
+        wire = super().encode(value, context, owner)
         is_list = context.native and hints.FORM.of(value, API) == "list"
-        return [made] if is_list and made is not None else made
+        return [wire] if is_list and wire is not None else wire
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------
@@ -628,15 +628,15 @@ def is_outputs(value: Any) -> bool:
 
 def decode_outputs(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
     """Return the message of `outputs`. Each content is a step of its own."""
-    made: list[Any] = []
+    contents: list[Any] = []
     for index, item in enumerate(items):
         if CONTENT.knows(item):
             content = STEP.on(CONTENT.decode(item, context), API, {})
             context.trace(CONTENT, [content], items, index, spread=False)
-            made.append(content)
+            contents.append(content)
         else:
-            made += decode_step(item, items, index, context)[1]
-    return [ChatMessage(role="assistant", contents=made, origin=context.origin)]
+            contents += decode_step(item, items, index, context)[1]
+    return [ChatMessage(role="assistant", contents=contents, origin=context.origin)]
 
 
 # -- encoding ------------------------------------------------------------------------------------------------------
@@ -844,39 +844,39 @@ class Answer(OnlyChoice):
         return [key for key in self.keys if key in wire and (key != "outputs" or has_outputs)]
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        taken = self.taken(wire)
-        if not taken:
+        read_fields = self.taken(wire)
+        if not read_fields:
             return []
         steps, status = wire.get("steps"), wire.get("status")
         if steps is not None and steps.__class__ is not list:
             context.expected(wire, "steps", "array", steps)
         messages = decode_steps(steps, context) if steps.__class__ is list else []
-        own = misfits(wire, status=str)
-        if "outputs" in taken:
+        residue = misfits(wire, status=str)
+        if "outputs" in read_fields:
             messages = decode_outputs(wire["outputs"], context)
-            own |= OUTPUTS.entry(True)
+            residue |= OUTPUTS.entry(True)
         if "steps" in wire and not steps:
-            own |= NO_STEPS.entry(steps)
+            residue |= NO_STEPS.entry(steps)
         if "status" in wire and status is None:
-            own["status"] = None
+            residue["status"] = None
         finish = FINISH.decode(status, context, wire, "status") if status.__class__ is str else None
-        choice = ChatChoice(messages=messages, finish_reason=finish, extra={API: own} if own else None)
+        choice = ChatChoice(messages=messages, finish_reason=finish, extra={API: residue} if residue else None)
         choices = [finished_by_calls(choice)]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 
     def write_choice(
-        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+        self, choice: ChatChoice, residue: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
         # A stream has its contents in steps.
-        has_outputs = OUTPUTS.read(own) is True and any(message.contents for message in choice.messages)
+        has_outputs = OUTPUTS.read(residue) is True and any(message.contents for message in choice.messages)
         if has_outputs:
             wire["outputs"] = encode_outputs(choice.messages, context)
         steps = [] if has_outputs else encode_steps(choice.messages, context)
-        if steps or NO_STEPS.is_in(own):
-            wire["steps"] = steps or NO_STEPS.read(own)
-        if "status" in own:
-            wire["status"] = own["status"]
+        if steps or NO_STEPS.is_in(residue):
+            wire["steps"] = steps or NO_STEPS.read(residue)
+        if "status" in residue:
+            wire["status"] = residue["status"]
         if choice.finish_reason is not None:
             wire["status"] = FINISH.encode(choice.finish_reason, context, choice)
 
@@ -901,25 +901,25 @@ class Failed(Group):
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
         error, errors = wire.get("error"), _errors(wire)
         if error.__class__ is dict:
-            made = ERROR_BODY.decode(error, context, wire, "error")
-            context.trace(ERROR, [made], wire, "error", spread=False)
+            decoded = ERROR_BODY.decode(error, context, wire, "error")
+            context.trace(ERROR, [decoded], wire, "error", spread=False)
         elif errors:
-            made = hints.FORM.on(ERROR_BODY.decode(errors[0], context, wire, "errors"), API, "list")
-            context.trace(ERROR, [made], errors, 0, spread=False)
+            decoded = hints.FORM.on(ERROR_BODY.decode(errors[0], context, wire, "errors"), API, "list")
+            context.trace(ERROR, [decoded], errors, 0, spread=False)
         else:
             return None
-        return made
+        return decoded
 
     def encode(
         self, value: ErrorContent | None, wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
     ) -> None:
         if value is None:
             return
-        made = ERROR_BODY.encode_object(value, context, owner)
+        encoded = ERROR_BODY.encode_object(value, context, owner)
         if context.native and hints.FORM.of(value, API) == "list":
-            wire["errors"] = [made, *list_of((owner.extra or {}).get(API, {}), "errors")[1:]]
+            wire["errors"] = [encoded, *list_of((owner.extra or {}).get(API, {}), "errors")[1:]]
         else:
-            wire["error"] = made
+            wire["error"] = encoded
 
 
 def _errors(wire: Mapping[str, Any]) -> list[Any]:

@@ -143,7 +143,7 @@ ONLY_FIELDS = frozenset(
     )
 )
 """Fields of requests that only Chat and formats like it have."""
-FIELDS = frozenset(
+REQUEST_FIELDS = frozenset(
     (
         *("frequency_penalty", "logprobs", "n", "parallel_tool_calls", "plugins", "presence_penalty", "provider"),
         *("reasoning", "response_format", "seed", "stop", "top_logprobs"),
@@ -174,7 +174,7 @@ def recognise_messages(payload: dict[str, Any]) -> Mapping[str, float]:
         return {"request": 0.94}
     tools = payload.get("tools")
     has_functions = isinstance(tools, list) and any(isinstance(tool, dict) and "function" in tool for tool in tools)
-    if has_functions or not FIELDS.isdisjoint(payload) or any(map(_is_own, messages)):
+    if has_functions or not REQUEST_FIELDS.isdisjoint(payload) or any(map(_is_own, messages)):
         return {"request": 0.9}
     first = messages[0] if messages else None
     score = 0.7 if isinstance(first, dict) and first.get("role") == "system" else 0.5

@@ -214,9 +214,9 @@ class Choice:
     def number_of(self, entry: dict[str, Any], back: int) -> int:
         """Return the number of a call without one: by its id, a new one, or of the call `back` from the end."""
         name = entry.get("id")
-        known = self.calls.number_of(name) if name else None
-        if known is not None:
-            return known
+        number = self.calls.number_of(name) if name else None
+        if number is not None:
+            return number
         waits = len(self.calls) - 1 in self.unnamed
         is_new = name or not self.calls or (is_named(entry) and not waits)
         return len(self.calls) if is_new else self.calls.last_number(back)
@@ -236,8 +236,8 @@ class Choice:
             existing = self.text(key) if key in self.texts else self.message.get(key)
             if key == "tool_calls" and value.__class__ in (list, dict):
                 calls: list[Any] = value if value.__class__ is list else [value]
-                known: list[Any] = [self.call_at(place) for place in self.calls.in_order()]
-                fields[key] = [*map(_missing_of, self.calls.numbers(), known, calls), *calls[len(known) :]]
+                known_calls: list[Any] = [self.call_at(place) for place in self.calls.in_order()]
+                fields[key] = [*map(_missing_of, self.calls.numbers(), known_calls, calls), *calls[len(known_calls) :]]
             elif not existing:
                 fields[key] = value
             elif existing.__class__ is str:

@@ -266,9 +266,9 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
         context.report_loss(request, "options.modalities", reasons.VOICE)
         return {**payload, "audio": {"voice": VOICE, "format": STREAMED_AUDIO if payload.get("stream") else "wav"}}
     context.report_loss(request, "options.modalities", reasons.NO_AUDIO_OUTPUT, model=payload["model"])
-    rest = [modality for modality in modalities if modality != "audio"]
+    other_modalities = [modality for modality in modalities if modality != "audio"]
     without = {key: value for key, value in payload.items() if key != "modalities"}
-    return {**without, "modalities": rest} if rest else without
+    return {**without, "modalities": other_modalities} if other_modalities else without
 
 
 def with_rules_of_host(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -299,8 +299,8 @@ def _without_tools(
     for tool, wire in zip(sent, payload["tools"], strict=False):
         if wire in refused:
             context.report_loss(tool, None, NO_TOOL_AT_HOST, type=wire.get("type"))
-    left = [wire for wire in payload["tools"] if wire not in refused]
-    return without_settings_of_tools({**payload, "tools": left}, request, context)
+    accepted = [wire for wire in payload["tools"] if wire not in refused]
+    return without_settings_of_tools({**payload, "tools": accepted}, request, context)
 
 
 REQUEST_PAYLOAD_STEPS = (
@@ -340,13 +340,13 @@ def with_error_of_host(payload: dict[str, Any], response: ChatResponse, context:
     error = response.error
     if error is None or not context.native:
         return payload
-    rest = {key: value for key, value in payload.items() if key != "error"}
+    other_fields = {key: value for key, value in payload.items() if key != "error"}
     if hints.ROW.of(error, API) == ERROR_AT_TOP.name:
-        return {**payload["error"], **rest}
+        return {**payload["error"], **other_fields}
     if hints.ROW.of(error, API) == ERROR_BESIDE.name:
-        return {**rest, ERROR_BESIDE.name: payload["error"]}
+        return {**other_fields, ERROR_BESIDE.name: payload["error"]}
     if hints.COLUMN.of(error, API) == "choices" and len(payload.get("choices", ())) == 1:
-        return {**rest, "choices": [{**payload["choices"][0], "error": payload["error"]}]}
+        return {**other_fields, "choices": [{**payload["choices"][0], "error": payload["error"]}]}
     return payload
 
 

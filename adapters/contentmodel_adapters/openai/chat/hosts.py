@@ -24,8 +24,8 @@ SIGNED_CALL = "function.fields"
 """The row of calls with a signature in the field of LiteLLM."""
 
 
-ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
-WITH_DEVELOPER = ROLES | {"developer"}
+MESSAGE_ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
+WITH_DEVELOPER = MESSAGE_ROLES | {"developer"}
 PLATFORM = frozenset(
     (
         *("audio", "metadata", "modalities", "moderation", "prediction", "prompt_cache_key", "prompt_cache_options"),
@@ -87,7 +87,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     models: str | None = None
     reasoning: str | None = None
     thinks: str | None = None
-    roles: frozenset[str] = ROLES
+    roles: frozenset[str] = MESSAGE_ROLES
     tools: str = "function"
     fields: frozenset[str] | None = None
     takes: frozenset[str] | None = frozenset()

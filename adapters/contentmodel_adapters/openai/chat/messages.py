@@ -116,8 +116,8 @@ def _divided(wire: dict[str, Any]) -> dict[str, str]:
     content = wire.get("content")
     if content.__class__ is not str or not content.startswith(THOUGHT) or not is_flagged(wire):
         return {}
-    thought, end, rest = content[len(THOUGHT) :].partition(END)
-    return {THOUGHT: thought, **({"content": rest} if end else {})} if thought else {}
+    thought, end, answer = content[len(THOUGHT) :].partition(END)
+    return {THOUGHT: thought, **({"content": answer} if end else {})} if thought else {}
 
 
 def expanded(payload: Any) -> Any:
@@ -415,7 +415,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     if message.role == "assistant":
         wire = encode_assistant(message, context)
         if message.origin is not None and message.origin.is_answer:
-            wire = REPLAY.fitted(wire, message, context)
+            wire = REPLAY.request_form(wire, message, context)
         # Skip foreign messages with nothing to send.
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
@@ -486,8 +486,8 @@ def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: Decod
     contents = message.contents
     old = contents[texts[0]]
     contents[texts[0]] = msgspec.structs.replace(old, annotations=citations)
-    own = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "annotations"}
-    return msgspec.structs.replace(message, contents=contents, extra={API: own} if own else None)
+    residue = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "annotations"}
+    return msgspec.structs.replace(message, contents=contents, extra={API: residue} if residue else None)
 
 
 def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any]:
@@ -503,8 +503,8 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
                 if context.kind == "request" and source != CONTEXT:
                     context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
                 continue
-            own = context.native and before == 0
-            collected.append(citation if own else moved_citation(citation, converter, before, context))
+            is_unmoved = context.native and before == 0
+            collected.append(citation if is_unmoved else moved_citation(citation, converter, before, context))
         before += len(content.text)
     return CITATIONS.encode_list(collected, context)
 
@@ -540,8 +540,12 @@ class Message(Codec[list[ChatMessage]]):
         messages = [decode_assistant(wire, context)]
         context.trace(_row_of, messages, container, key, spread=False)
         if wire is not value:
-            own = {**(messages[0].extra or {}).get(API, {}), **ROLE.entry(role_of(value)), **misfits(value, role=str)}
-            messages[0] = msgspec.structs.replace(messages[0], extra={API: own})
+            residue = {
+                **(messages[0].extra or {}).get(API, {}),
+                **ROLE.entry(role_of(value)),
+                **misfits(value, role=str),
+            }
+            messages[0] = msgspec.structs.replace(messages[0], extra={API: residue})
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class Summaries(Codec[tuple[str, Protected | None]]):
             value.__class__ is list
             and bool(value)
             and all(map(is_summary, value))
-            and sum(bool(one.get("signature")) for one in value) <= 1
+            and sum(bool(summary.get("signature")) for summary in value) <= 1
         )
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> tuple[str, Protected | None]:
@@ -354,7 +354,7 @@ CONTENT = TABLE.union(
     prefer=_usual_part,
     foreign_types=(TextContent, ErrorContent, DataContent, UriContent, HostedFileContent),
 )
-_BY_NAME: dict[str | None, Row] = {made.name: made for made in CONTENT.rows}
+_BY_NAME: dict[str | None, Row] = {row.name: row for row in CONTENT.rows}
 # Tool results are text (types/chat/chat_completion_tool_message_param.py); some hosts take more.
 RESULT_CONTENT = TABLE.union(
     "tool result part",
@@ -493,8 +493,8 @@ class StateOfDetail(PassedOn):
 
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
         is_redacted = self.kind == "encrypted" and value.kind == "redacted"
-        made = msgspec.structs.replace(value, kind=self.kind) if is_redacted else value
-        return super().encode(made, context, owner)
+        spelled = msgspec.structs.replace(value, kind=self.kind) if is_redacted else value
+        return super().encode(spelled, context, owner)
 
 
 # reasoning_details is OpenRouter's: the format of a detail shows the maker of its state (openrouter.ai/docs, "Reasoning
@@ -514,7 +514,9 @@ REASONING_DETAILS = TABLE.union(
             "reasoning.encrypted", ReasoningContent, {"data": ("protected", StateOfDetail(API, "encrypted", maker_of))}
         ),
     ],
-    prefer=lambda made, rows: rows[2 if made.protected is not None and made.protected.kind == "redacted" else 0],
+    prefer=lambda content, rows: rows[
+        2 if content.protected is not None and content.protected.kind == "redacted" else 0
+    ],
 )
 TABLE.known_values("reasoning format", *FORMATS)
 
@@ -537,14 +539,14 @@ THINKING_BLOCKS = TABLE.union(
             Silent("kind"),
         ),
     ],
-    prefer=lambda made, rows: rows[made.protected is not None and made.protected.kind == "redacted"],
+    prefer=lambda content, rows: rows[content.protected is not None and content.protected.kind == "redacted"],
 )
 
 
 def _signature(union: str, name: str, path: str, signature: PassedOn) -> Union:
     """Return the union of an object with the signature of a message."""
-    made = Row(name, ReasoningContent, {path: ("protected", signature)}, Silent("kind"))
-    return TABLE.union(union, [made], find=lambda wire: name)
+    signed = Row(name, ReasoningContent, {path: ("protected", signature)}, Silent("kind"))
+    return TABLE.union(union, [signed], find=lambda wire: name)
 
 
 # The signature of a message without calls: Gemini 3 signs texts, too (mozilla-ai/any-llm#1320, seen 2026-11-26). It is
@@ -866,9 +868,9 @@ class Details(Blocks[ReasoningContent]):
     def encode(self, value: list[ReasoningContent], context: EncodeContext, owner: object) -> Any:
         wires: list[Any] = []
         for content in value:
-            made = self.union.encode_list([content], context)
+            encoded = self.union.encode_list([content], context)
             fragments = FRAGMENTS.of(content, API) if context.native else None
-            wires += fragments if fragments is not None and made == [merged(fragments)] else made
+            wires += fragments if fragments is not None and encoded == [merged(fragments)] else encoded
         return wires or None
 
 
@@ -882,7 +884,7 @@ def with_whole_details(message: Wire) -> Wire:
         return message
     return {
         **message,
-        "reasoning_details": [one for group in groups for one in [merged(group), *[{}] * (len(group) - 1)]],
+        "reasoning_details": [detail for group in groups for detail in [merged(group), *[{}] * (len(group) - 1)]],
     }
 
 
@@ -916,16 +918,24 @@ def with_sources(response: ChatResponse, wire: dict[str, Any], context: DecodeCo
 
     If the answer has no text, the lists stay in the residue.
     """
-    own = (response.extra or {}).get(API) or {}
-    rest = _OF_ANSWER.cite(response.messages[0], own, wire, context) if response.messages else own
-    return response if rest is own else msgspec.structs.replace(response, extra={API: rest} if rest else None)
+    residue = (response.extra or {}).get(API) or {}
+    remaining = _OF_ANSWER.cite(response.messages[0], residue, wire, context) if response.messages else residue
+    return (
+        response
+        if remaining is residue
+        else msgspec.structs.replace(response, extra={API: remaining} if remaining else None)
+    )
 
 
 def with_context(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """Return a message with the citations of its data sources, at Azure, as citations of its text."""
-    own = (message.extra or {}).get(API) or {}
-    rest = _OF_MESSAGE.cite(message, own, wire, context)
-    return message if rest is own else msgspec.structs.replace(message, extra={API: rest} if rest else None)
+    residue = (message.extra or {}).get(API) or {}
+    remaining = _OF_MESSAGE.cite(message, residue, wire, context)
+    return (
+        message
+        if remaining is residue
+        else msgspec.structs.replace(message, extra={API: remaining} if remaining else None)
+    )
 
 
 def with_listed(payload: dict[str, Any], contents: Iterable[AIContent], context: EncodeContext) -> dict[str, Any]:

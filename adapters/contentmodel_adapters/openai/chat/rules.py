@@ -410,8 +410,8 @@ _HOSTS = f"{'; '.join(dialect.source for dialect in DIALECTS.values())}; seen {S
 def _restricted_by(severity: Severity) -> str:
     """Return the sources of all restrictions of a severity, each once."""
     rows = (row for dialect in DIALECTS.values() for row in dialect.restrictions)
-    found = dict.fromkeys(row.source for row in rows if row.severity == severity)
-    return f"{'; '.join(found)}; seen {SEEN}"
+    sources = dict.fromkeys(row.source for row in rows if row.severity == severity)
+    return f"{'; '.join(sources)}; seen {SEEN}"
 
 
 @RULES.by_host(
@@ -475,8 +475,8 @@ def fields_accepted_by_host(request: dict[str, Any], host: Host) -> Iterator[Bro
         return
     yield from _restricted("refused", request, dialect)
     if dialect.fields is not None:
-        known = dialect.fields | own_fields(dialect)
-        yield from _named([name for name in request if name not in known], request, dialect)
+        accepted = dialect.fields | own_fields(dialect)
+        yield from _named([name for name in request if name not in accepted], request, dialect)
 
 
 @RULES.by_host("ignored", fix="remove it", source=_restricted_by("ignored"))

@@ -723,8 +723,8 @@ class Encoder(JoiningEncoder):
         number = self._next_call(block.choice)
         grown = GROWN[kind]
         # Some hosts begin the arguments with null.
-        own = object_of((block.content.extra or {}).get(self.api, {}), kind)
-        inner = {**wire[kind], grown: own.get(grown, "")} if grown in wire[kind] else wire[kind]
+        spelled = object_of((block.content.extra or {}).get(self.api, {}), kind)
+        inner = {**wire[kind], grown: spelled.get(grown, "")} if grown in wire[kind] else wire[kind]
         self._live_calls[block.index] = number, wire
         start = {"index": number, **wire, kind: inner}
         self._chunk(block.choice, {"tool_calls": [start]})
@@ -827,9 +827,9 @@ class Encoder(JoiningEncoder):
                 # A signature may follow the arguments.
                 self._chunk(block.choice, {"tool_calls": [{"index": number, **added}]})
         if isinstance(text, str):
-            left = block.left(text)
-            if left or not text:
-                self.write_text(block, left)
+            unsent = block.left(text)
+            if unsent or not text:
+                self.write_text(block, unsent)
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Write columns that are not streamed."""
@@ -889,13 +889,13 @@ class Encoder(JoiningEncoder):
 
     def _piece(self, content: Any, piece: Piece, cited: int, context: EncodeContext) -> Any:
         listed = citations_of_piece(content, cited, piece.start, piece.end)
-        kept = [(old, new) for old, new in listed if new is not None]
+        pairs = [(old, new) for old, new in listed if new is not None]
         text = content.text[piece.start : piece.end]
-        cut = msgspec.structs.replace(content, text=text, annotations=[new for _, new in kept] or None)
-        made = self._placed(cut, piece.before)
-        for (old, _), new in zip(kept, made.annotations or (), strict=True):
+        cut = msgspec.structs.replace(content, text=text, annotations=[new for _, new in pairs] or None)
+        placed = self._placed(cut, piece.before)
+        for (old, _), new in zip(pairs, placed.annotations or (), strict=True):
             context.replaced(old, new)
-        return context.replaced(content, made)
+        return context.replaced(content, placed)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -928,17 +928,17 @@ class Encoder(JoiningEncoder):
             ends.append(self._end_of(number, wire, event.response.choices[number], is_failed=is_failed))
         if is_failed:
             ends = [end for end in ends if any(end[key] for key in end if key != "index")]
-        rest = {
+        other_fields = {
             key: value
             for key, value in payload.items()
             if key not in ("choices", "object") and (key not in self._head or self._head[key] != value)
         }
         has_own_chunk = (self._policies or {}).get("stream_usage") == "chunk"
-        beside = rest if ends and not self.is_native and not has_own_chunk else {}
+        beside = other_fields if ends and not self.is_native and not has_own_chunk else {}
         for end in ends:
             self.put({**self._head, **(beside if end is ends[-1] else {}), "choices": [end]})
-        if rest and not beside:
-            self.put({**self._head, **rest, "choices": []})
+        if other_fields and not beside:
+            self.put({**self._head, **other_fields, "choices": []})
 
     def _end_of(self, number: int, wire: dict[str, Any], choice: ChatChoice, *, is_failed: bool) -> dict[str, Any]:
         """Return the last chunk of a choice: its finish reason, and fields that belong to no block."""
@@ -950,11 +950,11 @@ class Encoder(JoiningEncoder):
             message["annotations"] = self._citations.pop(number)
         if self._contexts.get(number):
             message["context"] = {**object_of(message, "context"), "citations": self._contexts.pop(number)}
-        rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
+        other_fields = {key: value for key, value in wire.items() if key not in ("index", "message")}
         if is_failed and (choice.finish_reason is None or not self.is_native):
             # The error replaces the finish reason.
-            rest.pop("finish_reason", None)
-        return {"index": number, "delta": message, "finish_reason": None, **rest}
+            other_fields.pop("finish_reason", None)
+        return {"index": number, "delta": message, "finish_reason": None, **other_fields}
 
 
 def _kind_of(call: dict[str, Any]) -> str | None:

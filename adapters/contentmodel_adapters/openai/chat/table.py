@@ -196,7 +196,7 @@ RESPONSE_FORMAT = chat.response_formats(
 
 # -- settings of reasoning ---------------------------------------------------------------------------------------------
 
-FIELDS = Hint[dict[str, Any]](
+REASONING_FIELDS = Hint[dict[str, Any]](
     API, "reasoning_fields", "the fields of the reasoning settings, if OpenAI does not have one of them"
 )
 
@@ -232,11 +232,14 @@ class Setting(Codec[Any]):
         fields = fields_to_write(self.attribute, owner, context)
         if self.path not in fields:
             return None
-        own = FIELDS.of(owner, API) or {}
+        read_fields = REASONING_FIELDS.of(owner, API) or {}
         last = SETTINGS[fields[-1]]
         # If the setting was not edited, each of its fields keeps its value.
-        if last.holds(own.get(last.path)) and last.decode(own[last.path], None, own, "") == value:
-            return own[self.path] if self.holds(own[self.path]) else None
+        if (
+            last.holds(read_fields.get(last.path))
+            and last.decode(read_fields[last.path], None, read_fields, "") == value
+        ):
+            return read_fields[self.path] if self.holds(read_fields[self.path]) else None
         wire = value if self._wires is None else self._wires.get(value)
         is_known = self.known_values is None or context.native or wire in self.known_values
         if wire is None or not is_known:
@@ -307,8 +310,8 @@ def fields_to_write(attribute: str, request: ChatRequest, context: EncodeContext
     If the model of the target is of another maker, the fields it was read from are those of another host.
     """
     model = None if context.origin is None else context.origin.model
-    own = None if is_of_another_maker(maker_of(model), context) else FIELDS.of(request, API)
-    read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in own] if own else []
+    read_fields = None if is_of_another_maker(maker_of(model), context) else REASONING_FIELDS.of(request, API)
+    read_from = [path for path in _OF_ATTRIBUTE[attribute] if path in read_fields] if read_fields else []
     if read_from:
         return read_from
     dialect = context.host.dialect
@@ -320,12 +323,12 @@ def with_setting_fields(request: ChatRequest, wire: dict[str, Any]) -> ChatReque
     """Return a decoded request with a hint of its reasoning fields, if OpenAI does not have one of them."""
     if _KEYS_OF_HOSTS.isdisjoint(wire):
         return request
-    found = {}
+    fields = {}
     for path, setting in SETTINGS.items():
         value = value_at(wire, path)
         if setting.holds(value):
-            found[path] = value
-    return FIELDS.on(request, API, found) if found.keys() - set(_USUAL.values()) else request
+            fields[path] = value
+    return REASONING_FIELDS.on(request, API, fields) if fields.keys() - set(_USUAL.values()) else request
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -372,50 +375,50 @@ TABLE.keep(
 TABLE.known_values("request.aliases", *ALIASES)
 OLD_LIMIT, OLD_CHOICE = ALIASES
 MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
-FUNCTION_CALL = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
+OLD_NAME_OF_CHOICE = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
 STOP = Hint[Literal[True]](API, "stop", "the stop sequence is not a list")
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
     """Read fields with old names, and a stop sequence that is not a list. Hints record the original form."""
-    own = dict((request.extra or {}).get(API, {}))
+    residue = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
-        own.get("max_completion_tokens") is None
+        residue.get("max_completion_tokens") is None
         and request.options.max_output_tokens is None
-        and own.get(OLD_LIMIT).__class__ is int
+        and residue.get(OLD_LIMIT).__class__ is int
     ):
-        changed["max_output_tokens"] = own.pop(OLD_LIMIT)
-        own |= MAX_TOKENS.entry(True)
-    choice = read_old_choice(own.get(OLD_CHOICE))
+        changed["max_output_tokens"] = residue.pop(OLD_LIMIT)
+        residue |= MAX_TOKENS.entry(True)
+    choice = read_old_choice(residue.get(OLD_CHOICE))
     if choice is not None and any(name in (choice.tools or ()) for name in custom_names(request.tools)):
         # Only `tool_choice` can name a custom tool. The API refuses this one, and it stays as it is.
         choice = None
-    if choice is not None and request.options.tool_choice is None and own.get("tool_choice") is None:
+    if choice is not None and request.options.tool_choice is None and residue.get("tool_choice") is None:
         changed["tool_choice"] = choice
-        del own[OLD_CHOICE]
-        own |= FUNCTION_CALL.entry(True)
-    if own.get("stop").__class__ is str:
-        changed["stop_sequences"] = [own.pop("stop")]
-        own |= STOP.entry(True)
+        del residue[OLD_CHOICE]
+        residue |= OLD_NAME_OF_CHOICE.entry(True)
+    if residue.get("stop").__class__ is str:
+        changed["stop_sequences"] = [residue.pop("stop")]
+        residue |= STOP.entry(True)
     if not changed:
         return request
     options = msgspec.structs.replace(request.options, **changed)
-    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
+    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: residue})
 
 
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the old names and forms that hints of the request recorded."""
-    own = (request.extra or {}).get(API)
-    if not own:
+    residue = (request.extra or {}).get(API)
+    if not residue:
         return payload
-    nulls = {name: None for name in ALIASES.values() if name in own}
-    if MAX_TOKENS.is_in(own) and payload.get("max_completion_tokens") is not None:
+    nulls = {name: None for name in ALIASES.values() if name in residue}
+    if MAX_TOKENS.is_in(residue) and payload.get("max_completion_tokens") is not None:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
-    if FUNCTION_CALL.is_in(own) and old_choice(payload.get("tool_choice")) is not None:
+    if OLD_NAME_OF_CHOICE.is_in(residue) and old_choice(payload.get("tool_choice")) is not None:
         payload[OLD_CHOICE] = old_choice(payload.pop("tool_choice"))
     payload = {**nulls, **payload}
-    if STOP.is_in(own) and len(payload.get("stop", ())) == 1:
+    if STOP.is_in(residue) and len(payload.get("stop", ())) == 1:
         payload["stop"] = payload["stop"][0]
     return payload
 
@@ -542,9 +545,9 @@ def _encode_choice(choice: ChatChoice, context: EncodeContext) -> list[dict[str,
     if len(choice.messages) < 2 or not context.native:
         return [CHOICE.encode(choice, context)]
     parts = [message for message in choice.messages[1:] if PART.of(message, API) is not None and message.contents]
-    own = [message for message in choice.messages if all(message is not part for part in parts)]
+    own_messages = [message for message in choice.messages if all(message is not part for part in parts)]
     wires = [{**(PART.of(part, API) or {}), "message": encode_answer([part], context)} for part in parts]
-    return [CHOICE.encode(context.replace(choice, messages=own), context), *wires]
+    return [CHOICE.encode(context.replace(choice, messages=own_messages), context), *wires]
 
 
 class ErrorElsewhere(ErrorBody):

@@ -44,7 +44,7 @@ HOSTS = {maker: Host(issuers=frozenset({maker})) for maker in SEALING if maker !
 
 # Fields of the answer that repeat the request's (openai 2.x, types/responses/response.py, seen 2026-11-22).
 # `service_tier` is not one of them: the answer names the tier that was used.
-REPEATED = (
+REPEATED_SETTINGS = (
     *("background", "frequency_penalty", "include", "instructions", "max_output_tokens", "max_tool_calls", "metadata"),
     *("parallel_tool_calls", "presence_penalty", "previous_response_id", "prompt", "prompt_cache_key"),
     *("prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier", "store", "temperature"),
@@ -99,7 +99,7 @@ class OpenAIResponses(TableAdapter):
     limit_headers = LIMIT_HEADERS
     # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer", "encrypted_content": ""}
-    repeated = frozenset(REPEATED)
+    repeated = frozenset(REPEATED_SETTINGS)
     has_failed_answers = True
     request_steps = REQUEST_STEPS
     answer_steps = ANSWER_STEPS
@@ -132,9 +132,9 @@ class OpenAIResponses(TableAdapter):
         if not all(isinstance(item, dict) and ("type" in item or "role" in item) for item in items):
             return 0.0
         typed = [item for item in items if "type" in item]
-        known = sum(map(is_known_item, typed))
+        known_count = sum(map(is_known_item, typed))
         # Newer versions may have some more types. A list of other messages or events has mostly other types.
-        if known < len(typed) - known:
+        if known_count < len(typed) - known_count:
             return 0.0
         return 0.9 if typed else 0.2 if items else 0.0
 

@@ -110,10 +110,10 @@ def without_unread_state(message: ChatMessage, context: EncodeContext) -> Turns:
         for part in parts:
             # Without its state, reasoning is lowered even if the API reads the state of other models.
             bare = context.replace(part, protected=None)
-            made = readable_reasoning(bare, context, is_last=part is message.contents[-1])
-            if made and part.protected is not None:
+            readable = readable_reasoning(bare, context, is_last=part is message.contents[-1])
+            if readable and part.protected is not None:
                 context.report_loss(part, "protected", reasons.OPAQUE_STATE, issuer=state.issuer)
-            contents += made
+            contents += readable
     if contents == message.contents:
         return message
     return msgspec.structs.replace(message, contents=contents) if contents else []
@@ -174,8 +174,8 @@ def _continues(content: AIContent, last: AIContent) -> bool:
 
 def _id_in(values: guests.Values | None, content: AIContent) -> str | None:
     """Return the id of the item that a format keeps with reasoning; None if it keeps none."""
-    found = values.read(content).get("id") if values is not None and isinstance(content, ReasoningContent) else None
-    return found if isinstance(found, str) else None
+    item_id = values.read(content).get("id") if values is not None and isinstance(content, ReasoningContent) else None
+    return item_id if isinstance(item_id, str) else None
 
 
 def _with_id(content: AIContent, values: guests.Values) -> AIContent:
@@ -216,18 +216,18 @@ def with_state_of_items(message: ChatMessage, context: EncodeContext) -> Turns:
     A framework may have it on one part only. The parts follow each other, and have the same id.
     """
     id_of = partial(_id_in, guests.values_in(message, API))
-    made: list[AIContent] = []
+    contents: list[AIContent] = []
     for content, after in pairwise(message.contents):
         if id_of(content) is not None and _are_of_one_item(content, after, id_of):
             context.report_loss(content, "protected", reasons.REPEATED_STATE)
     for item_id, group in groupby(message.contents, id_of):
         parts = list(group)
         states = [part.protected for part in parts if part.protected is not None]
-        is_one = item_id is not None and len({(one.issuer, one.kind, one.data) for one in states}) == 1
+        is_one = item_id is not None and len({(state.issuer, state.kind, state.data) for state in states}) == 1
         if is_one and states[0].kind == "encrypted":
             parts = [part if part.protected else msgspec.structs.replace(part, protected=states[0]) for part in parts]
-        made += parts
-    return with_contents(message, made)
+        contents += parts
+    return with_contents(message, contents)
 
 
 def with_state_at_end(message: ChatMessage, context: EncodeContext) -> Turns:
@@ -236,14 +236,14 @@ def with_state_at_end(message: ChatMessage, context: EncodeContext) -> Turns:
     This API has it once for each item.
     """
     id_of = partial(_id_in, guests.values_in(message, API))
-    made: list[AIContent] = []
-    for one, after in zip(message.contents, [*message.contents[1:], None], strict=True):
-        is_repeated = _are_of_one_item(one, after, id_of)
-        if is_repeated and id_of(one) is None:
+    contents: list[AIContent] = []
+    for content, after in zip(message.contents, [*message.contents[1:], None], strict=True):
+        is_repeated = _are_of_one_item(content, after, id_of)
+        if is_repeated and id_of(content) is None:
             # With an id, the loss is reported before: the part may have got the state from another one.
-            context.report_loss(one, "protected", reasons.REPEATED_STATE)
-        made.append(msgspec.structs.replace(one, protected=None) if is_repeated else one)
-    return with_contents(message, made)
+            context.report_loss(content, "protected", reasons.REPEATED_STATE)
+        contents.append(msgspec.structs.replace(content, protected=None) if is_repeated else content)
+    return with_contents(message, contents)
 
 
 def _are_of_one_item(content: AIContent, after: AIContent | None, id_of: Callable[[AIContent], str | None]) -> bool:
@@ -263,12 +263,12 @@ def with_kept_texts(request: ChatRequest, context: EncodeContext) -> ChatRequest
     `map-openai-responses-annotation.ts` of @ai-sdk/openai 4.0 (seen 2026-11-27).
     """
     is_stored = request.options.store is not False
-    kept = [guests.values_in(message, API) for message in request.messages]
+    kept_values = [guests.values_in(message, API) for message in request.messages]
     messages = [
         message
         if values is None or message.role != "assistant"
         else with_contents(message, _Texts(values, context, is_stored=is_stored).changed(message))
-        for message, values in zip(request.messages, kept, strict=True)
+        for message, values in zip(request.messages, kept_values, strict=True)
     ]
     return with_messages(request, messages)
 
@@ -283,25 +283,25 @@ class _Texts:
         """Return the contents of a message as the API has them."""
         # A model that does not reason needs no reasoning before a stored item.
         is_complete = self._context.known.capabilities.thinking == ()
-        has_items = self._is_stored and any(self._key(one)[0] is TextContent for one in message.contents)
-        made: list[AIContent] = []
+        has_items = self._is_stored and any(self._key(content)[0] is TextContent for content in message.contents)
+        contents: list[AIContent] = []
         # If the last content is part of the item of a text, another text would become a part of it, too.
         is_open = False
         for (kind, _), group in groupby(message.contents, self._key):
             parts: list[Any] = list(group)
-            own = self._texts(parts) if kind is TextContent and self._is_stored and is_complete else None
-            if own is not None:
-                made += own
+            text_items = self._texts(parts) if kind is TextContent and self._is_stored and is_complete else None
+            if text_items is not None:
+                contents += text_items
             elif kind is ReasoningContent and any(_is_encrypted(part) for part in parts):
                 is_complete = True
                 # The item of a text after it requires the id.
-                made += [_with_id(parts[0], self._values), *parts[1:]] if has_items else parts
+                contents += [_with_id(parts[0], self._values), *parts[1:]] if has_items else parts
             else:
                 reasoned = [isinstance(part, ReasoningContent) and self._context.is_own(part) for part in parts]
                 is_complete = is_complete or any(reasoned)
-                made += [self._alone(part, is_open=is_open) for part in parts]
-            is_open = own is not None
-        return made
+                contents += [self._alone(part, is_open=is_open) for part in parts]
+            is_open = text_items is not None
+        return contents
 
     def _key(self, content: AIContent) -> tuple[type[AIContent] | None, str | None]:
         """Return the class of a part of an item, and the id of the item; (None, None) for other contents."""
@@ -310,27 +310,30 @@ class _Texts:
 
     def _texts(self, parts: list[Any]) -> list[AIContent] | None:
         """Return the parts of the item of a text; None if their annotations are malformed."""
-        made: list[tuple[TextContent, dict[str, Any], list[Any]]] = []
+        items: list[tuple[TextContent, dict[str, Any], list[Any]]] = []
         for text in parts:
-            kept = self._values.read(text)
-            annotations, phase = objects_of(kept, "annotations"), _phase_of(kept)
-            part = {"type": "output_text", "text": text.text, "annotations": kept.get("annotations", [])}
-            own = _decoded({"id": kept["id"], "status": "completed", **phase, "content": [part]})
-            if own is None or len(own.annotations or ()) != len(annotations):
+            values = self._values.read(text)
+            annotations, phase = objects_of(values, "annotations"), _phase_of(values)
+            part = {"type": "output_text", "text": text.text, "annotations": values.get("annotations", [])}
+            decoded = _decoded({"id": values["id"], "status": "completed", **phase, "content": [part]})
+            if decoded is None or len(decoded.annotations or ()) != len(annotations):
                 return None
             # The first part has the values of the item.
-            names = {"annotations": None} if made else {"annotations": None, "id": None, **phase}
-            made.append((msgspec.structs.replace(own, extra=None) if made else own, names, annotations))
-        for text, (own, _, annotations) in zip(parts, made, strict=True):
-            self._report_citations(text, own.annotations or [], annotations)
-        return [self._replaced(text, own, names) for text, (own, names, _) in zip(parts, made, strict=True)]
+            names = {"annotations": None} if items else {"annotations": None, "id": None, **phase}
+            items.append((msgspec.structs.replace(decoded, extra=None) if items else decoded, names, annotations))
+        for text, (decoded, _, annotations) in zip(parts, items, strict=True):
+            self._report_citations(text, decoded.annotations or [], annotations)
+        return [self._replaced(text, decoded, names) for text, (decoded, names, _) in zip(parts, items, strict=True)]
 
-    def _report_citations(self, content: TextContent, own: list[Citation], annotations: list[dict[str, Any]]) -> None:
+    def _report_citations(
+        self, content: TextContent, new_citations: list[Citation], annotations: list[dict[str, Any]]
+    ) -> None:
         """Report the citations that the annotations replace. The SDK has most of them in several places."""
-        cited = {_source_of(citation) for citation in own}
+        cited = {_source_of(citation) for citation in new_citations}
         for citation in content.annotations or ():
             is_repeated = _source_of(citation) in cited or any(
-                _source_of(citation) == (None, one.get("filename") or one.get("file_id")) for one in annotations
+                _source_of(citation) == (None, annotation.get("filename") or annotation.get("file_id"))
+                for annotation in annotations
             )
             reason = reasons.REPEATED_CITATION if is_repeated else reasons.NO_CITATION_IN_REQUEST
             self._context.report_loss(citation, None, reason)
@@ -340,18 +343,18 @@ class _Texts:
         phase = _phase_of(self._values.read(content)) if isinstance(content, TextContent) else {}
         if not phase and not (is_open and isinstance(content, TextContent)):
             return content  # type: ignore[no-any-return]
-        own = _decoded({**phase, "content": content.text})
-        if own is None:
+        decoded = _decoded({**phase, "content": content.text})
+        if decoded is None:
             return content  # type: ignore[no-any-return]
         self._report_citations(content, [], [])
-        return self._replaced(content, own, phase)
+        return self._replaced(content, decoded, phase)
 
-    def _replaced(self, old: TextContent, own: TextContent, names: Iterable[str]) -> AIContent:
+    def _replaced(self, old: TextContent, new: TextContent, names: Iterable[str]) -> AIContent:
         """Return the text of the API in place of one of the format, without the values that the item has."""
-        fields = {**(own.extra or {}).get(API, {}), **hints.GUEST.entry("item")}
+        fields = {**(new.extra or {}).get(API, {}), **hints.GUEST.entry("item")}
         extra = {**self._values.without(old, names), API: fields}
-        kept = {"cache_point": old.cache_point, "protected": old.protected, "extra": extra}
-        return self._context.replaced(old, msgspec.structs.replace(own, **kept))
+        carried = {"cache_point": old.cache_point, "protected": old.protected, "extra": extra}
+        return self._context.replaced(old, msgspec.structs.replace(new, **carried))
 
 
 def _decoded(item: dict[str, Any]) -> TextContent | None:
@@ -363,8 +366,8 @@ def _decoded(item: dict[str, Any]) -> TextContent | None:
     return contents[0] if is_text else None  # type: ignore[return-value]
 
 
-def _phase_of(kept: dict[str, Any]) -> dict[str, Any]:
-    return {"phase": kept["phase"]} if isinstance(kept.get("phase"), str) else {}
+def _phase_of(values: dict[str, Any]) -> dict[str, Any]:
+    return {"phase": values["phase"]} if isinstance(values.get("phase"), str) else {}
 
 
 def _is_encrypted(content: ReasoningContent) -> bool:
@@ -387,8 +390,8 @@ def with_kept_approvals(request: ChatRequest, context: EncodeContext) -> ChatReq
     4.0 (seen 2026-11-27).
     """
     are_kept = [guests.values_in(message, API) is not None for message in request.messages]
-    kept = list(compress(request.messages, are_kept))
-    approvals = _Approvals(kept, context, is_stored=request.options.store is not False)
+    guest_messages = list(compress(request.messages, are_kept))
+    approvals = _Approvals(guest_messages, context, is_stored=request.options.store is not False)
     messages = [
         with_contents(message, approvals.changed(message.contents)) if is_changed else message
         for message, is_changed in zip(request.messages, are_kept, strict=True)
@@ -423,9 +426,9 @@ class _Approvals:
 
     def changed(self, contents: Iterable[AIContent]) -> list[AIContent]:
         """Return contents with the approvals of the API."""
-        return [made for content in contents for made in self._made_of(content)]
+        return [approval for content in contents for approval in self._changed_content(content)]
 
-    def _made_of(self, content: Any) -> list[AIContent]:
+    def _changed_content(self, content: Any) -> list[AIContent]:
         context = self._context
         if isinstance(content, ToolCallContent) and content.call_id in self._calls:
             context.report_loss(content, None, self._reason_for(self._calls[content.call_id]))
@@ -455,8 +458,8 @@ class _Approvals:
         if not self._is_stored or request_id in self._referred:
             return []
         self._referred.add(request_id)
-        made = ReferenceContent(item_id=request_id, extra=hints.GUEST.extra(self._context.api, "reference"))
-        return [self._context.replaced(request, made)]
+        reference = ReferenceContent(item_id=request_id, extra=hints.GUEST.extra(self._context.api, "reference"))
+        return [self._context.replaced(request, reference)]
 
 
 def _is_of_server(call: ToolCallContent) -> bool:
@@ -495,17 +498,19 @@ def with_definitions(content: ToolSearchToolResultContent, context: EncodeContex
     """Return found tools with their definitions, if the result is a guest of another format."""
     if not context.is_own(content):
         return content
-    found = content.tools or []
-    bare = [tool for tool in found if tool.keys() <= {"type", "name"}]
-    known = {
-        tool["name"]: own for tool in bare if isinstance(own := context.tool_named(tool.get("name")), FunctionTool)
+    tools = content.tools or []
+    bare = [tool for tool in tools if tool.keys() <= {"type", "name"}]
+    declared = {
+        tool["name"]: definition
+        for tool in bare
+        if isinstance(definition := context.tool_named(tool.get("name")), FunctionTool)
     }
-    if len(known) < len(bare):
+    if len(declared) < len(bare):
         context.report_loss(content, "tools", reasons.STORED_WITH_ITEM)
-    defined = {name: TABLE.unions["tool"].encode_list([tool], context)[0] for name, tool in known.items()}
-    kept = [defined.get(tool.get("name"), tool) if tool in bare else tool for tool in found]
-    kept = [tool for tool in kept if tool not in bare]
-    return content if kept == found else msgspec.structs.replace(content, tools=kept)
+    defined = {name: TABLE.unions["tool"].encode_list([tool], context)[0] for name, tool in declared.items()}
+    changed = [defined.get(tool.get("name"), tool) if tool in bare else tool for tool in tools]
+    changed = [tool for tool in changed if tool not in bare]
+    return content if changed == tools else msgspec.structs.replace(content, tools=changed)
 
 
 REQUEST_STEPS = (

@@ -227,7 +227,7 @@ MEDIA = [
 
 
 _MEDIA_FORMS: dict[type, str] = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}
-_BY_NAME = {made.name: made for made in MEDIA}
+_BY_NAME = {row.name: row for row in MEDIA}
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
@@ -344,15 +344,15 @@ class MadeImage(Codec[list[AIContent]]):
 class FailureObject(Codec[list[AIContent]]):
     """A failure as a string or an object, kept as received.
 
-    One that was created by the application is a string, or the value of `made`. `field` is the key of the message in an
-    object without "message".
+    One that was created by the application is a string, or the value of `write`. `field` is the key of the message in
+    an object without "message".
     """
 
     classes = (str, dict)
     identity = False
 
-    def __init__(self, made: Callable[[ErrorContent], Any] | None = None, field: str = "message") -> None:
-        self._made, self._field = made, field
+    def __init__(self, write: Callable[[ErrorContent], Any] | None = None, field: str = "message") -> None:
+        self._write, self._field = write, field
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if value.__class__ is str:
@@ -379,7 +379,7 @@ class FailureObject(Codec[list[AIContent]]):
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         failure = value[0]
         if failure.details is None:
-            return self._made(failure) if self._made is not None and context.completes else failure.message
+            return self._write(failure) if self._write is not None and context.completes else failure.message
         field = self._message_of(failure.details)
         text = _text_of_failure(failure.details.get(field))
         # In documents of earlier versions, the message of a list of texts is empty.
@@ -474,12 +474,12 @@ CALL: dict[str, Spec] = {
     "caller": ("caller", ProgramCaller(CALLER)),
 }
 SEARCH: dict[str, Spec] = {**CALL, "call_id": ("call_id", MintedId())}  # Null if the API runs the search.
-HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
+HOSTED_FIELDS: dict[str, Spec] = {"id": "call_id", "status": "status"}
 # The required fields of every item of an answer, with their defaults (openai 3.54, types/responses; seen 2026-11-22).
 ENDED: dict[str, Any] = {"status": "completed"}
 ITEM: dict[str, Any] = {"id": "", **ENDED}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
-PARTS = TextOrBlocks(INPUT, "string")
+TEXT_OR_PARTS = TextOrBlocks(INPUT, "string")
 # The status of an item is that of the call; a failed call may have no other sign of its failure.
 STATUS = Sign("status", ("failed",), failed="failed")
 FAILED, ONLY_STATUS = Failure(STATUS), Failure(STATUS, only_signs=True)
@@ -489,7 +489,7 @@ OUTPUTS = output_columns(GIVEN_BACK, "output")
 def _call(tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, fill: dict[str, Any]) -> Row:
     """Return the row of the call of a tool that the API runs."""
     silent = Silent(*(name for name in ("name", "caller") if name not in fields))
-    return row(tag, model, {**HOSTED, **fields}, *others, silent, Filled(fill))
+    return row(tag, model, {**HOSTED_FIELDS, **fields}, *others, silent, Filled(fill))
 
 
 def _result(name: str, model: type[Any], fields: dict[str, Spec], *others: Field, silent: tuple[str, ...] = ()) -> Row:
@@ -674,13 +674,13 @@ RESULTS = [
     row(
         "function_call_output",
         FunctionResultContent,
-        {**CALL, "name": "name", "output": ("outputs", PARTS)},
+        {**CALL, "name": "name", "output": ("outputs", TEXT_OR_PARTS)},
         Filled({"output": ""}),
     ),
     row(
         "custom_tool_call_output",
         CustomToolResultContent,
-        {**CALL, "output": ("outputs", PARTS)},
+        {**CALL, "output": ("outputs", TEXT_OR_PARTS)},
         Filled({"output": ""}),
         Silent("name"),
     ),
@@ -778,7 +778,7 @@ OTHER_PAIRS = [
         tuple(OUTPUTS),
         _ANY_FAILURE,
     )
-    for call in (SEARCH_OF_X, *_other_calls("other_pair", HOSTED, Shape(("_call",), without=("call_id",))))
+    for call in (SEARCH_OF_X, *_other_calls("other_pair", HOSTED_FIELDS, Shape(("_call",), without=("call_id",))))
 ]
 
 
@@ -798,7 +798,7 @@ def _other_results(ending: str) -> list[Row]:
         Row(
             f"other{ending}.id",
             HostedToolResultContent,
-            {**HOSTED, **name},
+            {**HOSTED_FIELDS, **name},
             Columns("outputs", OUTPUTS),
             Silent("caller"),
             shape=Shape((ending,), without=("call_id",)),
@@ -809,7 +809,7 @@ def _other_results(ending: str) -> list[Row]:
 
 OTHER_TOOLS = [
     *_other_calls("other_call", CALL, Shape(("_call",), {"call_id": str})),
-    *(made for ending in ("_call_output", "_output", "_result") for made in _other_results(ending)),
+    *(result for ending in ("_call_output", "_output", "_result") for result in _other_results(ending)),
 ]
 OTHERS = [
     row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),

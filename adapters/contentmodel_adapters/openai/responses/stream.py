@@ -81,7 +81,7 @@ _CALLS = (
     ("mcp_call", "arguments", "mcp_call_arguments", None),
     ("code_interpreter_call", "code", "code_interpreter_call_code", "$.code"),
 )
-PARTS = {
+GROWING_PARTS = {
     kind: (field, number, grown, f"response.{growth}", f"response.{around}")
     for kind, field, number, grown, growth, around, _ in _PARTS
 }
@@ -90,16 +90,16 @@ PART_EVENTS: dict[str, tuple[str, str, str, str, Any]] = {
     for kind, field, number, grown, growth, _, event in _PARTS
 }
 PART_ADDED = {f"response.{around}.added": (field, number) for _, field, number, _, _, around, _ in _PARTS}
-ITEMS = {kind: (field, f"response.{growth}") for kind, field, growth, _ in _CALLS}
+GROWING_ITEMS = {kind: (field, f"response.{growth}") for kind, field, growth, _ in _CALLS}
 CALLS = {f"response.{growth}.delta": (kind, field, path) for kind, field, growth, path in _CALLS}
 # Events that repeat a part or an item at its end; output_item.done has the same data.
-PART_DONE = {f"{name}.done" for field, _, _, *names in PARTS.values() for name in names if field == "content"}
-REPEATED = (
-    *sorted({f"{name}.done" for _, _, _, *names in PARTS.values() for name in names}),
-    *(f"{growth}.done" for _, growth in ITEMS.values()),
+PART_DONE = {f"{name}.done" for field, _, _, *names in GROWING_PARTS.values() for name in names if field == "content"}
+REPEATED_EVENTS = (
+    *sorted({f"{name}.done" for _, _, _, *names in GROWING_PARTS.values() for name in names}),
+    *(f"{growth}.done" for _, growth in GROWING_ITEMS.values()),
     *("response.shell_call_command.done", "response.shell_call_output_content.done"),
 )
-TABLE.known_values("stream event", *FIRST, *ENDS, *PART_EVENTS, *CALLS, *PART_ADDED, *REPEATED)
+TABLE.known_values("stream event", *FIRST, *ENDS, *PART_EVENTS, *CALLS, *PART_ADDED, *REPEATED_EVENTS)
 
 Key = tuple[str, int]
 
@@ -168,7 +168,7 @@ class Decoder(StreamDecoder):
             self._grow_part(PART_EVENTS[kind], wire)
         elif kind in CALLS:
             self._grow_call(CALLS[kind], wire)
-        elif kind in REPEATED:
+        elif kind in REPEATED_EVENTS:
             self._end_part(kind, wire)
         elif kind == "response.output_item.added":
             self._add(wire)
@@ -221,12 +221,12 @@ class Decoder(StreamDecoder):
         None if the event has no number, and its id is unknown.
         """
         place = wire.get("output_index")
-        known = self._items.get(place) if place.__class__ is int else None
-        if place is not None and (known is None or known.done is None):
+        numbered = self._items.get(place) if place.__class__ is int else None
+        if place is not None and (numbered is None or numbered.done is None):
             return place
         item = object_of(wire, "item")
         ids = (text_of(wire, "item_id"), text_of(item, "id"), text_of(item, "call_id"))
-        return next((self._places[known] for known in ids if known in self._places), place)
+        return next((self._places[name] for name in ids if name in self._places), place)
 
     def _known(self, wire: dict[str, Any]) -> Item | None:
         """Return the item of an event, if it has started."""
@@ -237,8 +237,8 @@ class Decoder(StreamDecoder):
         place = self._find(wire)
         if place.__class__ is not int:
             raise DecodeError(API, [Fault("$.output_index", f"expected an integer, got {kind_of(place)}")])
-        known: int = place
-        return known
+        number: int = place
+        return number
 
     def _item(self, wire: dict[str, Any], kind: str = "message") -> Item:
         """Return the item of an event. An item without an `added` event starts here."""
@@ -252,8 +252,8 @@ class Decoder(StreamDecoder):
     def _add(self, wire: dict[str, Any]) -> Item:
         item = Item(object_at(wire, "item", API))
         place = None if wire.get("output_index") is None else self._place(wire)
-        known = None if place is None else self._items.get(place)
-        if place is None or (known is not None and known.done is not None):
+        existing = None if place is None else self._items.get(place)
+        if place is None or (existing is not None and existing.done is not None):
             place = max(self._items, default=-1) + 1
         self._items[place] = item
         ids = (text_of(item.wire, "id"), text_of(item.wire, "call_id"))
@@ -394,7 +394,7 @@ class Decoder(StreamDecoder):
             self.stop(block, block.emitted, is_complete=False)
         if gone:
             numbers = {block.index for block in gone}
-            item.blocks = {key: known for key, known in item.blocks.items() if known.index not in numbers}
+            item.blocks = {key: remaining for key, remaining in item.blocks.items() if remaining.index not in numbers}
 
     def _last(self, response: dict[str, Any]) -> None:
         """Read the whole answer. Amend the items that differ from it or are missing."""
@@ -414,12 +414,12 @@ class Decoder(StreamDecoder):
         output = []
         for place, wire in enumerate(wires):
             if wire.__class__ is dict:
-                known = self._items.get(place)
-                if known is None:
-                    known = self._items[place] = Item({})
-                if known.done != wire:
-                    self._stop_item(known, wire)
-                wire = known.done
+                streamed = self._items.get(place)
+                if streamed is None:
+                    streamed = self._items[place] = Item({})
+                if streamed.done != wire:
+                    self._stop_item(streamed, wire)
+                wire = streamed.done
             output.append(wire)
         if output:
             self.answer["output"] = output
@@ -542,15 +542,15 @@ class Encoder(AmendingEncoder):
             self._open_call(block, item)
 
     def _open_part(self, block: OutgoingBlock, item: dict[str, Any], part: dict[str, Any]) -> None:
-        field = PARTS[part["type"]][0]
+        field = GROWING_PARTS[part["type"]][0]
         if not self._continues(block.content, is_open=True):
             self._close_group()
             self._add(self._with_item_id(item, block.content), {field: []})
         elif self._item is None:
             # A deferred group that this part continues.
-            held, self._group = self._group, []
-            self._add(self._with_item_id(item, held[0].content), {field: []})
-            for deferred in held:
+            group, self._group = self._group, []
+            self._add(self._with_item_id(item, group[0].content), {field: []})
+            for deferred in group:
                 self._put_complete_part(deferred)
         self._group.append(block)
         self._begin_part(block, part)
@@ -558,17 +558,17 @@ class Encoder(AmendingEncoder):
 
     def _begin_part(self, block: OutgoingBlock, part: dict[str, Any]) -> None:
         """Add an empty part to the open item."""
-        field, number, grown, growth, added = PARTS[part["type"]]
+        field, number, grown, growth, added = GROWING_PARTS[part["type"]]
         place = {**self._place(), number: self._parts[field]}
         self._parts[field] += 1
         self._event(f"{added}.added", **place, part={**part, grown: "", **_no_annotations(part)})
-        rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
+        logprobs: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
         block.state = place, field
-        block.grow = self._growing(f"{growth}.delta", {**place, **rest})
+        block.grow = self._growing(f"{growth}.delta", {**place, **logprobs})
 
     def _open_call(self, block: OutgoingBlock, item: dict[str, Any]) -> None:
         self._close_group()
-        field, growth = ITEMS[item["type"]]
+        field, growth = GROWING_ITEMS[item["type"]]
         self._add(self._with_item_id(item, block.content), {field: ""})
         self._group = [block]
         block.state = self._place(), field
@@ -669,10 +669,10 @@ class Encoder(AmendingEncoder):
     def _end_live(self, block: OutgoingBlock) -> None:
         items = self._items_of([block.content])
         item = items[0] if items else {}
-        part, growth = _only_part(item), ITEMS.get(text_of(item, "type"))
+        part, growth = _only_part(item), GROWING_ITEMS.get(text_of(item, "type"))
         place, _ = block.state
         if part is not None:
-            text = text_of(part, PARTS[part["type"]][2])
+            text = text_of(part, GROWING_PARTS[part["type"]][2])
         elif growth is not None:
             text = text_of(item, growth[0])
         else:
@@ -685,17 +685,17 @@ class Encoder(AmendingEncoder):
             self._end_part(part, place)
 
     def _end_call(self, item: dict[str, Any], text: str, place: dict[str, Any]) -> None:
-        field, growth = ITEMS[item["type"]]
+        field, growth = GROWING_ITEMS[item["type"]]
         name = {"name": item.get("name", "")} if field == "arguments" else {}
         self._event(f"{growth}.done", **place, **{field: text}, **name)
 
     def _end_part(self, part: dict[str, Any], place: dict[str, Any]) -> None:
-        _, _, field, growth, added = PARTS[part["type"]]
+        _, _, field, growth, added = GROWING_PARTS[part["type"]]
         for number, annotation in enumerate(list_of(part, "annotations")):
             kind = "response.output_text.annotation.added"
             self._event(kind, **place, annotation_index=number, annotation=annotation)
-        rest = {"logprobs": list_of(part, "logprobs")} if part["type"] == "output_text" else {}
-        self._event(f"{growth}.done", **place, **{field: text_of(part, field)}, **rest)
+        logprobs = {"logprobs": list_of(part, "logprobs")} if part["type"] == "output_text" else {}
+        self._event(f"{growth}.done", **place, **{field: text_of(part, field)}, **logprobs)
         self._event(f"{added}.done", **place, part={**part, **_no_annotations(part, part.get("annotations"))})
 
     def _put_complete_part(self, block: OutgoingBlock) -> None:
@@ -704,7 +704,7 @@ class Encoder(AmendingEncoder):
         self._group.append(block)
         if part is not None:
             self._begin_part(block, part)
-            text = text_of(part, PARTS[part["type"]][2])
+            text = text_of(part, GROWING_PARTS[part["type"]][2])
             if text:
                 self.write_text(block, text)
             self._end_part(part, block.state[0])
@@ -719,15 +719,15 @@ class Encoder(AmendingEncoder):
         items = self._items_of([block.content for block in group])
         for encoded in items:
             first = group[0].content
-            done = self._with_item_id(encoded, first) if item is None else self._ended(encoded, item, first)
+            final = self._with_item_id(encoded, first) if item is None else self._ended(encoded, item, first)
             if item is None:
-                self._put_complete_item(done)
+                self._put_complete_item(final)
             item = None
-            if done.get("type") == "message" and len(items) == 1:
-                place = {"item_id": done.get("id"), "output_index": self._items}
+            if final.get("type") == "message" and len(items) == 1:
+                place = {"item_id": final.get("id"), "output_index": self._items}
                 contents = {block.index: block.content for block in group}
                 self._places.update(dict.fromkeys(contents, (len(self._done), place, contents)))
-            self._end_item(done)
+            self._end_item(final)
 
     def _end_item(self, item: dict[str, Any]) -> None:
         self._event("response.output_item.done", output_index=self._items, item=item)
@@ -736,7 +736,7 @@ class Encoder(AmendingEncoder):
 
     def _put_complete_item(self, item: dict[str, Any]) -> None:
         """Write a complete item; if it grows, with the events of its growth."""
-        growth = ITEMS.get(text_of(item, "type"))
+        growth = GROWING_ITEMS.get(text_of(item, "type"))
         lists: dict[str, Any] = {
             key: [] for key in ("content", "summary") if item.get("type") in ("message", "reasoning") and key in item
         }
@@ -754,15 +754,15 @@ class Encoder(AmendingEncoder):
 
     def _put_part_of_item(self, part: dict[str, Any], item: dict[str, Any], number: int) -> None:
         """Write one part of a complete item."""
-        kind = PARTS.get(text_of(part, "type"))
+        kind = GROWING_PARTS.get(text_of(part, "type"))
         if kind is None:
             return
         _, index, field, growth, added = kind
         place = {**item, index: number}
         self._event(f"{added}.added", **place, part={**part, field: "", **_no_annotations(part)})
-        rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
+        logprobs: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
         if text_of(part, field):
-            self._event(f"{growth}.delta", **place, **rest, delta=part[field])
+            self._event(f"{growth}.delta", **place, **logprobs, delta=part[field])
         self._end_part(part, place)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
@@ -874,7 +874,7 @@ def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
     parts = [part for field in ("summary", "content") for part in list_of(item, field)]
     if len(parts) != 1 or not isinstance(parts[0], dict):
         return None
-    kind = PARTS.get(text_of(parts[0], "type"))
+    kind = GROWING_PARTS.get(text_of(parts[0], "type"))
     return parts[0] if kind is not None and isinstance(parts[0].get(kind[2], ""), str) else None
 
 

@@ -189,8 +189,8 @@ def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
         return FUNCTION
     if tool.__class__ is not HostedTool:
         return rows[0]
-    known = declaration(tool, CURRENT)
-    return next((r for r in rows if known is not None and r.name == known.tag), None)
+    declared = declaration(tool, CURRENT)
+    return next((r for r in rows if declared is not None and r.name == declared.tag), None)
 
 
 HOSTED = [
@@ -254,7 +254,7 @@ TEXT_FORMAT = TABLE.union(
         row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
     ],
     other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), None),
+    prefer=lambda response_format, rows: next((r for r in rows if r.implied.get("kind") == response_format.kind), None),
 )
 
 ADDED = AddedTools(TOOLS, lambda tool: tool)
@@ -394,7 +394,7 @@ def is_known_item(item: dict[str, Any]) -> bool:
 
 _OF_MESSAGES = ("message", "agent_message", "reasoning")
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
-_OF_ITEMS = frozenset(made.model for made in ITEMS.rows)
+_OF_ITEMS = frozenset(row.model for row in ITEMS.rows)
 _PLAIN_TEXT = frozenset({"type", "text", "annotations"})
 """The fields of a part that a string can replace. The annotations are empty: a request has no citations."""
 
@@ -420,9 +420,9 @@ def _row_of(item: dict[str, Any]) -> Row:
 
 def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage:
     if item.get("type") is not None:
-        own = _row_of(item)
-        message: ChatMessage = own.decode(item, context)
-        return message if own is MESSAGE else hints.ROW.on(message, API, own.name)
+        layout = _row_of(item)
+        message: ChatMessage = layout.decode(item, context)
+        return message if layout is MESSAGE else hints.ROW.on(message, API, layout.name)
     typed = {**item, "type": "message"}
     context.copied(typed, item)
     message = MESSAGE.decode(typed, context)
@@ -757,7 +757,7 @@ def encode_items(
         before = len(writer.items)
         writer.message(message)
         if context.kind == "request" and message.origin is not None and message.origin.is_answer:
-            writer.items[before:] = [REPLAY.fitted(item, message, context) for item in writer.items[before:]]
+            writer.items[before:] = [REPLAY.request_form(item, message, context) for item in writer.items[before:]]
     return writer.items
 
 
@@ -910,8 +910,8 @@ class Output(OnlyChoice):
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
     def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
-        taken = [key for key in self.keys if key in wire]
-        return () if all(wire[key] is None for key in taken) else taken
+        keys = [key for key in self.keys if key in wire]
+        return () if all(wire[key] is None for key in keys) else keys
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")
@@ -921,24 +921,24 @@ class Output(OnlyChoice):
         if not self.taken(wire):
             return []
         ending = {key: wire[key] for key in self.keys[1:] if key in wire}
-        kept = STATUS_FIELDS.entry(ending)
+        hint_fields = STATUS_FIELDS.entry(ending)
         if "output" in wire and not items:
-            kept |= NO_OUTPUT.entry(items)
-        extra = {API: {**kept, **misfits(wire, status=str, incomplete_details=dict), **_other_details(wire)}}
+            hint_fields |= NO_OUTPUT.entry(items)
+        extra = {API: {**hint_fields, **misfits(wire, status=str, incomplete_details=dict), **_other_details(wire)}}
         choice = ChatChoice(messages=messages, extra=extra)
         choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 
     def write_choice(
-        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+        self, choice: ChatChoice, residue: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
         # The application may add texts to an answer of this API. All items of another API's answer get ids when it is
         # completed.
         items = encode_items(choice.messages, context, None if context.completes else ItemIds(wire))
-        if items or NO_OUTPUT.is_in(own):
-            wire["output"] = items or NO_OUTPUT.read(own)
-        wire.update(STATUS_FIELDS.read(own) or {})
+        if items or NO_OUTPUT.is_in(residue):
+            wire["output"] = items or NO_OUTPUT.read(residue)
+        wire.update(STATUS_FIELDS.read(residue) or {})
         finish = choice.finish_reason
         if finish is not None and finish_of(wire, choice) != finish:
             wire.update(status_of(FINISH.encode(finish, context, choice)))

@@ -48,14 +48,14 @@ class ClaudeCodeSession(SessionAdapter):
         fields = line if line.__class__ is dict else {}
         data = fields.get("data")
         subtype = data.get("type") if data.__class__ is dict else fields.get("subtype")
-        known = {"system": NOTICES, "progress": PROGRESS}.get(kind, frozenset())
-        return kind in OF_PROGRAM or (isinstance(subtype, str) and subtype in known)
+        subtypes = {"system": NOTICES, "progress": PROGRESS}.get(kind, frozenset())
+        return kind in OF_PROGRAM or (isinstance(subtype, str) and subtype in subtypes)
 
     def read(self, lines: list[Any], unreadable: Collection[Place]) -> Session:
         """Return the messages of the conversation, and the other messages as branches."""
         return Reading(lines, unreadable).session
 
-    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+    def line_objects(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Split a new message into the messages of its lines: one for each block of an answer, and for each result."""
         content = entry.get("content")
         if content.__class__ is not list or writer.line_of(entry) is not None:
@@ -74,10 +74,10 @@ class ClaudeCodeSession(SessionAdapter):
         self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
     ) -> list[Any]:
         """Return the lines of a session."""
-        kept = kept_lines(request, self.api) if context.native else []
+        old_lines = kept_lines(request, self.api) if context.native else []
         writing = Writing(request, context)
         groups = [writing.group(written) for _, written in parts]
-        return arranged(groups, writing.completed(kept, groups), request, self.api)
+        return arranged(groups, writing.completed(old_lines, groups), request, self.api)
 
 
 adapter = ClaudeCodeSession()

@@ -70,8 +70,8 @@ class Reading:
             if line.uuid == anchor:
                 self._add_all(self.session.parts[0], preserved)
         for segment in compacted:
-            rest = [line for line in segment if line.uuid not in moved or line.index not in self._taken]
-            self._branch(Branch(kind="compacted"), rest)
+            removed = [line for line in segment if line.uuid not in moved or line.index not in self._taken]
+            self._branch(Branch(kind="compacted"), removed)
         self._read_branches(tree)
 
     def _read_branches(self, tree: Tree) -> None:
@@ -153,20 +153,20 @@ class Reading:
         content = message["content"]
         record = self._answer_record(line, message)
         token = self.session.token(line.index, _envelope(line.line, message, record), record)
-        blocks, own = content if isinstance(content, list) else [], f"$[{line.index}].message"
+        blocks, message_path = content if isinstance(content, list) else [], f"$[{line.index}].message"
         if not blocks:
-            part.add(INNER.messages, {"role": "assistant", "content": content, TOKEN: token}, {"": own})
+            part.add(INNER.messages, {"role": "assistant", "content": content, TOKEN: token}, {"": message_path})
             return
         at = part.positions.get(line.answer_id or "")
         if at is None:
             at = len(part.entries)
-            part.add(INNER.messages, {"role": "assistant", "content": []}, {"": own})
+            part.add(INNER.messages, {"role": "assistant", "content": []}, {"": message_path})
             if line.answer_id is not None:
                 part.positions[line.answer_id] = at
         joined = part.entries[at]["content"]
         for number, block in enumerate(blocks):
             place = f"$.messages[{at}].content[{len(joined)}]"
-            part.places[place] = f"{own}.content[{number}]"
+            part.places[place] = f"{message_path}.content[{number}]"
             if len(blocks) == 1:
                 part.lines[place] = f"$[{line.index}]"
             is_valid = block.__class__ is dict and TOKEN not in block
@@ -229,7 +229,7 @@ class Reading:
         # An empty list is a slot: those of the file are read, too. Its nulls are kept.
         slots: dict[str, Any] = {name: [] for name in part.fields}
         self.session.keep(index, {**line, "shape": {**shape, **slots}}, line["type"])
-        self.session.held = index
+        self.session.head_line = index
         self._taken.add(index)
 
     # -- records -------------------------------------------------------------------------------------------------------
@@ -241,10 +241,10 @@ class Reading:
     def _answer_record(self, line: Line, message: dict[str, Any]) -> Record:
         """Return the record of an answer's line. Each line of an answer repeats the values of the response."""
         record = self._record(line)
-        found = ending_of(message)
-        if found is None:
+        ending = ending_of(message)
+        if ending is None:
             return record
-        record.usage, record.finish_reason = found
+        record.usage, record.finish_reason = ending
         record.response_id = line.answer_id
         model = message.get("model")
         record.model = model if isinstance(model, str) and model != SYNTHETIC else None
@@ -291,6 +291,6 @@ def _envelope(line: dict[str, Any], message: dict[str, Any], record: Record) -> 
     fields = {**line, "message": None}
     if record.artifact is not None:
         fields["toolUseResult"] = None
-    rest = {key: None if key in ("role", "content") else value for key, value in message.items()}
+    message_fields = {key: None if key in ("role", "content") else value for key, value in message.items()}
     # Equal keys of all lines are one object.
-    return {**fields, **{sys.intern(f"message.{key}"): value for key, value in rest.items()}}
+    return {**fields, **{sys.intern(f"message.{key}"): value for key, value in message_fields.items()}}

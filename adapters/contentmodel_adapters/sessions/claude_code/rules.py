@@ -16,8 +16,8 @@ SOURCE = "@anthropic-ai/claude-code 2.1.330, claude --resume, 2026-11-23"
 def parents_are_in_the_file(file: dict[str, Any]) -> Iterator[Broken]:
     """Each parentUuid must be the uuid of a line in the file. Otherwise, the messages before it are missing."""
     lines = [*objects(file, "lines")]
-    known = {line.get("uuid") for _, line in lines if isinstance(line.get("uuid"), str)}
+    ids = {line.get("uuid") for _, line in lines if isinstance(line.get("uuid"), str)}
     for path, line in lines:
         parent = line.get("parentUuid")
-        if parent is not None and not (isinstance(parent, str) and parent in known):
+        if parent is not None and not (isinstance(parent, str) and parent in ids):
             yield f"{path}.parentUuid", f"no line has the uuid {parent!r}"

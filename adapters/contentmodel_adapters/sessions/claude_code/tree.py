@@ -69,8 +69,8 @@ class Line:
     @property
     def call_id(self) -> str | None:
         """The id of the call of the sub-agent, in printed lines."""
-        found = self.line.get("parent_tool_use_id")
-        return found if isinstance(found, str) else None
+        call_id = self.line.get("parent_tool_use_id")
+        return call_id if isinstance(call_id, str) else None
 
     @property
     def is_boundary(self) -> bool:
@@ -81,8 +81,8 @@ class Line:
     def answer_id(self) -> str | None:
         """The id of the answer that the line is part of."""
         message = self.line.get("message")
-        found = message.get("id") if self.line.get("type") == "assistant" and message.__class__ is dict else None
-        return found if isinstance(found, str) else None
+        answer_id = message.get("id") if self.line.get("type") == "assistant" and message.__class__ is dict else None
+        return answer_id if isinstance(answer_id, str) else None
 
     def ids(self, kind: str, field: str) -> Iterator[str]:
         """Yield the ids of the calls or results in the message."""
@@ -98,15 +98,15 @@ def versions(lines: list[Line]) -> list[Line]:
 
     A resumed session can repeat lines. `claude_agent_sdk.get_session_messages` takes the last one (seen with 0.2.187).
     """
-    found: dict[str, Line] = {}
+    by_id: dict[str, Line] = {}
     for line in lines:
-        before = found.get(line.uuid)
+        before = by_id.get(line.uuid)
         if before is not None:
             if before.is_readable and not line.is_readable:
                 continue
             line.order = before.order
-        found[line.uuid] = line
-    return [*found.values()]
+        by_id[line.uuid] = line
+    return [*by_id.values()]
 
 
 class Mark(NamedTuple):
@@ -193,13 +193,13 @@ class Tree:
 
     def _attached(self, last: Line, seen: set[str]) -> list[Line]:
         """Return the attachments after the end of the conversation, with no message between."""
-        ids, found = {last.uuid}, list[Line]()
+        ids, attached = {last.uuid}, list[Line]()
         for line in self.lines:
             above = line.line.get("parentUuid")
             if isinstance(above, str) and above in ids and line.uuid not in seen and not line.is_sent:
                 ids.add(line.uuid)
-                found.append(line)
-        return found
+                attached.append(line)
+        return attached
 
     def segments(self) -> list[list[Line]]:
         """Split the path at its compactions. The last segment is the current conversation."""
@@ -208,23 +208,23 @@ class Tree:
             if line.is_boundary:
                 segments.append([])
             segments[-1].append(line)
-        taken = {line.uuid for segment in segments for line in segment}
-        return [self._completed(segment, taken) for segment in segments]
+        used_ids = {line.uuid for segment in segments for line in segment}
+        return [self._completed(segment, used_ids) for segment in segments]
 
-    def _completed(self, segment: list[Line], taken: set[str]) -> list[Line]:
+    def _completed(self, segment: list[Line], used_ids: set[str]) -> list[Line]:
         """Add the lines beside a segment that belong to its answers and calls. Return all in the order of the file."""
         answers = {line.answer_id for line in segment} - {None}
         members = list(segment)
         for line in self.lines:
-            if line.uuid not in taken and line.answer_id in answers and line.answer_id is not None:
-                taken.add(line.uuid)
+            if line.uuid not in used_ids and line.answer_id in answers and line.answer_id is not None:
+                used_ids.add(line.uuid)
                 members.append(line)
         calls = {call for line in members for call in line.ids("tool_use", "id")}
         answered = {call for line in members for call in line.ids("tool_result", "tool_use_id")}
         for line in self.lines:
             results = set(line.ids("tool_result", "tool_use_id"))
-            if line.uuid not in taken and results and results <= calls and not results & answered:
-                taken.add(line.uuid)
+            if line.uuid not in used_ids and results and results <= calls and not results & answered:
+                used_ids.add(line.uuid)
                 answered |= results
                 members.append(line)
         return sorted(members, key=lambda line: line.order)
@@ -234,10 +234,10 @@ class Tree:
         metadata = boundary.line.get("compactMetadata")
         if metadata.__class__ is not dict:
             return None, []
-        kept, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
-        if kept.__class__ is dict and kept.get("uuids").__class__ is list:
-            ids = [uuid for uuid in kept["uuids"] if isinstance(uuid, str)]
-            return kept.get("anchorUuid"), [self.by_id[uuid] for uuid in ids if uuid in self.by_id]
+        messages, segment = metadata.get("preservedMessages"), metadata.get("preservedSegment")
+        if messages.__class__ is dict and messages.get("uuids").__class__ is list:
+            ids = [uuid for uuid in messages["uuids"] if isinstance(uuid, str)]
+            return messages.get("anchorUuid"), [self.by_id[uuid] for uuid in ids if uuid in self.by_id]
         if segment.__class__ is dict:
             return segment.get("anchorUuid"), self._between(segment.get("headUuid"), segment.get("tailUuid"))
         return None, []

@@ -13,7 +13,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.sessions.claude_code.blocks import API, COMMON, INNER, SHAPE, VERSION, text_path, with_value
 from contentmodel_adapters.sessions.claude_code.reading import OUTCOMES, ending_of
 from contentmodel_adapters.sessions.lines import (
-    HELD,
+    HEAD_LINE,
     ORDER,
     Group,
     first_time,
@@ -96,11 +96,11 @@ class Writing:
         message, source = item.message, item.source
         if message is None or source is None:
             return {}
-        held = {key[8:]: value for key, value in source.envelope.items() if key.startswith("message.")}
-        ending, edits = ending_of(held), dict[str, Any]()
+        fields = {key[8:]: value for key, value in source.envelope.items() if key.startswith("message.")}
+        ending, edits = ending_of(fields), dict[str, Any]()
         if ending is None:
             return {}
-        if message.response_id is not None and message.response_id != held.get("id"):
+        if message.response_id is not None and message.response_id != fields.get("id"):
             edits["id"] = message.response_id
         written = self._ending(message) if ending != (message.usage, message.finish_reason) else {}
         if message.usage != ending[0]:
@@ -108,7 +108,7 @@ class Writing:
         if message.finish_reason != ending[1]:
             edits |= {name: written[name] for name in ("stop_reason", "stop_sequence")}
         for name, field in (("id", "response_id"), ("usage", "usage"), ("stop_reason", "finish_reason")):
-            if name in edits and name not in held:
+            if name in edits and name not in fields:
                 self._context.report_loss(message, field, reasons.MESSAGE_RECORD)
         return edits
 
@@ -123,15 +123,15 @@ class Writing:
         elif line.get("type") == "attachment":
             line["rendered"] = [{"content": wire["content"]}]
         else:
-            held = line.get("message")
+            message = line.get("message")
             line["message"] = {
-                **(held if isinstance(held, dict) else {}),
+                **(message if isinstance(message, dict) else {}),
                 "role": wire["role"],
                 "content": wire["content"],
             }
         if "toolUseResult" in line and line["toolUseResult"] is None:
             artifacts = [result.artifact for result in self._results.get(item.source.line, ())]
-            line["toolUseResult"] = next((one for one in artifacts if one is not None), None)
+            line["toolUseResult"] = next((artifact for artifact in artifacts if artifact is not None), None)
         if is_first and item.message is not None and item.message.created is not None and "timestamp" in line:
             line["timestamp"] = item.message.created
         self._write_result(line, self._results.get(item.source.line, []))
@@ -203,10 +203,10 @@ class Writing:
             self._answered = message
             named = message.response_id
             is_free = named is not None and named not in self._response_ids
-            made = f"msg_{made_id(self._fields['sessionId'], self._last)}"
+            new_id = f"msg_{made_id(self._fields['sessionId'], self._last)}"
             if named is not None and not is_free:
                 self._context.report_loss(message, "response_id", reasons.MESSAGE_RECORD)
-            self._response_id = named if is_free and named is not None else made
+            self._response_id = named if is_free and named is not None else new_id
             self._response_ids[self._response_id] = None
         return self._response_id
 
@@ -228,14 +228,14 @@ class Writing:
         models = [line.get("message", {}).get("model") for line in written if line.get("type") == "assistant"]
         if self._request.model is not None and self._request.model not in models:
             self._context.report_loss(self._request, "model", reasons.NO_FIELD)
-        held, read = HELD.of(self._request, API), {*(ORDER.of(self._request, API) or ())}
+        head_line, read = HEAD_LINE.of(self._request, API), {*(ORDER.of(self._request, API) or ())}
         lines = []
         for index, line in kept:
             if index in read and line.get("type") == "attachment":
                 texts, rendered = self._rendered.get(index, {}), line.get("rendered")
                 rendered = rendered if rendered.__class__ is list else [None] * (max(texts, default=-1) + 1)
                 line = {**line, "rendered": with_current(rendered, texts, nulls_of(self._request, API, index))}
-            lines.append((index, self._with_shape(line) if index == held else line))
+            lines.append((index, self._with_shape(line) if index == head_line else line))
         at, tail = self._tail
         if tail is not None and (at is None or at != self._order.get(None)):
             for number, (index, line) in reversed([*enumerate(lines)]):
@@ -247,14 +247,14 @@ class Writing:
     def _with_shape(self, line: dict[str, Any]) -> dict[str, Any]:
         """Return the line of a model request with the instructions and tools of the model."""
         request = self._request
-        own = (request.extra or {}).get(INNER.api)
-        extra = None if own is None else {INNER.api: own}
-        rest: dict[str, Any] = {"messages": [], "branches": [], "options": ChatOptions(), "extra": extra}
-        payload = INNER.encode(self._context.replace(request, **rest), self._context)
+        residue = (request.extra or {}).get(INNER.api)
+        extra = None if residue is None else {INNER.api: residue}
+        changes: dict[str, Any] = {"messages": [], "branches": [], "options": ChatOptions(), "extra": extra}
+        payload = INNER.encode(self._context.replace(request, **changes), self._context)
         written = {name: payload[name] for name in SHAPE if name in payload}
         removed = {name for name in SHAPE if line["shape"].get(name) == [] and name not in written}
-        kept = {name: value for name, value in line["shape"].items() if name not in removed}
-        return {**line, "shape": {**kept, **written}}
+        shape = {name: value for name, value in line["shape"].items() if name not in removed}
+        return {**line, "shape": {**shape, **written}}
 
 
 def _with_fields(envelope: dict[str, Any], name: str) -> dict[str, Any]:
@@ -268,13 +268,13 @@ def _with_fields(envelope: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _results(request: ChatRequest) -> dict[int | None, list[ToolResultContent]]:
     """Return the results that were read from each line, by its index."""
-    found: dict[int | None, list[ToolResultContent]] = {}
+    results: dict[int | None, list[ToolResultContent]] = {}
     for messages in (request.messages, *(branch.messages for branch in request.branches)):
         line = None
         for message in messages:
             line = LINE.of(message, API) if message.extra else line
             for content in message.contents:
                 if isinstance(content, ToolResultContent):
-                    own = LINE.of(content, API) if content.extra else None
-                    found.setdefault(line if own is None else own, []).append(content)
-    return found
+                    result_line = LINE.of(content, API) if content.extra else None
+                    results.setdefault(line if result_line is None else result_line, []).append(content)
+    return results

@@ -84,7 +84,7 @@ class CodexRollout(SessionAdapter):
         """Return the items of the history, and the items that were removed from it as branches."""
         return Reading(lines, unreadable).session
 
-    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+    def line_objects(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Adapt a new item to Codex, which skips items of unknown types, and items that have parts of unknown types."""
         kind = "message" if entry.get("type") is None else entry["type"]
         if writer.line_of(entry) is not None:
@@ -113,11 +113,11 @@ class CodexRollout(SessionAdapter):
         self, request: ChatRequest, parts: Sequence[tuple[Branch | None, list[Written]]], context: EncodeContext
     ) -> list[Any]:
         """Return the lines of a rollout."""
-        kept = kept_lines(request, self.api) if context.native else []
+        old_lines = kept_lines(request, self.api) if context.native else []
         header = [_new_header(request, context)] if is_new(request, self.api) else []
         # Nulls in the lines of these entries are of the file.
         whole = kept_as(request, self.api, OTHER, UNREADABLE)
-        slots = {index: line["type"] for index, line in kept if index not in whole and has_slot(line)}
+        slots = {index: line["type"] for index, line in old_lines if index not in whole and has_slot(line)}
         if request.model is not None and "turn_context" not in slots.values():
             context.report_loss(request, "model", reasons.NO_FIELD)
         if context.native and not header and "session_meta" not in slots.values():
@@ -143,10 +143,10 @@ class CodexRollout(SessionAdapter):
                     # Decoding joins the items of two answers to one message.
                     context.report_loss(message, "created", reasons.MESSAGE_RECORD)
                 previous = message
-        for at, (index, line) in enumerate(kept):
+        for at, (index, line) in enumerate(old_lines):
             if index in slots:
-                kept[at] = index, _completed(line, index, replacements.get(index, {}), request, context)
-        return _numbered([*header, *arranged(groups, kept, request, self.api)])
+                old_lines[at] = index, _completed(line, index, replacements.get(index, {}), request, context)
+        return _numbered([*header, *arranged(groups, old_lines, request, self.api)])
 
 
 def _text_type(item: dict[str, Any]) -> str:
@@ -203,15 +203,17 @@ def _line_of(item: Written, is_first: bool) -> dict[str, Any]:
 def _communication(item: Written) -> dict[str, Any]:
     """Return the line of a message of another agent: of its type if it has one text, else of the type of items."""
     assert item.source is not None
-    held = item.source.envelope
-    rest = {key.removeprefix("payload."): value for key, value in held.items() if key.startswith("payload.")}
-    line = {key: value for key, value in held.items() if not key.startswith("payload.")}
+    envelope = item.source.envelope
+    payload_fields = {
+        key.removeprefix("payload."): value for key, value in envelope.items() if key.startswith("payload.")
+    }
+    line = {key: value for key, value in envelope.items() if not key.startswith("payload.")}
     parts: Any = item.wire.get("content")
     is_text = parts.__class__ is list and len(parts) == 1 and parts[0].keys() == {"type", "text"}
     if item.wire["type"] != AGENT_MESSAGE or not is_text or not parts[0]["text"]:
         return {**line, "type": "response_item", "payload": item.wire}
     names = {key: item.wire[key] for key in AGENTS if key in item.wire}
-    return {**line, "payload": {**rest, **names, "content": parts[0]["text"]}}
+    return {**line, "payload": {**payload_fields, **names, "content": parts[0]["text"]}}
 
 
 def _item_of(item: Written) -> dict[str, Any]:
@@ -247,9 +249,9 @@ def _completed(
         filled["model"] = request.model
     elif payload.get("replacement_history").__class__ is list or payload.get("message") is not None:
         # The list has the items that are not of the conversation.
-        kept = payload["replacement_history"]
-        kept = [None] * (max(replacement, default=-1) + 1) if kept is None else kept
-        filled["replacement_history"] = with_current(kept, replacement, nulls_of(request, API, index))
+        history = payload["replacement_history"]
+        history = [None] * (max(replacement, default=-1) + 1) if history is None else history
+        filled["replacement_history"] = with_current(history, replacement, nulls_of(request, API, index))
     elif replacement:
         content = replacement[0].get("content")
         parts = content if content.__class__ is list else [{"text": content}]

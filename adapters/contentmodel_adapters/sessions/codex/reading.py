@@ -95,16 +95,16 @@ class Reading:
         if PASSTHROUGH in item:
             envelope = {**envelope, f"{path}.{PASSTHROUGH}"[1:]: item[PASSTHROUGH]}
             item = {key: value for key, value in item.items() if key != PASSTHROUGH}
-        found = {"": f"$[{index}]{path}", **places}
+        paths = {"": f"$[{index}]{path}", **places}
         if _has_output_object(item):
             output = item["output"]
             envelope = {**envelope, f"{path}.output"[1:]: {**output, "content": None}}
             item = {**item, "output": output["content"]}
             record.is_error = None if output.get("success") is None else not output["success"]
             record.paths = {**record.paths, "is_error": f"{path}.output.success"[1:]}
-            found[".output"] = f"$[{index}]{path}.output.content"
+            paths[".output"] = f"$[{index}]{path}.output.content"
         token = self.session.token(index, envelope, record, at)
-        self._append(Item({**item, TOKEN: token}, found, not is_summary and _is_prompt(item)))
+        self._append(Item({**item, TOKEN: token}, paths, not is_summary and _is_prompt(item)))
         kind = str(item.get("type", "message"))
         if not kind.endswith(OUTPUT) and item.get("role", "assistant") == "assistant":
             self._answer = record
@@ -119,8 +119,8 @@ class Reading:
         self, kind: str, start: int, stays: Callable[[Item], bool] = lambda item: False, taken: list[Item] | None = None
     ) -> None:
         """Move the items from an index on to a branch, except those that stay, and with those that were `taken`."""
-        rest = self._history[start:]
-        moved = [item for item in rest if not stays(item)]
+        tail = self._history[start:]
+        moved = [item for item in tail if not stays(item)]
         if taken:
             # Tokens have the order of the file.
             moved = sorted([*moved, *taken], key=lambda item: item.entry[TOKEN])
@@ -129,7 +129,7 @@ class Reading:
         del self._history[start:]
         while self._prompts and self._prompts[-1] >= start:
             self._prompts.pop()
-        for item in rest:
+        for item in tail:
             if stays(item):
                 self._append(item)
         self._settled = min(self._settled, len(self._history))
@@ -158,9 +158,11 @@ class Reading:
             return False
         names = {key: payload[key] for key in AGENTS if key in payload}
         item = {"type": AGENT_MESSAGE, **names, "content": [{"type": "input_text", "text": text}]}
-        rest = {f"payload.{key}": value for key, value in payload.items() if key not in (*AGENTS, "content")}
+        other_fields = {f"payload.{key}": value for key, value in payload.items() if key not in (*AGENTS, "content")}
         places = {".content[0].text": f"$[{index}].payload.content"}
-        return self._item(item, index, ".payload", {**line, "payload": None, **rest}, _record_of(line), places=places)
+        return self._item(
+            item, index, ".payload", {**line, "payload": None, **other_fields}, _record_of(line), places=places
+        )
 
     def _read_session_meta(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
         instructions = payload.get("base_instructions")
@@ -169,8 +171,8 @@ class Reading:
             return False
         part.fields["instructions"] = instructions["text"]
         part.places["$.instructions"] = f"$[{index}].payload.base_instructions.text"
-        rest = {**payload, "base_instructions": {**instructions, "text": None}}
-        self.session.keep(index, {**line, "payload": rest}, "session_meta")
+        kept_payload = {**payload, "base_instructions": {**instructions, "text": None}}
+        self.session.keep(index, {**line, "payload": kept_payload}, "session_meta")
         return True
 
     def _read_turn_context(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -190,11 +192,11 @@ class Reading:
         """Replace the history, or keep the items of the line for the branch of the rollback that takes it back."""
         if index not in self._rollbacks:
             return self._compact(index, line, payload)
-        kept = self._history, self._prompts, self._settled, self._summary
+        state = self._history, self._prompts, self._settled, self._summary
         self._history, self._prompts, self._settled = [], [], 0
         is_read = self._compact(index, line, payload)
         self._taken.setdefault(self._rollbacks[index], []).extend(self._history)
-        self._history, self._prompts, self._settled, self._summary = kept
+        self._history, self._prompts, self._settled, self._summary = state
         return is_read
 
     def _compact(self, index: int, line: dict[str, Any], payload: dict[str, Any]) -> bool:
@@ -295,9 +297,9 @@ def _rollbacks_of_compactions(lines: list[Any]) -> dict[int, int]:
     Source: `finalize_active_segment` in codex-rs/core/src/session/rollout_reconstruction.rs of openai/codex (seen
     2026-11-29).
     """
-    found: dict[int, int] = {}
+    rollbacks: dict[int, int] = {}
     if not any(line.__class__ is dict and line.get("type") == "compacted" for line in lines):
-        return found
+        return rollbacks
     turns, has_starts = [Turn()], False
     for index, line in enumerate(lines):
         kind, payload = (line.get("type"), line.get("payload")) if line.__class__ is dict else (None, None)
@@ -314,13 +316,13 @@ def _rollbacks_of_compactions(lines: list[Any]) -> dict[int, int]:
             while turns and isinstance(count, int) and count > 0:
                 turn = turns.pop()
                 count -= turn.has_prompt
-                found.update(dict.fromkeys(turn.compactions, index))
+                rollbacks.update(dict.fromkeys(turn.compactions, index))
             turns.append(Turn())
         elif kind == COMMUNICATION or ((kind == "response_item" or payload is line) and _is_prompt(payload)):
             if not has_starts:
                 turns.append(Turn())
             turns[-1].has_prompt = True
-    return found
+    return rollbacks
 
 
 _ROLLBACK = "thread_rolled_back"
@@ -354,8 +356,8 @@ def _record_of(line: dict[str, Any]) -> Record:
 
 
 def _usage_of(counts: dict[str, Any]) -> Usage:
-    found: dict[str, Any] = {name: count_of(counts.get(key)) for name, key in _COUNTS.items()}
-    return Usage(**found)
+    counters: dict[str, Any] = {name: count_of(counts.get(key)) for name, key in _COUNTS.items()}
+    return Usage(**counters)
 
 
 def _has_output_object(item: dict[str, Any]) -> bool:

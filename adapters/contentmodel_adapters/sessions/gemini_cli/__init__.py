@@ -60,7 +60,7 @@ class GeminiCliSession(SessionAdapter):
         """Return the messages of the final history, and the messages that were removed from it as branches."""
         return Reading(lines, unreadable).session
 
-    def fitted(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
+    def line_objects(self, entry: dict[str, Any], writer: Writer) -> list[dict[str, Any]]:
         """Return a new content without the fields that a record cannot hold. Report them as lost."""
         if writer.line_of(entry) is not None:
             return [entry]

@@ -154,12 +154,12 @@ class Reading:
     def _finish(self) -> None:
         """Add the messages of the final history, and a branch for each group of removed records."""
         branches: list[tuple[Branch, list[Event]]] = []
-        known = {key for key in self._history if not key.startswith(f"{_CONTENT}:")}
+        current_ids = {key for key in self._history if not key.startswith(f"{_CONTENT}:")}
         for branch, events in reversed(self._removed):
-            rest = [event for event in events if event.id not in known]
-            known.update(event.id for event in rest)
-            if any(event.kind in MESSAGES and not _is_context(event) for event in rest):
-                branches.append((branch, rest))
+            removed = [event for event in events if event.id not in current_ids]
+            current_ids.update(event.id for event in removed)
+            if any(event.kind in MESSAGES and not _is_context(event) for event in removed):
+                branches.append((branch, removed))
         self._add_all(self.session.parts[0], [*self._history.values()])
         for branch, events in reversed(branches):
             part = Part(branch=branch)
@@ -188,17 +188,17 @@ class Reading:
 
         The records of an answer that grows have the beginning of its text. `last` is the last record with the same id.
         """
-        found = message_parts(value)
-        if found is None:
+        message = message_parts(value)
+        if message is None:
             return False
-        parts = [*found[0], *(result_parts(value)[0] if value["type"] == "gemini" else ())]
+        parts = [*message[0], *(result_parts(value)[0] if value["type"] == "gemini" else ())]
         unknown = {key: item for key, item in value.items() if key not in RECORDS}
         final = _first_text(last.get("content"))
         texts = (*strings_in(parts), *texts_in(unknown))
-        return all(text in self._said or final.startswith(text) for text in texts)
+        return all(text in self._texts or final.startswith(text) for text in texts)
 
     @cached_property
-    def _said(self) -> set[str]:
+    def _texts(self) -> set[str]:
         """All texts of the messages."""
         return {*strings_in([part.entries for part in self.session.parts])}
 
@@ -218,19 +218,19 @@ class Reading:
                 self.session.nulls.append([index, at])
             elif (index, at) not in self._taken:
                 (light if self._is_light(Event(value, index, at)) else heavy)[at] = value
-        for rest, name in ((light, kind), (heavy, _OTHER)):
-            kept: Any = rest
+        for kept_values, name in ((light, kind), (heavy, _OTHER)):
+            nested: Any = kept_values
             for holder, step in zip(reversed(holders[:-1]), reversed(steps), strict=True):
-                kept = {**holder, step: kept} if rest is light else {step: kept}
-            if rest is light or any(value is not None for value in rest):
-                self.session.keep(index, kept, name)
+                nested = {**holder, step: nested} if kept_values is light else {step: nested}
+            if kept_values is light or any(value is not None for value in kept_values):
+                self.session.keep(index, nested, name)
 
     def _is_light(self, event: Event) -> bool:
         """Return whether a record in a list of records is no message, and holds no content that messages do not."""
         if not _is_record(event.value):
             return False
-        own = self._records.get((event.line, event.at))
-        return own is not None and self._kept_as(own, self._versions[own.id][-1]) != _OTHER
+        recorded = self._records.get((event.line, event.at))
+        return recorded is not None and self._kept_as(recorded, self._versions[recorded.id][-1]) != _OTHER
 
     def _add_all(self, part: Part, events: list[Event]) -> None:
         results = _results_in(events)
@@ -247,10 +247,10 @@ class Reading:
 
     def _message(self, part: Part, event: Event, after: set[bytes]) -> None:
         """Add the message of a record. `after` has the parts of later records with results of its calls."""
-        found = message_parts(event.value)
-        if found is None:
+        message = message_parts(event.value)
+        if message is None:
             return
-        parts, slots = found
+        parts, slots = message
         results, places = result_parts(event.value) if event.kind == "gemini" else ([], [])
         repeats = bool(results) and after.issuperset(map(write, results))
         if repeats:
@@ -278,9 +278,9 @@ class Reading:
         self._taken.add((event.line, event.at))
         hints = {} if slots is None else {SLOTS.key: slots}
         token = self.session.token(event.line, envelope, record, event.at, event.place, hints)
-        found = {inner: event.place + place for inner, place in [("", ""), *places.items()]}
+        paths = {inner: event.place + place for inner, place in [("", ""), *places.items()]}
         is_alone = event.kind == "user" and event.at is None
-        part.add("contents", {**entry, TOKEN: token}, found, event.place if is_alone else None)
+        part.add("contents", {**entry, TOKEN: token}, paths, event.place if is_alone else None)
 
     def _record(self, event: Event) -> Record:
         """Return the values of a record for its message.
@@ -315,14 +315,14 @@ def is_checkpoint(line: dict[str, Any]) -> bool:
 
 def models_of(lines: Iterable[Any]) -> set[str]:
     """Return the models of all records in the lines."""
-    found: set[str] = set()
+    models: set[str] = set()
     for line in lines:
         if line.__class__ is dict:
             holder = line["$set"] if line.get("$set").__class__ is dict else line
             messages = holder.get("messages")
             records = [line, *(filter(_is_record, messages) if messages.__class__ is list else ())]
-            found.update(record["model"] for record in records if isinstance(record.get("model"), str))
-    return found
+            models.update(record["model"] for record in records if isinstance(record.get("model"), str))
+    return models
 
 
 def _is_record(value: Any) -> bool:
@@ -362,27 +362,27 @@ class _Results(msgspec.Struct):
 
 
 def _results_in(events: Sequence[Event]) -> _Results:
-    found, later = _Results(), set[bytes]()
+    results, later = _Results(), set[bytes]()
     for event in reversed(events):
         if event.kind not in MESSAGES and event.id != _CONTENT:
             continue
         read = message_parts(event.value) if event.kind == "user" else None
         if read is None or not any("functionResponse" in part for part in read[0]):
-            found.after[id(event)], later = later, set()
+            results.after[id(event)], later = later, set()
             continue
         parts = [*map(write, read[0])]
         if later.issuperset(parts):
-            found.repeated.add(id(event))
+            results.repeated.add(id(event))
         later.update(parts)
-    return found
+    return results
 
 
 def _places(slots: list[Slot]) -> dict[str, str]:
     """Return the path in the record for each path in the content that is made of it."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for at, slot in enumerate(slots):
         path, inside = place_of(slot)
-        found[f".parts[{at}]"] = path
+        paths[f".parts[{at}]"] = path
         if inside:
-            found[f".parts[{at}]{inside}"] = path
-    return found
+            paths[f".parts[{at}]{inside}"] = path
+    return paths

@@ -41,14 +41,17 @@ def message_parts(record: dict[str, Any]) -> tuple[list[Any], list[Slot]] | None
     pairs = [*_content(content, "content")] if content or not is_answer else []
     if is_answer and not any(part.get("functionCall") or part.get("thought") for part, _ in pairs):
         thoughts: list[tuple[Any, Slot]] = [
-            ({"text": _head(one) + one["description"], "thought": True}, ["thought", "thoughts", at, "description"])
-            for at, one in _items(record, "thoughts")
-            if one.__class__ is dict and one.get("description").__class__ is str
+            ({"text": _head(item) + item["description"], "thought": True}, ["thought", "thoughts", at, "description"])
+            for at, item in _items(record, "thoughts")
+            if item.__class__ is dict and item.get("description").__class__ is str
         ]
         calls: list[tuple[Any, Slot]] = [
-            ({"functionCall": {key: one[key] for key in _CALL if one.get(key) is not None}}, ["call", "toolCalls", at])
-            for at, one in _items(record, "toolCalls")
-            if one.__class__ is dict and any(one.get(key) is not None for key in _CALL)
+            (
+                {"functionCall": {key: item[key] for key in _CALL if item.get(key) is not None}},
+                ["call", "toolCalls", at],
+            )
+            for at, item in _items(record, "toolCalls")
+            if item.__class__ is dict and any(item.get(key) is not None for key in _CALL)
         ]
         pairs = [*thoughts, *pairs, *calls]
     if not pairs and (content not in ("", None, []) or not is_answer):
@@ -191,13 +194,17 @@ def _head(thought: dict[str, Any]) -> str:
 
 
 def _left(
-    record: dict[str, Any], parts: list[Any], taken: set[str], *, repeats: bool
+    record: dict[str, Any], parts: list[Any], part_paths: set[str], *, repeats: bool
 ) -> Iterator[tuple[list[str | int], Any]]:
     """Yield the path and the value of each thought, call and result that is no part, unless parts repeat it."""
     texts = "\n".join(part["text"] for part in parts if part.get("thought") and isinstance(part.get("text"), str))
     for at, thought in _items(record, "thoughts"):
         text = thought.get("description") if thought.__class__ is dict else thought
-        if thought and f".thoughts[{at}].description" not in taken and not (isinstance(text, str) and text in texts):
+        if (
+            thought
+            and f".thoughts[{at}].description" not in part_paths
+            and not (isinstance(text, str) and text in texts)
+        ):
             yield ["thoughts", at], thought
     calls = [part["functionCall"] for part in parts if part.get("functionCall").__class__ is dict]
     ids = {call["id"] for call in calls if isinstance(call.get("id"), str)}
@@ -210,12 +217,12 @@ def _left(
         for key, value in unknown.items():
             if may_hold_content({key: value}):
                 yield ["toolCalls", at, key], value
-        if f".toolCalls[{at}]" not in taken and not (isinstance(call.get("id"), str) and call["id"] in ids):
+        if f".toolCalls[{at}]" not in part_paths and not (isinstance(call.get("id"), str) and call["id"] in ids):
             for key in _CALL:
                 if call.get(key) is not None:
                     yield ["toolCalls", at, key], call[key]
         result, place = call.get("result"), f".toolCalls[{at}].result"
-        if result and place not in taken and f"{place}[0]" not in taken and not repeats:
+        if result and place not in part_paths and f"{place}[0]" not in part_paths and not repeats:
             yield ["toolCalls", at, "result"], result
 
 
@@ -235,16 +242,16 @@ def _description(part: Any, holder: dict[str, Any]) -> Any:
 
 
 def _call(part: Any, call: dict[str, Any]) -> Any:
-    given = part.get("functionCall") if part.__class__ is dict and len(part) == 1 else None
-    if given.__class__ is not dict or any(key not in _CALL or key not in call for key in given):
+    fields = part.get("functionCall") if part.__class__ is dict and len(part) == 1 else None
+    if fields.__class__ is not dict or any(key not in _CALL or key not in call for key in fields):
         return _UNFIT
-    return {**call, **given}
+    return {**call, **fields}
 
 
 def _output(part: Any, holder: Any) -> Any:
     response = part.get("functionResponse") if part.__class__ is dict else None
-    held = response.get("response") if response.__class__ is dict else None
-    output = held.get("output") if held.__class__ is dict else None
+    value = response.get("response") if response.__class__ is dict else None
+    output = value.get("output") if value.__class__ is dict else None
     return output if isinstance(output, str) else _UNFIT
 
 

@@ -15,11 +15,11 @@ SOURCE = "@google/gemini-cli 0.61.0, loadConversationRecord, 2026-11-23"
 @RULES.rule("refused", fix="add a first line with sessionId and projectHash", source=SOURCE)
 def session_is_named(file: dict[str, Any]) -> Iterator[Broken]:
     """A file must have a line with sessionId and projectHash, unless it is a checkpoint."""
-    found: set[str] = set()
+    names: set[str] = set()
     for _, line in objects(file, "lines"):
         if "history" in line:
             return
-        found.update(line)
-    missing = [name for name in ("sessionId", "projectHash") if name not in found]
+        names.update(line)
+    missing = [name for name in ("sessionId", "projectHash") if name not in names]
     if missing:
         yield "$.lines", f"no line with {' and '.join(missing)}"

@@ -47,7 +47,7 @@ class Writing:
         Return None if these lines would be read as other messages. Lines are events that repeat and replace each other,
         so not every edit can be written in this form.
         """
-        kept = kept_lines(self._request, API)
+        old_lines = kept_lines(self._request, API)
         lists: dict[int, dict[int, Any]] = {}
         groups: list[list[tuple[int | None, Any]]] = []
         for _, written in parts:
@@ -69,7 +69,7 @@ class Writing:
                 if index in read
                 else line,
             )
-            for index, line in kept
+            for index, line in old_lines
         ]
         lines = [line for line in arranged(groups, whole, self._request, API) if line is not _IN_LIST]
         return lines if self._is_read_as(lines, parts) else None
@@ -100,8 +100,8 @@ class Writing:
 
     def _is_read_as(self, lines: list[Any], parts: Parts) -> bool:
         """Return whether reading the lines gives exactly these messages."""
-        own = (self._request.extra or {}).get(API, {})
-        unreadable = {id(line) for _, line in own.get(UNREADABLE, ())}
+        residue = (self._request.extra or {}).get(API, {})
+        unreadable = {id(line) for _, line in residue.get(UNREADABLE, ())}
         places: set[Place] = {(at, None) for at, line in enumerate(lines) if id(line) in unreadable}
         session = Reading(lines, places).session
         read = [
@@ -122,8 +122,8 @@ class Writing:
                 break
         if first_time(request.messages) is None and request.messages:
             context.report_loss(request, None, reasons.UNKNOWN_TIME)
-        kept = kept_lines(request, API) if context.native else []
-        sessions = [line for _, line in kept if line.__class__ is dict and "projectHash" in line]
+        old_lines = kept_lines(request, API) if context.native else []
+        sessions = [line for _, line in old_lines if line.__class__ is dict and "projectHash" in line]
         header = {key: value for key, value in (sessions[0] if sessions else self._header()).items() if value != []}
         return [{key: value for key, value in header.items() if key != "messages"}, *map(self._any_record, written)]
 
@@ -139,8 +139,11 @@ class Writing:
 
     def _any_record(self, item: Written) -> dict[str, Any]:
         record = self._new_record(item)
-        held = {} if item.source is None else item.source.envelope
-        return {**record, **{key: held[key] for key in ("id", "tokens", "model", "displayContent") if key in held}}
+        envelope = {} if item.source is None else item.source.envelope
+        return {
+            **record,
+            **{key: envelope[key] for key in ("id", "tokens", "model", "displayContent") if key in envelope},
+        }
 
     def _new_record(self, item: Written) -> dict[str, Any]:
         """Return the record of a new message. Gemini CLI resumes a session with these fields (seen with 0.61.0)."""

@@ -100,8 +100,8 @@ def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
                 changed_steps = tuple(_with_function(step, function, replacement) for step in steps)
                 stack.enter_context(mock.patch.object(module, name, changed_steps))
         else:
-            made = property(replacement) if isinstance(original, property) else replacement
-            stack.enter_context(mock.patch.object(owner, attribute, made))
+            patched = property(replacement) if isinstance(original, property) else replacement
+            stack.enter_context(mock.patch.object(owner, attribute, patched))
         yield
 
 

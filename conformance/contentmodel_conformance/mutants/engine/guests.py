@@ -18,16 +18,16 @@ PYDANTIC_AI = "pydantic-ai-messages"
 
 
 @change(forms, "remainder", PYDANTIC_AI, "identity/guests")
-def takes_parts_that_no_form_returns(original: Any, whole: Any, made: Any) -> Any:
+def takes_parts_that_no_form_returns(original: Any, whole: Any, written: Any) -> Any:
     """Decode a part as a block of its provider, although the form writes another part."""
-    left = original(whole, made)
+    left = original(whole, written)
     return NOTHING if left is MISFIT else left
 
 
 @change(forms, "remainder", PYDANTIC_AI, "identity/guests")
-def forgets_the_other_fields_of_parts(original: Any, whole: Any, made: Any) -> Any:
+def forgets_the_other_fields_of_parts(original: Any, whole: Any, written: Any) -> Any:
     """Keep no field of a part that its block does not have."""
-    return MISFIT if original(whole, made) is MISFIT else NOTHING
+    return MISFIT if original(whole, written) is MISFIT else NOTHING
 
 
 @change(Form, "missing", PYDANTIC_AI, "accounting/kept-guests")
@@ -83,5 +83,7 @@ def sends_guests_of_other_providers(original: Any, self: Any, content: Any) -> A
 
 
 def _without(key: str, content: Any, api: str) -> Any:
-    extra = {name: {k: v for k, v in own.items() if name != api or k != key} for name, own in content.extra.items()}
+    extra = {
+        name: {k: v for k, v in residue.items() if name != api or k != key} for name, residue in content.extra.items()
+    }
     return msgspec.structs.replace(content, extra=extra)

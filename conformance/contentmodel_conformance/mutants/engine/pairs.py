@@ -27,9 +27,9 @@ def pairs_with_the_first_group(original: Any, self: Any, key: Any) -> Any:
 @change(pairs.AnswerCallIds, "give", CHAT, "stream-crossing/foreign")
 def gives_streamed_results_new_ids(original: Any, self: Any, index: Any, content: Any) -> Any:
     """Give a streamed call another id each time."""
-    made = original(self, index, content)
+    result = original(self, index, content)
     self._serial = getattr(self, "_serial", 0) + 1
-    return msgspec.structs.replace(made, call_id=f"{made.call_id}_{self._serial}")
+    return msgspec.structs.replace(result, call_id=f"{result.call_id}_{self._serial}")
 
 
 @change(pairs.DistinctIds, "give", ANTHROPIC, "answered-calls/foreign")
@@ -63,8 +63,8 @@ def lets_instructions_end_turns(original: Any, self: Any, number: Any, message: 
 @change(names, "with_used_ids", CHAT, "maps/crossing")
 def forgets_used_ids(original: Any, maps: Any, source: Any, context: Any) -> Any:
     """Leave the ids of the request out of the maps, so that an answer may repeat them."""
-    made = original(maps, source, context)
-    return msgspec.structs.replace(made, used=(), repeated={})
+    result = original(maps, source, context)
+    return msgspec.structs.replace(result, used=(), repeated={})
 
 
 @change(provenance, "_field_paths", CHAT, "loss-paths/crossing")

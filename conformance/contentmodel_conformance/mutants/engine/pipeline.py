@@ -43,8 +43,8 @@ def writes_no_json(original: Any, content: Any, context: Any) -> Any:
 @change(settings, "with_fields_of", MISTRAL, "accounting/sdk")
 def drops_fields_that_both_apis_have(original: Any, request: Any, context: Any, other: str, names: Any) -> Any:
     """Drop the provider-specific fields that the target has, too, without a report."""
-    made = original(request, context, other, names)
-    return made if made is request else replace(made, extra={**made.extra, context.api: {}})
+    changed = original(request, context, other, names)
+    return changed if changed is request else replace(changed, extra={**changed.extra, context.api: {}})
 
 
 # -- order -------------------------------------------------------------------------------------------------------------
@@ -56,8 +56,8 @@ def _without(steps: Sequence[Any], name: str) -> list[Any]:
 
 def _swapped(steps: Sequence[Any], one: str, other: str) -> list[Any]:
     by_name = {step.name: step for step in steps}
-    taken = {one: by_name[other], other: by_name[one]} if {one, other} <= by_name.keys() else {}
-    return [taken.get(step.name, step) for step in steps]
+    swapped = {one: by_name[other], other: by_name[one]} if {one, other} <= by_name.keys() else {}
+    return [swapped.get(step.name, step) for step in steps]
 
 
 @change(steps.Plan, "__init__", ANTHROPIC, "rules/foreign")
@@ -104,8 +104,8 @@ def adapts_native_requests(original: Any, request: Any, api: Any) -> Any:
 @change(foreign, "with_known_role", CHAT, "roles/crossing")
 def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any:
     """Send a message of an unknown role as a system message."""
-    known = original(message, context)
-    return known if known is message else replace(known, role="system")
+    sent = original(message, context)
+    return sent if sent is message else replace(sent, role="system")
 
 
 @change(foreign, "_is_blank", ANTHROPIC, "rules/crossing")
@@ -129,7 +129,7 @@ def leaves_instructions_anywhere(original: Any, run: Any, before: Any, after: An
 @change(lowering, "as_function_call", ANTHROPIC, "accounting/crossing")
 def drops_arguments_of_hosted_calls(original: Any, content: Any, context: Any) -> Any:
     """Convert a hosted call to a function call without arguments, and report no loss of them."""
-    return [replace(made, arguments={}) for made in original(content, context)]
+    return [replace(call, arguments={}) for call in original(content, context)]
 
 
 @change(lowering, "as_text", ANTHROPIC, "accounting/crossing")

@@ -119,11 +119,11 @@ def strips_pieces_of_text(original: Any, head: bytes, tail: bytes) -> Any:
 @change(StreamEncoder, "_with_id", ANTHROPIC, "stream-crossing/foreign")
 def gives_all_streamed_calls_one_id(original: Any, self: Any, index: Any, choice: Any, content: Any) -> Any:
     """Give all calls of a stream the id of the first."""
-    made = original(self, index, choice, content)
-    if getattr(made, "call_id", None) is None:
-        return made
-    self._first = getattr(self, "_first", made.call_id)
-    return replace(made, call_id=self._first)
+    renamed = original(self, index, choice, content)
+    if getattr(renamed, "call_id", None) is None:
+        return renamed
+    self._first = getattr(self, "_first", renamed.call_id)
+    return replace(renamed, call_id=self._first)
 
 
 @change(StreamEncoder, "_close", ANTHROPIC, "stream-crossing/foreign")

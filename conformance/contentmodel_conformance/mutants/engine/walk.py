@@ -132,14 +132,14 @@ def forgets_the_last_walk(original: Any, chosen: Any, facts: Any) -> Any:
 @change(steps.Plan, "planned", CHAT, "rules/crossing")
 def plans_without_conditions(original: Any, self: Any, facts: Any, context: Any) -> Any:
     """Choose the steps of every host, model and policy."""
-    kept, self._chosen = (
+    before, self._chosen = (
         self._chosen,
         {key: tuple(replace(step, on=None) for step in chosen) for key, chosen in self._chosen.items()},
     )
     try:
         return original(self, facts, context)
     finally:
-        self._chosen = kept
+        self._chosen = before
 
 
 @change(steps.Plan, "stages", CHAT, "rules/crossing")
@@ -162,15 +162,15 @@ def joins_messages_again(original: Any, self: Any, message: Any, context: Any, i
 
 
 @change(steps, "recorded", CHAT, "tracing/any")
-def records_no_contents(original: Any, content: Any, made: Any, context: Any) -> Any:
+def records_no_contents(original: Any, content: Any, changed: Any, context: Any) -> Any:
     """Record no content that a step of a walk made."""
-    return made if isinstance(made, list | tuple) else (made,)
+    return changed if isinstance(changed, list | tuple) else (changed,)
 
 
 @change(steps, "recorded_turns", CHAT, "tracing/any")
-def records_no_turns(original: Any, message: Any, made: Any, context: Any) -> Any:
+def records_no_turns(original: Any, message: Any, changed: Any, context: Any) -> Any:
     """Record no message that a step of a walk made."""
-    return list(made) if isinstance(made, list | tuple) else [made]
+    return list(changed) if isinstance(changed, list | tuple) else [changed]
 
 
 @change(steps, "compared", CHAT, "tracing/any")
@@ -187,7 +187,7 @@ def pairs_replaced_parts_in_reverse(original: Any, old: Any, new: Any, known: An
 
 
 @change(steps, "_pairs_of_messages", CHAT, "tracing/any")
-def finds_no_replaced_messages(original: Any, gone: Any, made: Any, known: Any) -> Any:
+def finds_no_replaced_messages(original: Any, gone: Any, changed: Any, known: Any) -> Any:
     """Record no message that a step over all messages made."""
     return []
 
@@ -196,7 +196,7 @@ def finds_no_replaced_messages(original: Any, gone: Any, made: Any, known: Any) 
 def walks_to_the_first_change(original: Any, self: Any, messages: Any, context: Any) -> Any:
     """End a walk at the first message that it changes."""
     for number, message in enumerate(messages):
-        made = original(self, [message], context)
-        if len(made) != 1 or made[0] is not message:
-            return [*messages[:number], *made, *messages[number + 1 :]]
+        changed = original(self, [message], context)
+        if len(changed) != 1 or changed[0] is not message:
+            return [*messages[:number], *changed, *messages[number + 1 :]]
     return messages

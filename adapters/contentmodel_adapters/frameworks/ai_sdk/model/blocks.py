@@ -266,7 +266,7 @@ def _results(kind: str, model: type[Any]) -> list[Row]:
         "error-json": ("outputs", JsonOutput()),
         "content": ("outputs", Parts(OUTPUTS)),
     }
-    made = []
+    rows = []
     for form in _FORMS:
         implied: dict[str, Any] = {"is_error": True} if form.startswith("e") else {}
         implied.update({"outcome": "denied"} if form == "execution-denied" else {})
@@ -276,7 +276,7 @@ def _results(kind: str, model: type[Any]) -> list[Row]:
         filled: dict[str, Any] = {"toolCallId": "", "toolName": ""}
         if form in values:
             filled["output.value"] = {"content": [], "json": None, "error-json": None}.get(form, "")
-        made.append(
+        rows.append(
             Row(
                 f"{kind}.{form}",
                 model,
@@ -287,7 +287,7 @@ def _results(kind: str, model: type[Any]) -> list[Row]:
                 constants={"type": "tool-result", "output.type": form},
             )
         )
-    return made
+    return rows
 
 
 def _usual_result(content: Any, rows: list[Row]) -> Row:
@@ -462,8 +462,8 @@ def guests_in(messages: list[Any], context: DecodeContext) -> None:
     lists = [wire.get("content") for wire in messages if wire.__class__ is dict and wire.get("role") in _OF_MODEL]
     parts = [part for some in lists if some.__class__ is list for part in some if part.__class__ is dict]
     if any(part.get("providerExecuted") is True or item_id(part, OPTIONS) for part in parts):
-        found = guests.guests_in(parts, GUESTS, "", context)
-        context.decoded = {id(parts[at]): contents[0] for at, contents in found.items()}
+        decoded = guests.guests_in(parts, GUESTS, "", context)
+        context.decoded = {id(parts[at]): contents[0] for at, contents in decoded.items()}
 
 
 _OF_MODEL = ("assistant", "tool")
@@ -476,10 +476,10 @@ def _decoded(union: Union, value: list[Any], context: DecodeContext) -> list[AIC
     contents = []
     for at, part in enumerate(value):
         content = context.decoded.get(id(part))
-        found = union.decode_list([part], context) if content is None else [content]
+        decoded = union.decode_list([part], context) if content is None else [content]
         if content is None:
-            context.trace(union, found, value, at, spread=False)
-        contents += found
+            context.trace(union, decoded, value, at, spread=False)
+        contents += decoded
     return contents
 
 

@@ -117,13 +117,13 @@ class _Reading:
         if not CACHE_POINTS.holds(mark) or content.__class__ is not str:
             return SYSTEM.decode(wire, self._context)  # type: ignore[no-any-return]
         anthropic = {name: value for name, value in fields.items() if name != "cacheControl"}
-        rest = {**wire, OPTIONS: {**options, "anthropic": anthropic}}
+        unmarked = {**wire, OPTIONS: {**options, "anthropic": anthropic}}
         if not anthropic:
-            del rest[OPTIONS]["anthropic"]
-            if not rest[OPTIONS]:
-                del rest[OPTIONS]
-        self._context.copied(rest, wire)
-        message: ChatMessage = SYSTEM.decode(rest, self._context)
+            del unmarked[OPTIONS]["anthropic"]
+            if not unmarked[OPTIONS]:
+                del unmarked[OPTIONS]
+        self._context.copied(unmarked, wire)
+        message: ChatMessage = SYSTEM.decode(unmarked, self._context)
         point = CACHE_POINTS.row.decode(mark, self._context)
         self._context.trace(CACHE_POINTS.row, [point], fields, "cacheControl", spread=False)
         message.contents[0] = self._context.replace(message.contents[0], cache_point=point)
@@ -147,12 +147,12 @@ class _Reading:
         call = self._calls.get(called) if called.__class__ is str else None
         if call is None:
             return request
-        known = self._context.replace(request, name=call.name, arguments=call.arguments)
+        named = self._context.replace(request, name=call.name, arguments=call.arguments)
         if call.executor == "provider":
-            return known
+            return named
         # In the model, the approval of a call that the application runs has the id of the call.
         self._approvals[request.request_id] = called
-        return self._with_id_of_call(known, called)
+        return self._with_id_of_call(named, called)
 
     def _with_id_of_call(self, content: Any, call_id: str) -> Any:
         marked = APPROVAL_ID.on(content, API, content.request_id)
@@ -185,7 +185,7 @@ class _Writing:
         """Return the wire object of a message."""
         context = self._context
         layout = _LAYOUTS.get(message.role, USER)
-        contents = [made for content in message.contents for made in self._fitted(content, message)]
+        contents = [readable for content in message.contents for readable in self._readable(content, message)]
         points = [content.cache_point for content in contents if content.cache_point] if layout is SYSTEM else []
         if points:
             contents = [
@@ -204,13 +204,13 @@ class _Writing:
             self._write_approval(content, part, message)
         return wire
 
-    def _fitted(self, content: Any, message: ChatMessage) -> list[Any]:
+    def _readable(self, content: Any, message: ChatMessage) -> list[Any]:
         if isinstance(content, ToolCallContent):
             self._calls[content.call_id or ""] = content
             self._hosted = (content.call_id or "") if content.executor == "provider" else self._hosted
             self._report_kind(content, message)
         elif isinstance(content, ToolResultContent):
-            return [self._fitted_result(content, message)]
+            return [self._readable_result(content, message)]
         elif isinstance(content, HostedFileContent):
             return self._stored(content, message, "file.")
         elif isinstance(content, UnknownContent) and content.block.__class__ is dict:
@@ -225,7 +225,7 @@ class _Writing:
         if content.__class__ in KIND_OF and message.role == "assistant":
             report_kind(content, content.name, self._context)
 
-    def _fitted_result(self, result: Any, message: ChatMessage) -> Any:
+    def _readable_result(self, result: Any, message: ChatMessage) -> Any:
         result = self._named(result)
         self._report_kind(result, message)
         context = self._context
@@ -234,7 +234,7 @@ class _Writing:
         if not context.completes:
             row = hints.ROW.of(result, API) or ""
             return with_error_mark(result, context) if not result.is_error or row.endswith(_MARKED) else result
-        outputs = [made for output in result.outputs for made in self._fitted_output(output, message)]
+        outputs = [readable for output in result.outputs for readable in self._readable_output(output, message)]
         if len(outputs) != len(result.outputs) or any(
             a is not b for a, b in zip(outputs, result.outputs, strict=False)
         ):
@@ -260,7 +260,7 @@ class _Writing:
             return result
         return self._context.replace(result, name=call.name)
 
-    def _fitted_output(self, output: Any, message: ChatMessage) -> list[Any]:
+    def _readable_output(self, output: Any, message: ChatMessage) -> list[Any]:
         """Return an output in the form that the version of the AI SDK reads."""
         if isinstance(output, HostedFileContent):
             return self._stored(output, message, "file.reference.")

@@ -71,18 +71,20 @@ def _media(name: str, at: str, fields: Mapping[str, Spec], *of_link: Field) -> l
     """Return the rows of files or images, whose data or link is the field `at`."""
     has_data_url = has_type(at, "mimeType")
 
-    def made(form: str, model: type[Any], own: dict[str, Spec], *others: Field, is_url: bool = False) -> Row:
+    def row_of(form: str, model: type[Any], data_fields: dict[str, Spec], *others: Field, is_url: bool = False) -> Row:
         def accepts(part: Mapping[str, Any]) -> bool:
             return _has_media_type(part) and (not is_url or has_data_url(part))
 
-        return Row(f"{name}.{form}.4", model, {**own, **fields}, *others, constants={"type": name}, accepts=accepts)
+        return Row(
+            f"{name}.{form}.4", model, {**data_fields, **fields}, *others, constants={"type": name}, accepts=accepts
+        )
 
     typed: dict[str, Spec] = {"mimeType": "media_type"}
     return [
-        made("base64", DataContent, {at: ("data", Base64()), **typed}),
-        made("url", DataContent, {at: ("data", DataUrl()), **typed}, is_url=True),
-        made("typed", DataContent, {at: (("media_type", "data"), DataUri())}),
-        made("link", UriContent, {at: ("uri", Required()), **typed}, *of_link),
+        row_of("base64", DataContent, {at: ("data", Base64()), **typed}),
+        row_of("url", DataContent, {at: ("data", DataUrl()), **typed}, is_url=True),
+        row_of("typed", DataContent, {at: (("media_type", "data"), DataUri())}),
+        row_of("link", UriContent, {at: ("uri", Required()), **typed}, *of_link),
     ]
 
 
@@ -136,8 +138,8 @@ def results(parts: Codec[Any], cached: Mapping[str, Spec]) -> list[Row]:
     # The model gets the contents. The value beside them stays in the residue.
     contents: dict[str, Spec] = {"experimental_content": ("outputs", parts)}
 
-    def made(name: str, outputs: dict[str, Spec]) -> Row:
+    def row_of(name: str, outputs: dict[str, Spec]) -> Row:
         filled = Filled({"toolCallId": "", "toolName": ""})
         return Row(name, FunctionResultContent, {**fields, **outputs}, filled, Silent("outcome"), constants=constants)
 
-    return [made(RESULT, value), made("Function.contents.4", contents)]
+    return [row_of(RESULT, value), row_of("Function.contents.4", contents)]

@@ -106,8 +106,8 @@ class VercelUIMessages(documents.ListAdapter):
         if not all(isinstance(item.get("parts"), list) for item in items):
             return 0.0
         types = {text_of(part, "type") for item in items for part in item["parts"] if isinstance(part, dict)}
-        known = any(kind in _PARTS or kind.startswith(("tool-", "data-")) for kind in types)
-        return (0.97 if all("id" in item for item in items) else 0.7) if known else 0.0
+        is_known = any(kind in _PARTS or kind.startswith(("tool-", "data-")) for kind in types)
+        return (0.97 if all("id" in item for item in items) else 0.7) if is_known else 0.0
 
 
 adapter = VercelUIMessages()

@@ -119,17 +119,19 @@ def _media(name: str, fields: dict[str, Spec], *others: Field) -> list[Row]:
     """Return the rows of one type of media: data URLs, and links of a kind of media or a media type."""
     any_type = {"mediaType": "application/octet-stream"}
 
-    def made(ending: str, model: type[Any], own: dict[str, Spec], *own_others: Field, **options: Any) -> Row:
-        return Row(f"{name}{ending}", model, {**own, **fields}, *own_others, constants={"type": name}, **options)
+    def row_of(ending: str, model: type[Any], link_fields: dict[str, Spec], *own_others: Field, **options: Any) -> Row:
+        return Row(
+            f"{name}{ending}", model, {**link_fields, **fields}, *own_others, constants={"type": name}, **options
+        )
 
     typed: dict[str, Spec] = {"url": ("data", DataUrl()), "mediaType": "media_type"}
     no_data = Filled({**any_type, "url": "data:;base64,"})
     return [
-        made(".data", DataContent, typed, *others, no_data, accepts=has_type("url")),
-        made(".typed", DataContent, {"url": (("media_type", "data"), DataUri())}, *others, Filled(any_type)),
-        made(".kind", UriContent, {"url": "uri", "mediaType": ("kind", STAR)}, *others),
-        made(".top", UriContent, {"url": "uri", "mediaType": ("kind", TOP)}, *others),
-        made("", UriContent, {"url": "uri", "mediaType": "media_type"}, Silent("kind"), Filled(any_type)),
+        row_of(".data", DataContent, typed, *others, no_data, accepts=has_type("url")),
+        row_of(".typed", DataContent, {"url": (("media_type", "data"), DataUri())}, *others, Filled(any_type)),
+        row_of(".kind", UriContent, {"url": "uri", "mediaType": ("kind", STAR)}, *others),
+        row_of(".top", UriContent, {"url": "uri", "mediaType": ("kind", TOP)}, *others),
+        row_of("", UriContent, {"url": "uri", "mediaType": "media_type"}, Silent("kind"), Filled(any_type)),
     ]
 
 

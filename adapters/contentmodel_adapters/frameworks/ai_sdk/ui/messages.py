@@ -108,8 +108,8 @@ def _decode_text(wire: dict[str, Any], context: DecodeContext) -> Any:
 def _encode_plain(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     attached = [content for content in message.contents if older.is_attachment(content)] if context.native else []
     if attached:
-        rest = [content for content in message.contents if not older.is_attachment(content)]
-        message = context.with_contents(message, rest)
+        other_contents = [content for content in message.contents if not older.is_attachment(content)]
+        message = context.with_contents(message, other_contents)
     wire: dict[str, Any] = PLAIN.encode(message, context)
     # A message whose contents were all dropped has no parts, which the format requires.
     wire = {"parts": [], **wire}
@@ -140,9 +140,9 @@ class _Cutting:
         self._is_flat = older.is_flat(wire)
         apart = ["parts"]
         if self._is_flat:
-            apart += ["content", older.CALLS] if wire.get(older.CALLS) else ["content"]
+            apart += ["content", older.INVOCATIONS] if wire.get(older.INVOCATIONS) else ["content"]
         self._head = ASSISTANT.decode(context.without(wire, apart), context)
-        self._made: list[ChatMessage] = []
+        self._messages: list[ChatMessage] = []
         self._contents: list[Any] = []
         self._results: list[Any] = []
         self._steps = 0
@@ -170,31 +170,34 @@ class _Cutting:
             else:
                 self._add(part, index)
         self._finish_step()
-        if self._steps or not self._made:
+        if self._steps or not self._messages:
             self._emit("assistant", [])
         if self._is_flat:
-            self._made[0] = older.marked_as_flat(self._made[0], self._wire)
-        first, *others = self._made
+            self._messages[0] = older.marked_as_flat(self._messages[0], self._wire)
+        first, *others = self._messages
         head = msgspec.structs.replace(self._head, role=first.role, contents=first.contents)
         extra = {**(head.extra or {})}
         for api, residue in (first.extra or {}).items():
             extra[api] = {**extra.get(api, {}), **residue}
         if first.role == "assistant":
             first = msgspec.structs.replace(head, extra=extra or None)
-            others_made = [first, *others]
+            all_messages = [first, *others]
         else:
             # Steering before the first step: the fields of the message are on an empty message.
-            others_made = [msgspec.structs.replace(self._head, extra=_with_steps(self._head.extra, 0)), *self._made]
+            all_messages = [
+                msgspec.structs.replace(self._head, extra=_with_steps(self._head.extra, 0)),
+                *self._messages,
+            ]
         container, key = self._place
-        self._context.trace(ASSISTANT, [others_made[0]], container, key, spread=False)
-        for message in others_made[1:]:
+        self._context.trace(ASSISTANT, [all_messages[0]], container, key, spread=False)
+        for message in all_messages[1:]:
             if not message.message_id:
                 self._context.trace(_PART, [message], container, key, spread=False)
-        return others_made
+        return all_messages
 
     def _add_flat(self) -> None:
         """Add the tool invocations of a message without parts, then its text, as `convertToCoreMessages` does."""
-        calls = self._wire.get(older.CALLS, [])
+        calls = self._wire.get(older.INVOCATIONS, [])
         for index in range(len(calls)):
             self._add_invocation(calls, index)
         if self._wire["content"]:
@@ -226,8 +229,8 @@ class _Cutting:
         elif older.has_details(part):
             self._contents += older.decode_details(part, self._context)
         elif index in self._halves:
-            found = self._guests.get(index, {})
-            self._add_tool(decode_tool(self._halves[index], self._context, self._parts, index, found))
+            guest = self._guests.get(index, {})
+            self._add_tool(decode_tool(self._halves[index], self._context, self._parts, index, guest))
         else:
             self._add_part(part, index)
             return
@@ -297,16 +300,16 @@ class _Cutting:
         if self._contents or self._results:
             self._emit("assistant", self._contents)
         if self._results:
-            self._made.append(ChatMessage(role="tool", contents=self._results, origin=self._context.origin))
+            self._messages.append(ChatMessage(role="tool", contents=self._results, origin=self._context.origin))
         self._contents, self._results, self._sources, self._invoked = [], [], 0, None
 
     def _emit(self, role: str, contents: list[Any], message: ChatMessage | None = None) -> None:
         usual = 1 if role == "assistant" else 0
-        made = message or ChatMessage(role=role, contents=contents, origin=self._context.origin)
+        emitted = message or ChatMessage(role=role, contents=contents, origin=self._context.origin)
         if self._steps != usual:
-            marked = STEPS.on(made, API, self._steps)
-            made = marked if message is None else self._context.replaced(message, marked)
-        self._made.append(made)
+            marked = STEPS.on(emitted, API, self._steps)
+            emitted = marked if message is None else self._context.replaced(message, marked)
+        self._messages.append(emitted)
         self._steps = 0
 
 
@@ -354,12 +357,12 @@ class _Joining:
     def _flat(self, wire: dict[str, Any], head: ChatMessage) -> dict[str, Any]:
         """Return a message without parts. If its contents do not fit, return one with parts."""
         calls = [part for part in self._parts if isinstance(part, ToolPart) and older.is_in_field(part, self._context)]
-        rest = self._parts[len(calls) :]
-        if rest == [part for part in self._parts if part not in calls]:
-            flat = _flattened({**wire, "parts": rest}, head, self._context)
+        other_parts = self._parts[len(calls) :]
+        if other_parts == [part for part in self._parts if part not in calls]:
+            flat = _flattened({**wire, "parts": other_parts}, head, self._context)
             if flat is not None:
                 encoded = [older.encode_invocation(call, self._context) for call in calls]
-                return {**flat, older.CALLS: encoded} if encoded else flat
+                return {**flat, older.INVOCATIONS: encoded} if encoded else flat
         return {**wire, "parts": [self._encode_part(part) for part in self._parts]}
 
     def _encode_part(self, part: dict[str, Any] | ToolPart) -> dict[str, Any]:
@@ -432,9 +435,9 @@ class _Joining:
                         parts.remove(part)
                     return part
         elif isinstance(content, ToolApprovalResponseContent):
-            found = self._requests.get(content.request_id)
-            if found is not None and found.response is None:
-                return found
+            asked = self._requests.get(content.request_id)
+            if asked is not None and asked.response is None:
+                return asked
             for part in self._calls.get(content.request_id, []):
                 if part.response is None:
                     return part

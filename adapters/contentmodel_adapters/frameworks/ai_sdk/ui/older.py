@@ -38,7 +38,7 @@ FLAT = Hint[Literal[True, "null", "empty"]](
     "flat",
     "the message had no parts (the field was missing, null or an empty list), but `content` and `toolInvocations`",
 )
-CALLS = "toolInvocations"
+INVOCATIONS = "toolInvocations"
 INVOCATION = "tool-invocation"
 """The type of a part with a tool invocation, which is in the field WRAPPED."""
 WRAPPED = "toolInvocation"
@@ -111,10 +111,10 @@ def decode_attachments(message: Mapping[str, Any], field: str, context: DecodeCo
     """Return the media of the attachments of a message, which `convertToCoreMessages` adds to its parts."""
     items = message[field]
     mark: Literal[True, "row"] = "row" if field == OF_ROWS else True
-    made = [ATTACHED.on(content, API, mark) for content in _ATTACHMENT.decode_list(items, context)]
-    for index, content in enumerate(made):
+    media = [ATTACHED.on(content, API, mark) for content in _ATTACHMENT.decode_list(items, context)]
+    for index, content in enumerate(media):
         context.trace(_ATTACHMENT, [content], items, index, spread=False)
-    return made
+    return media
 
 
 def is_attachment(content: Any) -> bool:
@@ -178,10 +178,10 @@ def decode_details(part: Mapping[str, Any], context: DecodeContext) -> list[Any]
     details = part["details"]
     first, *others = _DETAIL.decode_list(details, context)
     around = {"reasoning": part["reasoning"]}
-    made = [DETAIL.on(first, API, around), *(DETAIL.on(one, API, {}) for one in others)]
-    for index, content in enumerate(made):
+    contents = [DETAIL.on(first, API, around), *(DETAIL.on(detail, API, {}) for detail in others)]
+    for index, content in enumerate(contents):
         context.trace(_DETAIL, [content], details, index, spread=False)
-    return made
+    return contents
 
 
 def is_detail(content: Any) -> bool:
@@ -213,8 +213,8 @@ def is_call(value: Any) -> bool:
 
 
 def is_flat(message: Mapping[str, Any]) -> bool:
-    """Return whether a message has no parts, but a text. All items of its field CALLS are tool invocations."""
-    calls = message.get(CALLS, [])
+    """Return whether a message has no parts, but a text. All items of its field INVOCATIONS are tool invocations."""
+    calls = message.get(INVOCATIONS, [])
     has_none = message.get("parts") is None or message["parts"] == []
     return has_none and message.get("content").__class__ is str and _are_calls(calls)
 
@@ -245,22 +245,22 @@ def is_older(message: Mapping[str, Any]) -> bool:
     if parts.__class__ is list:
         return any(part.__class__ is dict and (is_invocation(part) or part.get("type") == "source") for part in parts)
     attached = message.get(ATTACHMENTS).__class__ is list
-    return is_flat(message) and (message.get(CALLS).__class__ is list or attached)
+    return is_flat(message) and (message.get(INVOCATIONS).__class__ is list or attached)
 
 
 def decode_invocation(context: DecodeContext, container: Any, key: str | int) -> ToolPart:
     """Return the contents of the tool invocation at `container[key]`."""
     wire, state = container[key], container[key]["state"]
     has_result = state == "result"
-    own = ("state", "result") if has_result else ("state",)
-    call: Any = CALL.decode(context.without(wire, own), context)
+    result_fields = ("state", "result") if has_result else ("state",)
+    call: Any = CALL.decode(context.without(wire, result_fields), context)
     context.trace(CALL, [call], container, key, spread=False)
     call = context.replaced(call, hints.ROW.on(call, API, _IN_PARTS if key == WRAPPED else _IN_FIELD))
     if state == "partial-call":
         call = context.replace(call, status="incomplete")
     part = ToolPart(call=call)
     if has_result:
-        result: Any = RESULT.decode(context.only(wire, own), context)
+        result: Any = RESULT.decode(context.only(wire, result_fields), context)
         context.trace(RESULT, [result], container, key, spread=False)
         part.result = context.replace(result, call_id=call.call_id)
     return part
@@ -293,7 +293,7 @@ def wrapped(invocation: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_in_field(part: Any, context: EncodeContext) -> bool:
-    """Return whether a part was an item of the field CALLS."""
+    """Return whether a part was an item of the field INVOCATIONS."""
     return isinstance(part, ToolPart) and was_invocation(part, context) == _IN_FIELD
 
 

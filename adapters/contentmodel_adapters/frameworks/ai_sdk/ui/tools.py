@@ -64,7 +64,7 @@ from contentmodel_adapters.frameworks.ai_sdk.spelling import UI, item_id, name_o
 from contentmodel_adapters.frameworks.ai_sdk.ui.blocks import API, TABLE
 from contentmodel_adapters.frameworks.search_results import OrLinks, links
 
-METADATA = "callProviderMetadata"
+CALL_METADATA = "callProviderMetadata"
 DENIED = "Tool call execution denied."
 """The text of a denied result without a reason, as the AI SDK sends it to models."""
 
@@ -80,21 +80,21 @@ def _calls(kind: str, model: type[Any]) -> list[Row]:
     """Return the rows of calls of one class: static and dynamic tools, with and without a signature."""
     constants = {} if kind == "Function" else {"providerExecuted": True}
 
-    def made(form: str, named: dict[str, Spec], empty: dict[str, str], arguments: str, **own: str) -> list[Row]:
+    def made(form: str, named: dict[str, Spec], empty: dict[str, str], arguments: str, **typed: str) -> list[Row]:
         fields: dict[str, Spec] = {
             **named,
             "toolCallId": "call_id",
             arguments: ("arguments", ArgumentsObjectOrText()),
         }
         filled, others = Filled({**empty, "toolCallId": "", arguments: {}}), Silent("status")
-        name, constant = f"{form}.{kind}", {**own, **constants}
-        states: dict[str, Any] = {"at": METADATA, "states": OF_GOOGLE, "callers": CALLERS}
+        name, constant = f"{form}.{kind}", {**typed, **constants}
+        states: dict[str, Any] = {"at": CALL_METADATA, "states": OF_GOOGLE, "callers": CALLERS}
         return with_states(name, model, fields, filled, others, **states, constants=constant)
 
     return [
-        one
+        row
         for raw, arguments in (("", "input"), (RAW, "rawInput"))
-        for one in (
+        for row in (
             *made(f"{raw}tool", {"type": ("name", Affixed("tool-"))}, {"type": "tool-"}, arguments),
             *made(f"{raw}dynamic", {"toolName": "name"}, {"toolName": ""}, arguments, type="dynamic-tool"),
         )
@@ -108,7 +108,7 @@ def _row_of_call(wire: Mapping[str, Any]) -> str:
     if wire.get("providerExecuted") is True:
         kind = kind_of_tool(name)
     raw = RAW if wire.get("input") is None and wire.get("rawInput").__class__ in (str, dict) else ""
-    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{call_suffix(wire, METADATA)}"
+    return f"{raw}{'dynamic' if is_dynamic else 'tool'}.{kind}{call_suffix(wire, CALL_METADATA)}"
 
 
 def _usual_call(content: Any, rows: list[Row]) -> Row:
@@ -338,10 +338,10 @@ def halves_of(wire: dict[str, Any], context: DecodeContext) -> Halves:
         answered = answered and state not in ("output-denied", "approval-responded")
     used = {"state"} if _follows(state, wire, answer) else set()
     used |= {"approval"} if answer is not None else set()
-    own = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}
+    result_fields = {key: wire[key] for key in _OF_RESULT if key in wire} if answered else {}
     if state in ("output-denied", "approval-responded"):
-        own = {"state": state} if answered else {}
-    return Halves(context.without(wire, {*own, *used}), own if answered else None, answer)
+        result_fields = {"state": state} if answered else {}
+    return Halves(context.without(wire, {*result_fields, *used}), result_fields if answered else None, answer)
 
 
 Found = Mapping[str, Any]
@@ -353,8 +353,8 @@ def decode_half(half: dict[str, Any]) -> Any:
     context = DecodeContext(API, Origin(api=API, issuer=""))
     if "input" in half:
         return CALLS.decode(half, context)
-    own = {name: value for name, value in half.items() if name != "toolCallId"}
-    result = RESULTS["Function"].decode(own, context)
+    fields = {name: value for name, value in half.items() if name != "toolCallId"}
+    result = RESULTS["Function"].decode(fields, context)
     return msgspec.structs.replace(result, call_id=half["toolCallId"])
 
 
@@ -364,7 +364,7 @@ def guests_in(parts: list[Any], halves: Mapping[int, Halves], context: DecodeCon
     places: list[tuple[int, str]] = []
     for index, (call, result, _) in halves.items():
         whole = parts[index]
-        is_hosted = whole.get("providerExecuted") is True or item_id(whole, METADATA) is not None
+        is_hosted = whole.get("providerExecuted") is True or item_id(whole, CALL_METADATA) is not None
         if not is_hosted or whole.get("state") in (None, "input-streaming"):
             continue
         wires.append(call)
@@ -373,24 +373,24 @@ def guests_in(parts: list[Any], halves: Mapping[int, Halves], context: DecodeCon
             wires.append({**result, "toolCallId": whole.get("toolCallId")})
             context.copied(wires[-1], whole)
             places.append((index, "result"))
-    made: dict[int, Any] = {}
+    guest_halves: dict[int, Any] = {}
     for at, contents in guests.guests_in(wires, GUESTS, "", context).items() if wires else ():
         index, key = places[at]
-        made.setdefault(index, {})[key] = contents[0]
-    for index, found in [*made.items()]:
-        is_split = "result" not in found and halves[index].result is not None
-        if is_split and found["call"].call_id != parts[index].get("toolCallId"):
+        guest_halves.setdefault(index, {})[key] = contents[0]
+    for index, decoded in [*guest_halves.items()]:
+        is_split = "result" not in decoded and halves[index].result is not None
+        if is_split and decoded["call"].call_id != parts[index].get("toolCallId"):
             # The result is no block of the provider. The id of the part joins the two again.
-            del made[index]
-    return made
+            del guest_halves[index]
+    return guest_halves
 
 
 def decode_tool(
-    halves: Halves, context: DecodeContext, parts: list[Any], index: int, found: Found = MappingProxyType({})
+    halves: Halves, context: DecodeContext, parts: list[Any], index: int, guest: Found = MappingProxyType({})
 ) -> ToolPart:
-    """Return the contents of a tool part. `found` are those that are blocks of a provider."""
-    wire, answer, own = parts[index], halves.answer, halves.result
-    call = found.get("call")
+    """Return the contents of a tool part. `guest` has those that are blocks of a provider."""
+    wire, answer, result_fields = parts[index], halves.answer, halves.result
+    call = guest.get("call")
     if call is None:
         call = CALLS.decode(halves.call, context)
         context.trace(CALLS, [call], parts, index, spread=False)
@@ -403,8 +403,8 @@ def decode_tool(
     part = ToolPart(call=call)
     if answer is not None:
         part.request, part.response = _decode_approval(answer, part, context, wire)
-    if own is not None:
-        part.result = found.get("result") or _decode_result(own, part, context, wire, parts, index)
+    if result_fields is not None:
+        part.result = guest.get("result") or _decode_result(result_fields, part, context, wire, parts, index)
     return part
 
 
@@ -426,8 +426,8 @@ def _follows(state: Any, wire: Mapping[str, Any], answer: dict[str, Any] | None)
 
 def _decode_approval(answer: dict[str, Any], part: ToolPart, context: DecodeContext, wire: dict[str, Any]) -> Any:
     call = part.call
-    own = {key: answer[key] for key in _OF_RESPONSE if key in answer} if "approved" in answer else {}
-    decoded = request = APPROVAL.decode(context.without(answer, own), context)
+    response_fields = {key: answer[key] for key in _OF_RESPONSE if key in answer} if "approved" in answer else {}
+    decoded = request = APPROVAL.decode(context.without(answer, response_fields), context)
     context.trace(APPROVAL, [decoded], wire, "approval", spread=False)
     changed = {"name": call.name, "arguments": call.arguments}
     if not part.is_hosted and call.call_id is not None:
@@ -435,29 +435,34 @@ def _decode_approval(answer: dict[str, Any], part: ToolPart, context: DecodeCont
         changed["request_id"] = call.call_id
         request = APPROVAL_ID.on(request, API, request.request_id)
     request = context.replaced(decoded, msgspec.structs.replace(request, **changed))
-    if not own:
+    if not response_fields:
         return request, None
-    own["id"] = answer["id"]
-    context.copied(own, answer)
-    response = RESPONSE.decode(own, context)
+    response_fields["id"] = answer["id"]
+    context.copied(response_fields, answer)
+    response = RESPONSE.decode(response_fields, context)
     context.trace(RESPONSE, [response], wire, "approval", spread=False)
     return request, context.replace(response, request_id=request.request_id)
 
 
 def _decode_result(
-    own: dict[str, Any], part: ToolPart, context: DecodeContext, wire: dict[str, Any], parts: list[Any], index: int
+    result_fields: dict[str, Any],
+    part: ToolPart,
+    context: DecodeContext,
+    wire: dict[str, Any],
+    parts: list[Any],
+    index: int,
 ) -> Any:
-    context.copied(own, wire)
+    context.copied(result_fields, wire)
     kind = KIND_OF.get(part.call.__class__, "Function")
     if guests.guest_api(part.call) is not None:
         # A block of a provider may have another class than the name of its part shows.
         kind = kind_of_tool(name_of(wire)) if part.is_hosted else "Function"
     union = RESULTS[kind]
-    result = union.decode(own, context)
+    result = union.decode(result_fields, context)
     changed: dict[str, Any] = {"call_id": part.call.call_id}
     if result.outcome == "denied":
         changed["outputs"] = [TextContent(text=_reason_of(part))]
-    output: Any = own.get("output")
+    output: Any = result_fields.get("output")
     if output.__class__ is dict and _is_of_mcp(output):
         others = {key: value for key, value in output.items() if key not in ("content", "isError")}
         extra = result.extra or {}

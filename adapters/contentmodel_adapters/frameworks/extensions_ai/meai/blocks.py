@@ -103,10 +103,12 @@ def _older_approvals() -> list[Row]:
         ),
     ]
     for key in ("id", "request_id"):
-        own, label = {key: "request_id"}, f".{key}"
+        id_field, label = {key: "request_id"}, f".{key}"
         rows += [
-            ROWS.row("mcp_server_tool_approval_request", ToolApprovalRequestContent, {**own, **call}, label=label),
-            ROWS.row("mcp_server_tool_approval_response", ToolApprovalResponseContent, {**own, **answer}, label=label),
+            ROWS.row("mcp_server_tool_approval_request", ToolApprovalRequestContent, {**id_field, **call}, label=label),
+            ROWS.row(
+                "mcp_server_tool_approval_response", ToolApprovalResponseContent, {**id_field, **answer}, label=label
+            ),
         ]
     return rows
 

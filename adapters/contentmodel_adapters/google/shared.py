@@ -61,7 +61,7 @@ SPELLING = reasons.insignificant("google-environment", "{target} spells the envi
 
 
 @needs(("tool", HostedTool), ("tool", ToolGroup))
-def with_tools_of_kin(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+def with_respelled_tools(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request whose hosted tools of the other API have their settings in the spelling of this one."""
     origin = context.origin
     if origin is None or origin.api not in APIS or context.native:
@@ -72,13 +72,13 @@ def with_tools_of_kin(request: ChatRequest, context: EncodeContext) -> ChatReque
 
 def _respelled(tool: Any, context: EncodeContext) -> Any:
     names = SAME_SETTINGS.get(tool.kind, ()) if tool.__class__ is HostedTool else ()
-    known = {name: value for name, value in tool.settings.items() if camel_name(name) in names} if names else {}
-    if not names or (tool.settings and not known):
+    shared = {name: value for name, value in tool.settings.items() if camel_name(name) in names} if names else {}
+    if not names or (tool.settings and not shared):
         return tool
-    for name in tool.settings.keys() - known.keys():
+    for name in tool.settings.keys() - shared.keys():
         context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=tool.kind)
     is_snake = context.api == "google-interactions"
-    settings = {snake_name(name) if is_snake else camel_name(name): value for name, value in known.items()}
+    settings = {snake_name(name) if is_snake else camel_name(name): value for name, value in shared.items()}
     where = settings.get("environment")
     if where.__class__ is str:
         settings["environment"] = where.removeprefix(_PREFIX).lower() if is_snake else f"{_PREFIX}{where.upper()}"
@@ -93,13 +93,13 @@ SAFETY = reasons.insignificant("google-safety-settings", "{target} spells safety
 
 
 @needs(*(("extra", api) for api in APIS))
-def with_fields_of_kin(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+def with_shared_fields(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Return a request with the cached content, the labels and the safety settings of the other API."""
     origin = context.origin
     if origin is None or origin.api not in APIS or context.native:
         return request
     extra, is_snake = request.extra or {}, context.api == "google-interactions"
-    left, same = dict(extra.get(origin.api, {})), {}
+    remaining, same = dict(extra.get(origin.api, {})), {}
     for key, value in extra.get(origin.api, {}).items():
         name = camel_name(key)
         if name == "safetySettings" and _are_settings(value, is_snake=is_snake):
@@ -108,19 +108,19 @@ def with_fields_of_kin(request: ChatRequest, context: EncodeContext) -> ChatRequ
         elif name not in ("cachedContent", "labels"):
             continue
         same[snake_name(name) if is_snake else name] = value
-        del left[key]
+        del remaining[key]
     if not same:
         return request
-    own = {**same, **extra.get(context.api, {})}
-    return replace(request, extra={**extra, origin.api: left, context.api: own})
+    residue = {**same, **extra.get(context.api, {})}
+    return replace(request, extra={**extra, origin.api: remaining, context.api: residue})
 
 
 def _are_settings(value: Any, *, is_snake: bool) -> bool:
     """Return whether these are safety settings of the other API, with no other fields."""
-    known = {"category" if is_snake else "type", "threshold", "method"}
+    members = {"category" if is_snake else "type", "threshold", "method"}
     return value.__class__ is list and all(
         item.__class__ is dict
-        and all((key in known and text.__class__ is str) or text is None for key, text in item.items())
+        and all((key in members and text.__class__ is str) or text is None for key, text in item.items())
         for item in value
     )
 

@@ -83,7 +83,7 @@ _SETTINGS = {"citations": dict, "context": str}
 _MEMBERS = ("document", "searchResult")
 
 
-def with_settings_of_kin(content: Any, context: EncodeContext) -> Any:
+def with_document_settings(content: Any, context: EncodeContext) -> Any:
     """Return a document, or a result with documents, with the settings of the other API as settings of this one."""
     origin = context.origin
     if context.native or origin is None or origin.api not in (CLAUDE, CONVERSE):
@@ -98,22 +98,30 @@ def _moved(content: Any, context: EncodeContext) -> Any:
     extra = content.extra or {}
     if not isinstance(content, TYPES) or source not in extra:
         return content
-    own = extra[source]
-    member = None if source == CLAUDE else next((name for name in _MEMBERS if own.get(name).__class__ is dict), None)
-    fields = own if member is None else object_of(own, member)
+    residue = extra[source]
+    member = (
+        None if source == CLAUDE else next((name for name in _MEMBERS if residue.get(name).__class__ is dict), None)
+    )
+    fields = residue if member is None else object_of(residue, member)
     kinds = {"citations": dict} if _is_result(content) else _SETTINGS
     settings = {
         name: fields[name] for name, kind in kinds.items() if fields.get(name) and fields[name].__class__ is kind
     }
     if not settings:
         return content
-    rest = {name: value for name, value in fields.items() if name not in settings}
-    left = rest if member is None else {**own, member: rest} if rest else {k: v for k, v in own.items() if k != member}
-    made = settings if context.api == CLAUDE else {_MEMBERS[_is_result(content)]: settings}
-    return replace(content, extra={**extra, source: left, context.api: made})
+    other_fields = {name: value for name, value in fields.items() if name not in settings}
+    remaining = (
+        other_fields
+        if member is None
+        else {**residue, member: other_fields}
+        if other_fields
+        else {k: v for k, v in residue.items() if k != member}
+    )
+    moved_fields = settings if context.api == CLAUDE else {_MEMBERS[_is_result(content)]: settings}
+    return replace(content, extra={**extra, source: remaining, context.api: moved_fields})
 
 
-WITH_CITED_DOCUMENTS = content_step(with_settings_of_kin, *TYPES, needs=TYPES)
+WITH_CITED_DOCUMENTS = content_step(with_document_settings, *TYPES, needs=TYPES)
 
 
 def _is_result(content: Any) -> bool:
@@ -137,7 +145,7 @@ _SAME_TYPES = ("application/pdf", "text/plain")
 
 
 @needs(Citation)
-def with_citations_of_kin(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def with_citation_rows(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return messages whose citations of documents are in the rows of this API if the other API of Claude made them.
 
     Without its documents, an index in any other citation means nothing.
@@ -242,7 +250,7 @@ _COUNTERS = {"1h": "ephemeral_1h_input_tokens", "5m": "ephemeral_5m_input_tokens
 """The counters of the Messages API, in the order in which Converse lists the lifetimes."""
 
 
-def with_cache_writes_of_kin(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+def with_cache_writes(response: ChatResponse, context: EncodeContext) -> ChatResponse:
     """Return a response of the other API of Claude with the cache writes in the form of this one."""
     usage, origin = response.usage, response.origin
     if usage is None or origin is None or origin.api not in _CACHE_FIELDS or context.native:
@@ -251,9 +259,9 @@ def with_cache_writes_of_kin(response: ChatResponse, context: EncodeContext) -> 
     counts = counts_of(extra.get(origin.api, {}).get(field))
     if not counts:
         return response
-    left = {name: value for name, value in extra[origin.api].items() if name != field}
-    own = {**extra.get(context.api, {}), _CACHE_FIELDS[context.api]: _written(counts, context.api)}
-    return replace(response, usage=replace(usage, extra={**extra, origin.api: left, context.api: own}))
+    remaining = {name: value for name, value in extra[origin.api].items() if name != field}
+    residue = {**extra.get(context.api, {}), _CACHE_FIELDS[context.api]: _written(counts, context.api)}
+    return replace(response, usage=replace(usage, extra={**extra, origin.api: remaining, context.api: residue}))
 
 
 def counts_of(value: Any) -> dict[str, int]:
