@@ -120,10 +120,10 @@ class Codec(Generic[T]):
         """
         return None
 
-    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
+    def woven(self, entries: JsonArray, wire: Json) -> JsonArray:
         """Return the list that `encode` wrote, with the entries that `left` returned in their places."""
         written = iter(wire if wire.__class__ is list else ())
-        places = [[entry] if entry != {} else [*islice(written, 1)] for entry in left]
+        places = [[entry] if entry != {} else [*islice(written, 1)] for entry in entries]
         return [*chain.from_iterable(places), *written]
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:

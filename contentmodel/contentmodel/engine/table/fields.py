@@ -276,8 +276,8 @@ class Implied(Field):
     def __init__(self, values: Mapping[str, Json]) -> None:
         self.values = dict(values)
         self.attributes = tuple(self.values)
-        own = ((name, value) for name, value in self.values.items() if "." not in name)
-        self._checked = {name: value for name, value in own if name not in FOLLOWING}
+        top_level = ((name, value) for name, value in self.values.items() if "." not in name)
+        self._checked = {name: value for name, value in top_level if name not in FOLLOWING}
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         read.update(self.values)

@@ -128,15 +128,15 @@ class Row:
         for path, spec in fields.items():
             target, codec = self._spec_of(path, spec)
             attributes = (target,) if isinstance(target, str) else target
-            (kind, required, _), *_ = found = [self._attribute_of(path, attribute) for attribute in attributes]
-            defaults = tuple(default for _, _, default in found)
+            (kind, required, _), *_ = infos = [self._attribute_of(path, attribute) for attribute in attributes]
+            defaults = tuple(default for _, _, default in infos)
             if codec is not None:
                 codec.check(kind, f"row {self.name}: field {path}, attribute {attributes[0]}")
             is_required = required or bool(codec and codec.mandatory)
             is_other = attributes[0] in self.attributes
             codec = codec or codec_for(kind, f"row {self.name}: field {path}, attribute {attributes[0]}")
-            made = Plain(path, attributes, codec, is_required, defaults, is_alternative=is_other)
-            self.put(path, made)
+            field = Plain(path, attributes, codec, is_required, defaults, is_alternative=is_other)
+            self.put(path, field)
 
     def _spec_of(self, path: str, spec: Any) -> tuple[str | tuple[str, ...], AnyCodec | None]:
         """Return the attribute of a field, and its codec. Raise TypeError if it is neither of the two forms."""
@@ -159,10 +159,10 @@ class Row:
 
     def check_required(self) -> None:
         """Raise TypeError if no field sets an attribute that a value of the row's class needs."""
-        known = {name.partition(".")[0] for name in self.attributes} | set(self.implied)
-        known |= {name for field in self.others for name in field.attributes}
+        names = {name.partition(".")[0] for name in self.attributes} | set(self.implied)
+        names |= {name for field in self.others for name in field.attributes}
         for info in fields_of(self.model):
-            if info.required and info.name not in known:
+            if info.required and info.name not in names:
                 fix = f'map a field to "{info.name}", or add Implied({{"{info.name}": ...}})'
                 raise TypeError(f"row {self.name}: {self.model.__name__} needs {info.name}, which no field sets: {fix}")
 
@@ -246,13 +246,13 @@ class Row:
         """Return the parts of `wire` that no field, constant or column consumes."""
         holds = self._holds
         if holds is None:
-            rest = self.root.residue(wire)
+            residue = self.root.residue(wire)
         else:
-            rest = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
+            residue = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for field in self.others:
             for key in field.taken(wire):
-                rest.pop(key, None)
-        return rest
+                residue.pop(key, None)
+        return residue
 
     def known_keys(self) -> Iterator[str]:
         """Yield the top-level keys of the wire object that the row maps."""
@@ -428,10 +428,10 @@ class Row:
 
         Each has its path in the wire object, the first key of the path, the same in snake case, and its codec.
         """
-        found = [(path, path_keys(path)[0], codec) for path, codec in self.codecs()]
+        codecs = [(path, path_keys(path)[0], codec) for path, codec in self.codecs()]
         return [
             (path, key, snake_name(key), codec)
-            for path, key, codec in found
+            for path, key, codec in codecs
             if codec.classes or codec.known_values is not None or codec.tagged is not None
         ]
 
@@ -517,14 +517,14 @@ class PairRow:
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> list[Any]:
         """Decode the call and its result."""
-        own = {key: wire[key] for key in self.result_fields if key in wire}
-        rest = {key: value for key, value in wire.items() if key not in own} if own else wire
-        context.copied(own, wire)
-        context.copied(rest, wire)
-        call = self.call.decode(rest, context)
+        result_part = {key: wire[key] for key in self.result_fields if key in wire}
+        call_part = {key: value for key, value in wire.items() if key not in result_part} if result_part else wire
+        context.copied(result_part, wire)
+        context.copied(call_part, wire)
+        call = self.call.decode(call_part, context)
         if call.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
-        result = self.result.decode(own, context)
+        result = self.result.decode(result_part, context)
         if result.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
         result = msgspec.structs.replace(result, call_id=call.call_id)

@@ -116,7 +116,7 @@ class Failure:
         """Return a result without errors that were made from signs. Errors that were texts become texts again."""
         if not any(output.__class__ is ErrorContent for output in result.output_list):
             return result
-        outputs = [made for output in result.output_list for made in self._before(output, context)]
+        outputs = [original for output in result.output_list for original in self._before(output, context)]
         plain = msgspec.structs.replace(result, outputs=outputs)
         return context.replaced(result, plain)
 
@@ -171,7 +171,7 @@ class Failure:
 def has_explicit_error(result: ToolResultContent) -> bool:
     """Return whether a result has an error that no decoder made from a sign or a text."""
     errors = (output for output in result.output_list if output.__class__ is ErrorContent)
-    return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)
+    return any(all(not FAILURE.is_in(residue) for residue in (error.extra or {}).values()) for error in errors)
 
 
 def _as_error(output: AIContent, api: str) -> AIContent:
@@ -182,12 +182,12 @@ def _as_error(output: AIContent, api: str) -> AIContent:
 
 def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
     context.report_lost_attributes(error, ("details", "code") if error.message else ("details",))
-    own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
-    extra = {**(error.extra or {}), context.api: own}
-    kept = {api: residue for api, residue in extra.items() if residue} or None
-    text = TextContent(**{**_of_any_content(error), "extra": kept}, text=error.message or error.code or "")
-    made: TextContent = context.replaced(error, text)
-    return made
+    fields = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
+    extra = {**(error.extra or {}), context.api: fields}
+    remaining = {api: residue for api, residue in extra.items() if residue} or None
+    text = TextContent(**{**_of_any_content(error), "extra": remaining}, text=error.message or error.code or "")
+    replaced: TextContent = context.replaced(error, text)
+    return replaced
 
 
 def _of_any_content(content: AIContent) -> dict[str, Any]:

@@ -71,13 +71,13 @@ class Affixed(Codec[str]):
 
     def holds(self, value: Any) -> bool:
         is_affixed = value.__class__ is str and value.startswith(self._before) and value.endswith(self._after)
-        return is_affixed and (not self._values or self._inner(value) in self._values)
+        return is_affixed and (not self._values or self._between(value) in self._values)
 
-    def _inner(self, value: str) -> str:
+    def _between(self, value: str) -> str:
         return value.removeprefix(self._before).removesuffix(self._after)
 
     def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
-        return self._inner(value)
+        return self._between(value)
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return f"{self._before}{value}{self._after}"
@@ -158,8 +158,8 @@ class Words(Codec[T]):
         return value.__class__ in self.classes and value in self._to_model
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
-        made: T = self._to_model[value]
-        return made
+        decoded: T = self._to_model[value]
+        return decoded
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         if value not in self._to_wire:
@@ -205,11 +205,11 @@ class Roles(Codec[str]):
         return self.to_model.get(value) or f"{self._prefix}{value}"
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
-        known = self.to_wire.get(value)
-        if known is not None:
-            return known
-        own = value.removeprefix(self._prefix)
-        if own != value and own not in self.to_model:
-            return own
+        wire_role = self.to_wire.get(value)
+        if wire_role is not None:
+            return wire_role
+        role = value.removeprefix(self._prefix)
+        if role != value and role not in self.to_model:
+            return role
         context.report_loss(owner, "role", reasons.NO_ROLE, role=value)
         return self.to_wire["user"]
