@@ -404,8 +404,8 @@ class TableAdapter:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the plans, which are made again."""
-        kept = vars(self).items()
-        return {name: value for name, value in kept if not isinstance(value, Plan) and name != "_targets"}
+        attributes = vars(self).items()
+        return {name: value for name, value in attributes if not isinstance(value, Plan) and name != "_targets"}
 
     @cached_property
     def _request_plan(self) -> Plan:
@@ -417,7 +417,7 @@ class TableAdapter:
                 makes=lambda facts: (TextContent,),
                 takes_json=self.takes_json,
             ),
-            request_step(report_request_records, native=True, needs=RECORDED, held=self.records),
+            request_step(report_request_records, native=True, needs=RECORDED, held_fields=self.records),
             request_step(without_continuation, native=True, needs=(Fact.CONTINUED,)),
         )
         last = request_step(with_continuation, native=True, on=refuses_continuation)
@@ -474,24 +474,24 @@ class TableAdapter:
 
         The third value is the API of the source if the field is provider-specific there, too.
         """
-        found = self.request.attribute_at(path)
+        place = self.request.attribute_at(path)
         key = str(steps_of(path)[0])
-        if found is None and key in (request.extra or {}).get(self.api, {}):
+        if place is None and key in (request.extra or {}).get(self.api, {}):
             return [(request, key, None if request.origin is None else request.origin.api)]
-        attribute, rest = found or ("options", "")
-        if attribute == "tools" and rest:
-            return [(*tool, None) for tool in self.tools_at(rest, request)] or [(request, attribute, None)]
-        value = get_attribute(request, attribute) if rest else None
+        attribute, tail = place or ("options", "")
+        if attribute == "tools" and tail:
+            return [(*tool, None) for tool in self.tools_at(tail, request)] or [(request, attribute, None)]
+        value = get_attribute(request, attribute) if tail else None
         is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
-        return [(request, f"{attribute}${rest}" if is_plain else attribute, None)]
+        return [(request, f"{attribute}${tail}" if is_plain else attribute, None)]
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[object, str | None]]:
         """Return the tool at a path in the tools of the payload, with the field that the path leads to."""
-        first, *rest = steps_of(f"${path}")
+        first, *steps = steps_of(f"${path}")
         tools = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
         if not isinstance(first, int) or first >= len(tools):
             return []
-        return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
+        return [(tools[first], "strict" if steps[-1:] == ["strict"] else None)]
 
     def _with_required(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload with its required fields. They are empty if there is nothing to send."""
@@ -607,8 +607,11 @@ class TableAdapter:
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}
-        found = [*misshapen, *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths)]
-        return [replace(v, path=self._path_in_list(v.path)) for v in found] if is_list else found
+        all_violations = [
+            *misshapen,
+            *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths),
+        ]
+        return [replace(v, path=self._path_in_list(v.path)) for v in all_violations] if is_list else all_violations
 
     def _path_in_list(self, path: str) -> str:
         """Return a path in the list of messages for a path in a request."""
@@ -719,10 +722,10 @@ _REQUIRED = {
 def _require_attributes(kind: type[TableAdapter]) -> None:
     """Raise TypeError if the class of an adapter lacks an attribute, or has one with a misspelled name."""
     names = [name for name in dir(TableAdapter) + list(_REQUIRED) if not name.startswith("_")]
-    own = {name: one for one in kind.__mro__[: kind.__mro__.index(TableAdapter)] for name in vars(one)}
-    for name in own.keys() - set(names):
+    attributes = {name: base for base in kind.__mro__[: kind.__mro__.index(TableAdapter)] for name in vars(base)}
+    for name in attributes.keys() - set(names):
         near = [] if name.startswith("_") else get_close_matches(name, names, 1, 0.9)
-        if near and near[0] not in own:
+        if near and near[0] not in attributes:
             raise TypeError(f"{kind.__name__}: adapters have no attribute {name}: did you mean {near[0]}?")
     for name, meaning in _REQUIRED.items():
         if not hasattr(kind, name):

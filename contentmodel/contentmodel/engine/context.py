@@ -153,7 +153,7 @@ class DecodeContext:
         A place is a container and a key. `places` maps places in containers that only the inner payload has, by the
         identity of the container, to places in this payload. Return the objects that were decoded there.
         """
-        made = {container for container, _ in places}
+        inner_containers = {container for container, _ in places}
         latest = {id(old): new for old, new in inner._replaced}
         adopted = []
         for table, objects, container, key, is_spread in inner.traces:
@@ -165,7 +165,7 @@ class DecodeContext:
                     while id(item) in latest:
                         item = latest[id(item)]
                     adopted.append((item, place))
-                elif id(container) not in made and id(element) not in made:
+                elif id(container) not in inner_containers and id(element) not in inner_containers:
                     self.traces.append((table, objects, container, key, is_spread))
                     break
         self._take_over(inner)
@@ -335,10 +335,10 @@ class EncodeContext:
         if not (self.pending_losses or self.replacements or self.placeholders or self.cache_points):
             self.answer_id, self.is_unfinished = None, False
             return self
-        made = EncodeContext(self.api, self.issuer, self.kind, self.policies, self.origin)
+        following = EncodeContext(self.api, self.issuer, self.kind, self.policies, self.origin)
         for name in _AIM:
-            setattr(made, name, getattr(self, name))
-        return made
+            setattr(following, name, getattr(self, name))
+        return following
 
     def is_own(self, content: Any) -> bool:
         """Return whether a content in a message of another format is the target's own: a guest there."""
@@ -410,10 +410,10 @@ class EncodeContext:
             reason = unlisted(kind, reason)
         self.pending_losses.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
-    def report_records(self, message: ChatMessage, held: Collection[str] = ()) -> None:
-        """Report the time, the ids, counts and finish reason of a message, except the fields `held`."""
+    def report_records(self, message: ChatMessage, held_fields: Collection[str] = ()) -> None:
+        """Report the time, the ids, counts and finish reason of a message, except `held_fields`."""
         for name in OF_MESSAGES:
-            if name not in held and getattr(message, name) is not None:
+            if name not in held_fields and getattr(message, name) is not None:
                 self.report_loss(message, name, reasons.MESSAGE_RECORD)
 
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
