@@ -223,18 +223,18 @@ def adapter(api: str) -> Adapter:
     """Return the adapter registered under an API id. Raise UnknownApiError, which lists the installed adapters."""
     point = _entry_points().get(api)
     if point is None:
-        known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
+        installed = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
         hint = did_you_mean(api, _entry_points())
-        raise UnknownApiError(f"no adapter for {api!r}: {hint}installed adapters are {known}")
+        raise UnknownApiError(f"no adapter for {api!r}: {hint}installed adapters are {installed}")
     loaded: Adapter = point.load()
     return loaded
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return the question for the known names that resemble a name, with a space after it; "" if none does."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name), known, 3, 0.5)
+    near = get_close_matches(str(name), names, 3, 0.5)
     return f"did you mean {' or '.join(map(repr, near))}? " if near else ""
 
 

@@ -265,10 +265,10 @@ def chat_client(
 
     Raise UnknownApiError if no client is registered for this API, ImportError if its SDK is not installed.
     """
-    made: ChatClient = _clients_of(api).Client(
+    client: ChatClient = _clients_of(api).Client(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
-    return made
+    return client
 
 
 def async_chat_client(
@@ -282,10 +282,10 @@ def async_chat_client(
     **options: Any,
 ) -> AsyncChatClient:
     """Return an asynchronous client of an API. `sdk` is the SDK's asynchronous client. See `chat_client`."""
-    made: AsyncChatClient = _clients_of(api).AsyncClient(
+    client: AsyncChatClient = _clients_of(api).AsyncClient(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
-    return made
+    return client
 
 
 GROUP = "contentmodel.clients"
@@ -304,7 +304,7 @@ def _clients_of(api: str) -> Any:
     if point is None:
         from contentmodel.adapter import did_you_mean
 
-        known = sorted(_entry_points())
-        listed = ", ".join(known) or "none: install contentmodel with its adapters"
-        raise UnknownApiError(f"no client for {api!r}: {did_you_mean(api, known)}installed clients are {listed}")
+        apis = sorted(_entry_points())
+        listed = ", ".join(apis) or "none: install contentmodel with its adapters"
+        raise UnknownApiError(f"no client for {api!r}: {did_you_mean(api, apis)}installed clients are {listed}")
     return point.load()

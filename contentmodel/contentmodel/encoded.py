@@ -58,9 +58,9 @@ def time_of(value: object) -> float | int | str | None:
     """Return the time of an answer, else of the last message of an answer or a request that has one."""
     if not isinstance(value, ChatRequest | ChatResponse):
         return None
-    own = value.created if isinstance(value, ChatResponse) else None
+    created = value.created if isinstance(value, ChatResponse) else None
     times = (message.created for message in reversed(value.messages))
-    return own if own is not None else next((time for time in times if time is not None), None)
+    return created if created is not None else next((time for time in times if time is not None), None)
 
 
 class Encoded:
@@ -250,10 +250,10 @@ class Encoded:
             model.above = None if pending.above is None else model.source(pending.above)
             if pending.reason is OPAQUE_STATE and wire.is_inside(pending.owner):
                 continue
-            found = wire.losses(pending, model)
-            losses += found
+            wire_losses = wire.losses(pending, model)
+            losses += wire_losses
             if pending.field is None and pending.reason.code in _AS_TEXT and _is_sign(pending.owner):
-                as_text += zip(found, repeat(pending.owner))
+                as_text += zip(wire_losses, repeat(pending.owner))
         # The text of a flag is its name.
         signs = {loss.path for loss, sign in as_text if _is_text_of(sign, value_at(self._source[0], loss.path))}
         if signs:
@@ -361,7 +361,7 @@ _AS_TEXT = ("as-text", "error-as-text")
 
 def _is_sign(owner: object) -> bool:
     """Return whether a value was made of a field that reports a failure."""
-    return any(FAILURE.read(own) == "sign" for own in (getattr(owner, "extra", None) or {}).values())
+    return any(FAILURE.read(residue) == "sign" for residue in (getattr(owner, "extra", None) or {}).values())
 
 
 def _is_text_of(error: Any, value: object) -> bool:
@@ -394,10 +394,10 @@ _NEW = itemgetter(1)
 
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
-    made, owners = _made_by_steps(context), context.owners
+    placeholders, owners = _made_by_steps(context), context.owners
     originals: dict[int, tuple[object, object]] = {}
     for at, (owner, field, reason, api, values) in enumerate(context.pending_losses):
-        if id(owner) in made:
+        if id(owner) in placeholders:
             continue
         if reason == RESIDUE:
             yield from _left_behind(owner, values.get("kept", (api,)), values.get("only"))
@@ -425,17 +425,17 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
 
 def _made_by_steps(context: EncodeContext) -> set[int]:
     """Return the identities of the placeholders and of what replaced them. They have no value of the source."""
-    made = set(map(id, context.placeholders))
-    for old, new in context.replacements if made else ():
-        if id(old) in made:
-            made.add(id(new))
-    return made
+    identities = set(map(id, context.placeholders))
+    for old, new in context.replacements if identities else ():
+        if id(old) in identities:
+            identities.add(id(new))
+    return identities
 
 
 def _left_behind(
-    owner: Any, kept: Collection[str | None], only: tuple[str, Collection[str]] | None = None
+    owner: Any, kept_apis: Collection[str | None], only: tuple[str, Collection[str]] | None = None
 ) -> Iterator[PendingLoss]:
-    """Yield losses for the residue fields of every API that is not in `kept`, without null and empty ones.
+    """Yield losses for the residue fields of every API that is not in `kept_apis`, without null and empty ones.
 
     `only` is an API, and the fields of it that are lost.
     """
@@ -443,17 +443,17 @@ def _left_behind(
         if only is not None and api == only[0]:
             residue = {key: value for key, value in residue.items() if wire_key(key) in only[1]}
         repeated = (REPEATED.read(residue) or ()) if REPEATED.key in residue else ()
-        for path in repeated if api not in kept else ():
+        for path in repeated if api not in kept_apis else ():
             if path not in residue:
                 yield PendingLoss(owner, f"{INSIDE}{path}", REPEATED_VALUE, api, {"source": api})
-        for key, value in residue.items() if api not in kept else ():
+        for key, value in residue.items() if api not in kept_apis else ():
             if key in repeated:
                 yield PendingLoss(owner, key, REPEATED_VALUE, api, {"source": api})
             elif not is_hint(key) and (not is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
                 for index in _odd_entries(api, key, value):
                     yield PendingLoss(owner, f"{INSIDE}{key}.{index}", PROVIDER_FIELD, api, {"source": api})
-        if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
+        if api not in kept_apis and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
 

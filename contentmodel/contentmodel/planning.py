@@ -60,7 +60,7 @@ def plan(
     others = [api for api, adapter in adapters().items() if api != source and _is_of_provider(adapter)]
     wanted = others if targets is None else targets
     plans = [_plan(value, trace, target, (models or {}).get(target), chosen) for target in wanted]
-    return sorted(plans, key=lambda made: made.cost)
+    return sorted(plans, key=lambda entry: entry.cost)
 
 
 def _is_of_provider(adapter: Adapter) -> bool:
