@@ -43,9 +43,9 @@ def has_lines(api: str) -> bool:
 
 def check_api(name: str | None, option: str, *, stored: bool = True) -> None:
     """Raise Problem if an option names an API that is not installed."""
-    known = [*points(), *([STORED] if stored else [])]
-    if name is None or name in known:
+    apis = [*points(), *([STORED] if stored else [])]
+    if name is None or name in apis:
         return
-    matches = get_close_matches(name, known, n=1)
+    matches = get_close_matches(name, apis, n=1)
     hint = f"did you mean {matches[0]}? " if matches else ""
-    raise Problem(f"{option}: unknown API {name!r}", hint=f"{hint}use one of: {', '.join(known)}")
+    raise Problem(f"{option}: unknown API {name!r}", hint=f"{hint}use one of: {', '.join(apis)}")
