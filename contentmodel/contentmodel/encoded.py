@@ -156,7 +156,7 @@ class Encoded:
         """Return whether a loss for one of these reasons is pending."""
         return any(reason in reasons for _, _, reason, _, _ in self._context.pending_losses)
 
-    def hand_over(self, context: EncodeContext, unneeded: Collection[Reason] = ()) -> None:
+    def add_losses_to(self, context: EncodeContext, unneeded: Collection[Reason] = ()) -> None:
         """Add the losses and replacements to those of a container, which holds the payload as one of its parts.
 
         The residue of the container's own API is kept: its adapter writes it. A container has no settings and no URL,
@@ -252,12 +252,12 @@ class Encoded:
                 continue
             wire_losses = wire.losses(pending, model)
             losses += wire_losses
-            if pending.field is None and pending.reason.code in _AS_TEXT and _is_sign(pending.owner):
+            if pending.field is None and pending.reason.code in _AS_TEXT and _is_of_failure_field(pending.owner):
                 as_text += zip(wire_losses, repeat(pending.owner))
         # The text of a flag is its name.
-        signs = {loss.path for loss, sign in as_text if _is_text_of(sign, value_at(self._source[0], loss.path))}
-        if signs:
-            losses = [reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])]
+        paths = {loss.path for loss, error in as_text if _is_text_of(error, value_at(self._source[0], loss.path))}
+        if paths:
+            losses = [reduced for loss in losses for reduced in _beside_failure_fields(loss, paths, self._source[0])]
         return pruned(losses)
 
 
@@ -359,34 +359,34 @@ def _is_spelled(call: object) -> bool:
 _AS_TEXT = ("as-text", "error-as-text")
 
 
-def _is_sign(owner: object) -> bool:
+def _is_of_failure_field(owner: object) -> bool:
     """Return whether a value was made of a field that reports a failure."""
     return any(FAILURE.read(residue) == "sign" for residue in (getattr(owner, "extra", None) or {}).values())
 
 
 def _is_text_of(error: Any, value: object) -> bool:
-    """Return whether the text of an error says the value of its sign: a code, a message, or the code of an exit."""
+    """Return whether the text of an error says the value of its field: a code, a message, or the code of an exit."""
     details = error.details if isinstance(error.details, dict) else {}
     return value in (error.code, error.message) or (value.__class__ is int and value in details.values())
 
 
-def _repeats(loss: Loss, signs: Collection[str]) -> bool:
+def _repeats(loss: Loss, paths: Collection[str]) -> bool:
     """Return whether a loss drops a field that became a text, or an object with such a field."""
     if loss.code not in ("no-field", "provider-field"):
         return False
-    return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
+    return any(path == loss.path or path.startswith(f"{loss.path}.") for path in paths)
 
 
-def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[Loss]:
+def _beside_failure_fields(loss: Loss, paths: Collection[str], payload: Any) -> Iterator[Loss]:
     """Yield the loss. If it covers a field that became a text, yield a loss for each of the other fields instead."""
-    if not _repeats(loss, signs):
+    if not _repeats(loss, paths):
         yield loss
-    elif loss.path not in signs and loss.exact:
+    elif loss.path not in paths and loss.exact:
         container = value_at(payload, loss.path)
         for key, value in container.items() if container.__class__ is dict else ():
             if not is_empty(value) and not _is_tag(key, value):
-                path, name = child_path(loss.path, key), child_path(loss.what, key)
-                yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
+                inner = msgspec.structs.replace(loss, path=child_path(loss.path, key), what=child_path(loss.what, key))
+                yield from _beside_failure_fields(inner, paths, payload)
 
 
 _NEW = itemgetter(1)

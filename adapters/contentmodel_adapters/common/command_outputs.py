@@ -21,7 +21,7 @@ class CommandOutputs:
     """Split the object of a command into contents, and join them.
 
     A row of the API decodes the object to the text of its stdout, with the other fields in the residue. `failure` are
-    the signs of a command that failed.
+    the fields of a command that failed.
     """
 
     def __init__(self, api: str, failure: Failure) -> None:
@@ -50,9 +50,9 @@ class CommandOutputs:
             index += 0 if self._follows(content) else 1
             if 0 <= index < len(wires):
                 own = f"{path}[{index}]"
-                sign = self._failure.place_of(content, wires[index], own, self._api)
-                if sign is not None:
-                    yield content, *sign, None
+                failure = self._failure.place_of(content, wires[index], own, self._api)
+                if failure is not None:
+                    yield content, *failure, None
                 else:
                     yield content, own, wires[index], None if self._follows(content) else union
 

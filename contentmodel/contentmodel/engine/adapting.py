@@ -34,10 +34,10 @@ from contentmodel.engine.pipeline.steps import (
     Fact,
     Plan,
     Step,
-    fitted,
-    fitted_answer,
+    apply_answer_steps,
+    apply_request_steps,
+    apply_steps,
     payload_step,
-    prepared,
     request_step,
 )
 from contentmodel.engine.pipeline.tools import with_custom_calls
@@ -196,20 +196,20 @@ class TableAdapter:
         """True if a finish reason of this API shows that the model refused."""
         return self.finish is not None and self.finish.has("refusal")
 
-    def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    def _after_steps(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all steps: those over messages for each choice, then those over the response."""
         is_ended = not (context.native or context.is_unfinished or response.error is not None or self.encoder is None)
         choices = []
         for choice in response.choices:
             choice = with_end(choice, context) if is_ended else choice
             choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
-            messages = fitted_answer(choice.messages, self._answer_plan, context)
+            messages = apply_answer_steps(choice.messages, self._answer_plan, context)
             choices.append(choice if messages is choice.messages else context.replace(choice, messages=messages))
         if not all(map(is_, choices, response.choices)):
             response = context.replace(response, choices=choices)
         if self.token_counts is not None:
             response = counted(response, context, **self.token_counts)
-        return fitted(response, self._response_plan, context) if self.response_steps else response
+        return apply_steps(response, self._response_plan, context) if self.response_steps else response
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""
@@ -235,7 +235,7 @@ class TableAdapter:
             report_result_records(contents, self.records, context)
         messages = [ChatMessage(role="assistant", contents=contents, origin=context.origin)]
         if not self._answer_plan.is_idle(contents, context):
-            messages = fitted_answer(messages, self._answer_plan, context)
+            messages = apply_answer_steps(messages, self._answer_plan, context)
         return self.encode_messages(messages, context)
 
     def aim(self, context: EncodeContext, model: str | None) -> None:
@@ -395,8 +395,8 @@ class TableAdapter:
         self.aim(context, request.model)
         if model is None and not context.native and context.target.foreign is not None:
             context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=context.target.foreign)
-        request = prepared(request, self._request_plan, context)
-        payload = fitted(self.request.encode(request, context), self._payload_plan, context, request)
+        request = apply_request_steps(request, self._request_plan, context)
+        payload = apply_steps(self.request.encode(request, context), self._payload_plan, context, request)
         is_alone = ALONE.of(request, self.api) if context.native else self.is_list
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
@@ -530,7 +530,7 @@ class TableAdapter:
             answer = as_error_body(answer, context)
         for choice in answer.choices:
             report_records(choice.messages, self.records, context)
-        payload: Json = self.response.encode(self._fitted(answer, context), context)
+        payload: Json = self.response.encode(self._after_steps(answer, context), context)
         for step in self.response_payload_steps:
             if step.native or context.completes:
                 payload = step.run(payload, answer, context)

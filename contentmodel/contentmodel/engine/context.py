@@ -44,8 +44,8 @@ class DecodeContext:
         "_copies",
         "_faults",
         "_moved",
+        "_moved_parts",
         "_replaced",
-        "_taken",
         "answer_id",
         "api",
         "decoded",
@@ -69,7 +69,7 @@ class DecodeContext:
         self._copies: list[tuple[object, object]] = []
         self._moved: list[Move] = []
         self._replaced: list[tuple[object, object]] = []
-        self._taken: list[tuple[object, object]] = []
+        self._moved_parts: list[tuple[object, object]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[object, str | int | None, str]] = {}
         self.traces: list[Trace] = []
 
@@ -114,9 +114,9 @@ class DecodeContext:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
-    def taken(self, owner: object, parts: Iterable[object]) -> None:
+    def moved_parts(self, owner: object, parts: Iterable[object]) -> None:
         """Record that parts of a decoded object are parts of another object now."""
-        self._taken += [(part, owner) for part in parts]
+        self._moved_parts += [(part, owner) for part in parts]
 
     def copied(
         self, copy: object, original: object, moved: tuple[str, str | tuple[Json, str | int]] | None = None
@@ -145,7 +145,7 @@ class DecodeContext:
         self.copied(copy, wire)
         return copy
 
-    def adopt(
+    def add_traces(
         self, inner: DecodeContext, places: Mapping[tuple[int, str | int | None], tuple[Json, str | int]]
     ) -> list[tuple[object, tuple[Json, str | int]]]:
         """Add the traces of an inner payload, which another adapter decoded from values of this payload.
@@ -178,7 +178,7 @@ class DecodeContext:
 
     def _take_over(self, inner: DecodeContext) -> None:
         self._replaced += inner._replaced
-        self._taken += inner._taken
+        self._moved_parts += inner._moved_parts
         self._copies += inner._copies
         self._moved += inner._moved
 
@@ -207,7 +207,7 @@ class DecodeContext:
             root,
             self.traces,
             self._replaced,
-            self._taken,
+            self._moved_parts,
             self._copies,
             self._moved,
             is_respelled=self.is_respelled,

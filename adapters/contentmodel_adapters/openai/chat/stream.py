@@ -827,7 +827,7 @@ class Encoder(JoiningEncoder):
                 # A signature may follow the arguments.
                 self._chunk(block.choice, {"tool_calls": [{"index": number, **added}]})
         if isinstance(text, str):
-            left = block.left(text)
+            left = block.unwritten(text)
             if left or not text:
                 self.write_text(block, left)
 

@@ -87,7 +87,7 @@ class Inner(Other):
     def encode_answer(self, response: ChatResponse, context: EncodeContext) -> JsonObject:
         """Encode an answer. Its losses become losses of the container."""
         encoded = self.adapter.encode_response(response, context.policies)
-        encoded.hand_over(context)
+        encoded.add_losses_to(context)
         payload: JsonObject = encoded.payload
         return payload
 
@@ -101,7 +101,7 @@ class Inner(Other):
         if request.origin is not None and context.native:
             request = context.replace(request, origin=msgspec.structs.replace(request.origin, api=self.api))
         encoded = self.adapter.encode_request(request, context.policies, model)
-        encoded.hand_over(context, placeholders)
+        encoded.add_losses_to(context, placeholders)
         return encoded
 
 

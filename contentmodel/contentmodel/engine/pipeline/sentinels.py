@@ -339,7 +339,7 @@ def _take_media(results: list[ChatMessage], message: ChatMessage, context: Decod
     for (result, index, _), content in zip(places, whole, strict=True):
         # In place, because the origin of the message is recorded already.
         result.contents[index] = content
-    context.taken(message, [medium for media_of_call in media.values() for medium in media_of_call])
+    context.moved_parts(message, [medium for media_of_call in media.values() for medium in media_of_call])
     return True
 
 

@@ -562,7 +562,7 @@ def _step(run: Callable[..., object], settings: JsonObject, needs: Collection[An
     return Step(run.__name__, partial(run, **settings) if settings else run, **fields)
 
 
-def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
+def apply_request_steps(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
     """Apply the steps that may have work to a request. Replacements are recorded for the paths of losses."""
     messages = request.messages
     for step in plan.stages(census(request, context.api), context):
@@ -803,7 +803,7 @@ def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], co
     return result if is_same else msgspec.structs.replace(result, outputs=outputs)
 
 
-def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
+def apply_answer_steps(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
     """Apply the steps that can change them to the messages of one choice of an answer.
 
     After a step that changed something, the steps after it are chosen again.
@@ -818,7 +818,7 @@ def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContex
     return messages
 
 
-def fitted(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
+def apply_steps(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
     """Apply the steps to a response, or to a payload with its source."""
     for step in plan.whole(context):
         if step.keys and step.keys.isdisjoint(value):  # type: ignore[arg-type]

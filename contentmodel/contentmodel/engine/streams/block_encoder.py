@@ -210,7 +210,7 @@ class BlockEncoder(AmendingEncoder):
         if block is not None and block.typed:
             text = spelled(text, block.typed)
         if block is not None and is_live:
-            text, growth, sent = block.left(text), block.state.growth, block.sent
+            text, growth, sent = block.unwritten(text), block.state.growth, block.sent
         if parts.growth is not None and (text or parts.growth != growth or (parts.needs_text and not sent)):
             self.put_growth(parts.growth, text)
         for delta in parts.rest:

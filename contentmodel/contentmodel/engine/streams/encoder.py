@@ -644,7 +644,7 @@ class StreamEncoder(StreamLosses):
 
     def write_rest(self, block: OutgoingBlock, text: object) -> None:
         """Write the part of the text of a live block that is not written yet."""
-        if isinstance(text, str) and (unwritten := block.left(text)):
+        if isinstance(text, str) and (unwritten := block.unwritten(text)):
             self.write_text(block, unwritten)
 
     def begun_text(self, block: OutgoingBlock) -> str:

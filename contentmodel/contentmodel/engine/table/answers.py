@@ -334,11 +334,11 @@ class ErrorFields(Group):
         self.keys = (fields[0], *(alias for alias, usual in aliases.items() if usual == fields[0]))
         self._body, self._fields = body, (*fields, *aliases)
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> ErrorContent | None:
-        if not self.taken(wire):
+        if not self.consumed(wire):
             return None
         error: JsonObject = {key: wire[key] for key in self._fields if key in wire}
         context.copied(error, wire)

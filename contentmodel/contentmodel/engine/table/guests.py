@@ -127,7 +127,7 @@ class Provider(Other):
         self.adapter.aim(inner, None)
         request = ChatRequest(messages=[*messages], origin=self.origin)
         payload = self.adapter.request.encode(request, inner)
-        Encoded(payload, request, inner).hand_over(context)
+        Encoded(payload, request, inner).add_losses_to(context)
         return payload
 
 

@@ -425,7 +425,7 @@ class TextField(Codec[list[AIContent]]):
 class TextParts(Codec[str]):
     """A text that is a list of parts with only a text. `constants` are the other fields of a part.
 
-    Several parts are joined: a row with them has the option `as_sent`. Entries of another form stay in the residue, at
+    Several parts are joined: a row with them has the option `verbatim`. Entries of another form stay in the residue, at
     their places.
     """
 
@@ -457,7 +457,7 @@ class TextParts(Codec[str]):
         """Return the joined texts of the parts that have only a text."""
         return "".join(part["text"] for part in parts if self.is_part(part))
 
-    def left(self, wire: Json) -> JsonArray | None:
+    def unread(self, wire: Json) -> JsonArray | None:
         if self.holds_all(wire):
             return None
         return [{} if self.is_part(part) else part for part in wire]
@@ -539,7 +539,7 @@ class ObjectList(Codec[list[T]]):
         """Return the entries that are objects."""
         return [item for item in wire if item.__class__ is dict]
 
-    def left(self, wire: Json) -> JsonArray | None:
+    def unread(self, wire: Json) -> JsonArray | None:
         if all(item.__class__ is dict for item in wire):
             return None
         return [{} if item.__class__ is dict else item for item in wire]

@@ -154,12 +154,12 @@ def _container(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
     return (container if container.__class__ is dict else {}), key
 
 
-AS_SENT = Hint[dict[str, Any]](
+VERBATIM = Hint[dict[str, Any]](
     None, "as-sent", "the wire values, by path, of fields that are usually written otherwise"
 )
 
 
-class AsSent:
+class Verbatim:
     """Keep the wire values at dotted `paths` of a row, if its codecs would write them in another way.
 
     A value is restored unless the attribute was changed. The codecs of these fields use no context.
@@ -177,11 +177,11 @@ class AsSent:
             if value.__class__ is not row.model:
                 return value
             raw_values = {leaf.wire: raw for leaf in leaves if (raw := _other_spelling(leaf, wire, value)) is not None}
-            return AS_SENT.on(value, row.api, raw_values) if raw_values else value
+            return VERBATIM.on(value, row.api, raw_values) if raw_values else value
 
-        def encode_as_sent(value: Any, context: EncodeContext) -> JsonObject:
+        def encode_verbatim(value: Any, context: EncodeContext) -> JsonObject:
             wire = encode(value, context)
-            raw_values = AS_SENT.of(value, row.api) or {}
+            raw_values = VERBATIM.of(value, row.api) or {}
             for leaf in leaves:
                 raw = raw_values.get(leaf.wire)
                 if (
@@ -194,7 +194,7 @@ class AsSent:
                 respell(row, wire, value.extra[row.api])
             return wire
 
-        return decode_and_keep, encode_as_sent
+        return decode_and_keep, encode_verbatim
 
 
 def _read(leaf: Plain, raw: Json) -> Any:

@@ -42,8 +42,8 @@ from contentmodel.json import Json, JsonObject, dotted_key, path_keys, snake_nam
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolCallContent, ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.table.respelling import AsSent
-    from contentmodel.engine.table.signs import Failure, Shape
+    from contentmodel.engine.table.failure_fields import Failure, Shape
+    from contentmodel.engine.table.respelling import Verbatim
 
 
 Spec = str | tuple[str | tuple[str, ...], AnyCodec]
@@ -59,7 +59,7 @@ class Row:
     - `shape`: the row decodes blocks of that form whose tag has no row.
     - `failure`: the fields that report a failed tool.
     - `preferred_for`: returns whether a content of the row's class is usually encoded by this row.
-    - `as_sent`: the fields whose exact wire value is kept.
+    - `verbatim`: the fields whose exact wire value is kept.
     - `accepts`: a further condition for wire objects, if the required fields do not distinguish the row.
     - `is_generated`: whether code is generated for the row. A row that is made for one name in a payload needs none.
     """
@@ -76,7 +76,7 @@ class Row:
         shape: Shape | None = None,
         failure: Failure | None = None,
         preferred_for: Callable[[Any], bool] | None = None,
-        as_sent: AsSent | None = None,
+        verbatim: Verbatim | None = None,
         accepts: Callable[[JsonObject], bool] | None = None,
         is_generated: bool = True,
     ) -> None:
@@ -85,8 +85,8 @@ class Row:
         Raise TypeError if two fields have the same path, or two of the others are of one kind.
         """
         self.name = name
-        self.shape, self.failure, self.preferred_for, self.as_sent = shape, failure, preferred_for, as_sent
-        self.signs = failure
+        self.shape, self.failure, self.preferred_for, self.verbatim = shape, failure, preferred_for, verbatim
+        self.reported_failure = failure
         """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
         self.select, self._accepts, self._is_generated = select, accepts, is_generated
@@ -224,8 +224,8 @@ class Row:
 
     def _compile(self) -> None:
         pair = generated(self) if self._is_generated else plain(self)
-        if self.as_sent is not None:
-            pair = self.as_sent.around(*pair, self)
+        if self.verbatim is not None:
+            pair = self.verbatim.around(*pair, self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model)
         # From now on, these are the row's own methods, if no subclass has others.
         if type(self).decode is Row.decode:
@@ -250,7 +250,7 @@ class Row:
         else:
             residue = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for field in self.others:
-            for key in field.taken(wire):
+            for key in field.consumed(wire):
                 residue.pop(key, None)
         return residue
 
@@ -343,8 +343,8 @@ class Row:
             part = get_attribute(value, leaf.attribute)
             if part is not None and inner is not None and leaf.holds(inner):
                 yield from leaf.codec.places(part, inner, wire_path(path, leaf.wire))
-        if self.signs is not None:
-            yield from self.signs.places(value, wire, path, self.api)
+        if self.reported_failure is not None:
+            yield from self.reported_failure.places(value, wire, path, self.api)
         if self.columns is not None:
             yield from self.columns.places(value, wire, path)
 
@@ -506,7 +506,7 @@ class PairRow:
 
     def __init__(self, call: Row, result: Row, result_fields: Sequence[str], failure: Failure | None = None) -> None:
         self.call, self.result, self.result_fields, self.failure = call, result, tuple(result_fields), failure
-        result.signs = failure
+        result.reported_failure = failure
         self.name = call.name
 
     def bind(self, api: str) -> PairRow:
@@ -652,11 +652,11 @@ class Inlined(Group):
         self.parts = {path: f"{attribute}.{name}" for name, path in fields.items()}
         self._pieces = Pieces(fields)
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
-        part = {key: wire[key] for key in self.taken(wire)}
+        part = {key: wire[key] for key in self.consumed(wire)}
         if not part:
             return [] if self._one_of_list else None
         context.copied(part, wire)

@@ -27,7 +27,7 @@ class NonEmpty(Codec[str]):
 
 
 class TextOrJson(Codec[str]):
-    """A text, or an object or a list in its place, which becomes JSON text. `AsSent` writes it back."""
+    """A text, or an object or a list in its place, which becomes JSON text. `Verbatim` writes it back."""
 
     classes = (str, dict, list)
     identity = False
@@ -40,7 +40,7 @@ class TextOrJson(Codec[str]):
 
 
 class TextOrTexts(Codec[list[str]]):
-    """A list of texts, or one text in its place. `AsSent` writes the text back."""
+    """A list of texts, or one text in its place. `Verbatim` writes the text back."""
 
     classes = (list, str)
     identity = False
@@ -109,7 +109,7 @@ class FixedName(Codec[str]):
 class OnlyItem(Codec[str]):
     """A list of exactly one text, or of one object that has only the text `key`. Other lists stay in the residue.
 
-    Other fields of the object may be null: a row with such a field has the option `as_sent`.
+    Other fields of the object may be null: a row with such a field has the option `verbatim`.
     """
 
     classes = (list,)

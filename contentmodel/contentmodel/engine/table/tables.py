@@ -16,11 +16,11 @@ from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec, EnumString
+from contentmodel.engine.table.failure_fields import Failure
 from contentmodel.engine.table.fields import Field
 from contentmodel.engine.table.forms import Form
 from contentmodel.engine.table.guests import Guest, Parts, Values
 from contentmodel.engine.table.rows import PairRow, Row, Spec
-from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.unions import Union
 from contentmodel.errors import Fault
 from contentmodel.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path

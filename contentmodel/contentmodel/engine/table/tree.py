@@ -262,7 +262,7 @@ class Nested:
                 if key not in self.constants or self.constants[key] != value:
                     residue[key] = value
             elif not isinstance(child, Nested):
-                remaining = child.codec.left(value) if child.holds(value) else value
+                remaining = child.codec.unread(value) if child.holds(value) else value
                 if remaining is not None or not child.holds(value):
                     residue[key] = remaining
             elif value.__class__ is dict:
@@ -366,12 +366,12 @@ def test_source(codec: AnyCodec, name: str, code: Code) -> str:
 
 def _leaves_entries(codec: AnyCodec) -> bool:
     """Return whether a codec may leave entries of a list."""
-    return type(codec).left is not Codec.left
+    return type(codec).unread is not Codec.unread
 
 
 def _whole_source(codec: AnyCodec, name: str, code: Code) -> str:
     """Return an expression for the number of fields that a codec reads as a whole: 1, or 0 if it leaves entries."""
-    return f"({code.name('left', codec.left)}({name}) is None)" if _leaves_entries(codec) else "1"
+    return f"({code.name('unread', codec.unread)}({name}) is None)" if _leaves_entries(codec) else "1"
 
 
 def missing_source(path: str, code: Code, pad: str) -> list[str]:
