@@ -12,7 +12,7 @@ from measure import Timing, Work
 import contentmodel
 from contentmodel.engine.adapting import TableAdapter
 from contentmodel.engine.context import EncodeContext
-from contentmodel.engine.pipeline.steps import fitted, prepared
+from contentmodel.engine.pipeline.steps import apply_request_steps, apply_steps
 from contentmodel.lanes.lane import Lane
 
 STAGES = ("parse", "decode", "steps", "encode", "payload steps", "write", "losses")
@@ -33,7 +33,7 @@ def stages(data: bytes, source: str, target: str) -> dict[str, Work]:
         "parse and decode": partial(reader.decode_request, data),
         "steps": partial(_stepped, request, writer),
         "encode": lambda: writer.request.encode(ready, _context(request, writer)),
-        "payload steps": lambda: fitted(rows, writer._payload_plan, _context(request, writer), ready),
+        "payload steps": lambda: apply_steps(rows, writer._payload_plan, _context(request, writer), ready),
         "write": encoded.to_json,
         "convert": lambda: lane.request_by_model(_parse(data)).to_json(),
         "convert and read losses": lambda: lane.request_by_model(_parse(data)).losses,
@@ -61,4 +61,4 @@ def _context(request: Any, writer: TableAdapter) -> EncodeContext:
 
 def _stepped(request: Any, writer: TableAdapter) -> tuple[Any, EncodeContext]:
     context = _context(request, writer)
-    return prepared(request, writer._request_plan, context), context
+    return apply_request_steps(request, writer._request_plan, context), context

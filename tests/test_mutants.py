@@ -176,11 +176,11 @@ def test_every_engine_module_has_a_mutant() -> None:
 
 
 def test_engine_mutant_restores_engine() -> None:
-    before = contentmodel.adapter("openai-chat"), steps.prepared, encoded._is_sign
-    with changed(steps, "prepared", lambda original, *rest: original(*rest)), reloaded_adapters():
+    before = contentmodel.adapter("openai-chat"), steps.apply_request_steps, encoded._is_of_failure_field
+    with changed(steps, "apply_request_steps", lambda original, *rest: original(*rest)), reloaded_adapters():
         assert contentmodel.adapter("openai-chat") is not before[0]
-        assert adapting.prepared is steps.prepared is not before[1]
-    assert (contentmodel.adapter("openai-chat"), adapting.prepared, encoded._is_sign) == before
+        assert adapting.apply_request_steps is steps.apply_request_steps is not before[1]
+    assert (contentmodel.adapter("openai-chat"), adapting.apply_request_steps, encoded._is_of_failure_field) == before
 
 
 def forgets_a_cut_escape(original: Any, self: Any, data: bytes, at: int) -> Any:

@@ -23,7 +23,7 @@ from contentmodel import (
 )
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.pipeline import steps
-from contentmodel.engine.pipeline.steps import Plan, Step, prepared, request_step, transcript_step
+from contentmodel.engine.pipeline.steps import Plan, Step, apply_request_steps, request_step, transcript_step
 from contentmodel.message import Origin
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.strategies.handmade import handmade_turns
@@ -125,7 +125,7 @@ def add_words(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 
 def texts(request: ChatRequest, *steps: Step) -> list[str]:
     context = EncodeContext(API, "teller", "request", origin=request.origin)
-    return [message.text for message in prepared(request, Plan(steps), context).messages]
+    return [message.text for message in apply_request_steps(request, Plan(steps), context).messages]
 
 
 def test_passes_run_in_order_and_get_previous_result() -> None:
@@ -156,7 +156,7 @@ def test_pass_is_skipped_if_transcript_has_none_of_its_types(has_medium: bool) -
 def test_pipeline_records_replacements_of_passes() -> None:
     context = EncodeContext(API, "teller", "request")
     request = ChatRequest(messages=[])
-    made = prepared(request, Plan((request_step(add_words), transcript_step(added("b")))), context)
+    made = apply_request_steps(request, Plan((request_step(add_words), transcript_step(added("b")))), context)
     replaced = {id(new): old for old, new in context.replacements}
     source: Any = made
     while id(source) in replaced:

@@ -10,12 +10,12 @@ import pytest
 from contentmodel import AIContent, Citation, ErrorContent, FunctionResultContent, Origin, TextContent
 from contentmodel.content import CachePoint, Protected
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.table.signs import Failure, Sign, has_explicit_error
+from contentmodel.engine.table.failure_fields import Failure, FailureField, has_explicit_error
 from contentmodel.hints import FAILURE
 
 API = "tales"
-STATUS = Failure(Sign("state", ("failed",), "failed"))
-FLAG = Failure(Sign("meta.is_error", failed=True), texts_are_errors=True, only_signs=True)
+STATUS = Failure(FailureField("state", ("failed",), "failed"))
+FLAG = Failure(FailureField("meta.is_error", failed=True), texts_are_errors=True, only_fields=True)
 
 
 def context() -> EncodeContext:
@@ -32,7 +32,7 @@ def result(*outputs: Any) -> FunctionResultContent:
 
 @pytest.mark.parametrize("value", [None, False, 0, "", [], {}])
 def test_sign_without_listed_values_reads_empty_value_as_success(value: Any) -> None:
-    assert Sign("error").error({"error": value}) is None
+    assert FailureField("error").error({"error": value}) is None
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_sign_without_listed_values_reads_empty_value_as_success(value: Any) -> 
     ],
 )
 def test_sign_reads_the_message_the_code_and_the_details(value: Any, error: ErrorContent) -> None:
-    assert Sign("error").error({"error": value}) == error
+    assert FailureField("error").error({"error": value}) == error
 
 
 @pytest.mark.parametrize(("value", "reports"), [("failed", True), ("ok", False), (None, False), (["failed"], False)])
 def test_sign_with_listed_values_reports_only_the_listed_values(value: Any, reports: bool) -> None:
-    error = Sign("a.state", ("failed",)).error({"a": {"state": value}})
+    error = FailureField("a.state", ("failed",)).error({"a": {"state": value}})
     assert error == (ErrorContent(code="failed") if reports else None)
 
 
 def test_sign_distinguishes_true_from_listed_number() -> None:
-    sign = Sign("status", (1,))
+    sign = FailureField("status", (1,))
     assert sign.error({"status": True}) is None
     assert sign.error({"status": 1}) == ErrorContent(message="status 1", code="status", details={"status": 1})
 
 
 def test_exit_code_is_a_failure_except_zero() -> None:
-    sign = Sign("exit_code")
+    sign = FailureField("exit_code")
     assert sign.error({"exit_code": 0}) is None
     assert sign.error({"exit_code": 3}) == ErrorContent(
         message="exit code 3", code="exit_code", details={"exit_code": 3}
@@ -71,7 +71,7 @@ def test_exit_code_is_a_failure_except_zero() -> None:
 
 
 def test_first_matching_sign_is_the_error() -> None:
-    failure = Failure(Sign("a"), Sign("b"), Sign("c"))
+    failure = Failure(FailureField("a"), FailureField("b"), FailureField("c"))
     (error,) = failure.errors({"b": "second", "c": "third"}, API)
     assert error.message == "second"
     assert FAILURE.of(error, API) == "sign"

@@ -14,7 +14,7 @@ from contentmodel.json import write
 from contentmodel.lanes.lane import Lane, Repeated
 from contentmodel.lanes.passing import Leaf, leaves, replaced
 from contentmodel.lanes.template import Passing
-from contentmodel.lanes.turns import Found
+from contentmodel.lanes.turns import DecodedTurns
 from contentmodel.lanes.values import CONSTANT, ID, NAME, TEXT_OF_ARGUMENTS
 from contentmodel_conformance import laws
 
@@ -75,7 +75,7 @@ def _compare_turns(lane: Lane, conversation: str, payload: Any) -> None:
     request, source = encoded.value, encoded.source
     if not isinstance(request, ChatRequest) or source is None or payload.get(conversation).__class__ is not list:
         return
-    layout = Found(payload, request, source[1], conversation)
+    layout = DecodedTurns(payload, request, source[1], conversation)
     if not layout.turns:
         return
     random = Random(write(payload))

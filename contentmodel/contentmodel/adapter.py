@@ -234,11 +234,11 @@ def adapter(api: str) -> Adapter:
     return loaded
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return the question for the known names that resemble a name, with a space after it; "" if none does."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name), known, 3, 0.5)
+    near = get_close_matches(str(name), names, 3, 0.5)
     return f"did you mean {' or '.join(map(repr, near))}? " if near else ""
 
 

@@ -97,24 +97,24 @@ def unaccounted(
     wanted = [_untyped(leaf, untyped) for leaf in leaves_of_source if lost_paths.isdisjoint(leaf.above)]
     # Match unchanged values first. Match JSON texts and data URIs before values that may occur inside of them.
     wanted.sort(key=_has_no_parts)
-    rest = [leaf for leaf in wanted if not output_values.take_leaf(leaf)]
-    rest = [leaf for leaf in rest if not output_values.take_in_other_form(leaf)]
-    output_values.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
-    unmatched = [leaf for leaf in rest if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
+    unequal = [leaf for leaf in wanted if not output_values.take_leaf(leaf)]
+    unequal = [leaf for leaf in unequal if not output_values.take_in_other_form(leaf)]
+    output_values.look_for(leaf.value for leaf in unequal if leaf.sort in _SPELLED)
+    unmatched = [leaf for leaf in unequal if not (leaf.sort in _SPELLED and output_values.take_in_text(leaf.value))]
     unmatched = output_values.without_repeated(unmatched, wanted)
-    joined = output_values.joined(rest) if unmatched else frozenset()
+    joined = output_values.joined(unequal) if unmatched else frozenset()
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in unmatched if leaf.above[-1] not in joined]
     if vocabulary is not None and target is not None:
-        reported = {one.path for one in missing}
+        reported = {loss.path for loss in missing}
         changed = meanings.changed(source, output, vocabulary, target, lost_paths)
-        missing += [Unaccounted(one.path, one.value) for one in changed if one.path not in reported]
+        missing += [Unaccounted(meaning.path, meaning.value) for meaning in changed if meaning.path not in reported]
     if target is None or not target.is_store:
         # A storage format has citations and tools in other shapes.
         data = [(described.data if described else frozenset()) | _SCHEMAS for described in (vocabulary, target)]
         missing_objects = objects.missing(
             objects.counted_objects(source, data[0]), objects.counted_objects(output, data[1]), lost_paths
         )
-        missing += [Unaccounted(one.above[-1], one.value) for one in missing_objects]
+        missing += [Unaccounted(item.above[-1], item.value) for item in missing_objects]
     return missing
 
 
@@ -455,7 +455,7 @@ class _OutputValues:
         """Take a scalar of the source, and return whether it was found. A call's name must be that of a call."""
         if leaf.sort == NAME or (self._is_store and leaf.sort in (DEFINITION, CALL, RESULT, PAIR)):
             texts = (leaf.value, leaf.before + leaf.value) if leaf.before else (leaf.value,)
-            return any(text in found for text in texts for found in (self._counts, *self._names.values()))
+            return any(text in counts for text in texts for counts in (self._counts, *self._names.values()))
         if leaf.sort in (DEFINITION, CALL, RESULT, PAIR):
             names = self._names[CALL if leaf.sort == PAIR else leaf.sort]
             # An object with only an id may be a call or a result.
@@ -521,9 +521,11 @@ class _OutputValues:
         """Count the occurrences of all values in longer texts that are not taken as values themselves."""
         wanted = [form for value in values for form in spellings(value)]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
-        left = {text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0}
+        remaining = {
+            text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0
+        }
         forms = {form for text in texts for form in (text, unmarked(text), *escaped(text))}
-        self._parts = occurrences(forms, left)
+        self._parts = occurrences(forms, remaining)
 
     def take_in_text(self, value: Any) -> bool:
         """Take a text, or all parts of its JSON, from longer texts. Return whether they were found."""
@@ -543,20 +545,20 @@ class _OutputValues:
             return unmatched
         places: dict[Any, list[tuple[str, str]]] = {}
         for leaf in wanted:
-            found = [(path, end) for path in leaf.above for end in _ends(path) if end in self._repeated]
-            places.setdefault(_key(leaf.value), []).extend(found)
+            candidates = [(path, end) for path in leaf.above for end in _ends(path) if end in self._repeated]
+            places.setdefault(_key(leaf.value), []).extend(candidates)
         used: dict[str, set[str]] = {end: set() for end in self._repeated}
-        left = []
+        remaining = []
         for leaf in unmatched:
-            found = places.get(_key(leaf.value), []) if self._has(leaf.value) else []
-            free = (place for place in found if len(used[place[1]] | {place[0]}) <= self._repeated[place[1]])
+            candidates = places.get(_key(leaf.value), []) if self._has(leaf.value) else []
+            free = (place for place in candidates if len(used[place[1]] | {place[0]}) <= self._repeated[place[1]])
             place = next(free, None)
             if place is None:
-                left.append(leaf)
+                remaining.append(leaf)
             else:
-                found.remove(place)
+                candidates.remove(place)
                 used[place[1]].add(place[0])
-        return left
+        return remaining
 
     def _has(self, value: Any) -> bool:
         """Return whether the output has a value, taken or not: without the beginning of a name, or inside a JSON text.

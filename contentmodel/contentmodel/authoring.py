@@ -140,6 +140,7 @@ from contentmodel.engine.table.codecs import (
     is_data_uri,
     spread,
 )
+from contentmodel.engine.table.failure_fields import Failure, FailureField, Named, Shape, has_explicit_error
 from contentmodel.engine.table.fields import (
     Aliases,
     Columns,
@@ -173,9 +174,8 @@ from contentmodel.engine.table.nested import (
     TextParts,
 )
 from contentmodel.engine.table.respelling import KEYS as SPELLINGS
-from contentmodel.engine.table.respelling import AsSent, number_of
+from contentmodel.engine.table.respelling import Verbatim, number_of
 from contentmodel.engine.table.rows import Fields, Inlined, PairRow, Pieces, Row, Spec
-from contentmodel.engine.table.signs import Failure, Named, Shape, Sign, has_explicit_error
 from contentmodel.engine.table.spellings import (
     Affixed,
     FixedName,
@@ -270,7 +270,6 @@ __all__ = [
     "ArgumentsObject",
     "ArgumentsObjectOrText",
     "ArgumentsText",
-    "AsSent",
     "BEGUN",
     "BEHIND",
     "BlockDecoder",
@@ -311,6 +310,7 @@ __all__ = [
     "FREE_TEXT_ROW",
     "Fact",
     "Failure",
+    "FailureField",
     "Field",
     "Fields",
     "Filled",
@@ -390,7 +390,6 @@ __all__ = [
     "SchemaMap",
     "Severity",
     "Shape",
-    "Sign",
     "SignatureDelta",
     "Silent",
     "Spec",
@@ -413,6 +412,7 @@ __all__ = [
     "Union",
     "UnknownDelta",
     "VERSION",
+    "Verbatim",
     "Violation",
     "WITHOUT_BLANK_TEXTS",
     "WholeNumber",

@@ -60,8 +60,8 @@ class ConvertedLine(msgspec.Struct, frozen=True):
     @property
     def losses(self) -> tuple[Loss, ...]:
         """All losses, in the order of the source."""
-        found = () if self.encoded is None else self.encoded.losses
-        return (*_moved(found, self.path), *self.more)
+        losses = () if self.encoded is None else self.encoded.losses
+        return (*_moved(losses, self.path), *self.more)
 
     def to_json(self) -> bytes:
         """Return the line as compact JSON, without a newline."""
@@ -353,8 +353,8 @@ def _with_kind(encoded: Encoded, item: BatchItem, target: str) -> Encoded:
     error = response.error or ErrorContent(message=write(item.payload).decode())
     if error.code is not None or error.kind is not None or (error.extra and item.api == target):
         return encoded
-    made = msgspec.structs.replace(error, kind=kind_of_status(item.status))
-    return adapter(target).encode_response(msgspec.structs.replace(response, error=made))
+    typed = msgspec.structs.replace(error, kind=kind_of_status(item.status))
+    return adapter(target).encode_response(msgspec.structs.replace(response, error=typed))
 
 
 def check_line(
@@ -365,8 +365,8 @@ def check_line(
     `check_lines` checks the keys, and the limits of the file.
     """
     item, chosen = _request_in(line, source), batch_format(source).with_host(policies)
-    found = check(item.payload, api=item.api, model=model, policies=chosen)
-    return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in found]
+    violations = check(item.payload, api=item.api, model=model, policies=chosen)
+    return [msgspec.structs.replace(violation, path=item.path + violation.path[1:]) for violation in violations]
 
 
 def _request_in(line: bytes | str | Json, source: str) -> BatchItem:

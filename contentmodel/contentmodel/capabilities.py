@@ -235,11 +235,11 @@ class CapabilityTable:
 def changes_of(choice: str) -> dict[str, Any]:
     """Parse a JSON object with fields of Capabilities. Raise ValueError if a field or its value is invalid."""
     try:
-        made = msgspec.json.decode(choice, type=Capabilities)
+        changed = msgspec.json.decode(choice, type=Capabilities)
         named = msgspec.json.decode(choice, type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise ValueError(f"invalid policy capabilities={choice}: {error}") from None
-    return {name: getattr(made, name) for name in named}
+    return {name: getattr(changed, name) for name in named}
 
 
 def check_choice(choice: str) -> None:

@@ -418,10 +418,10 @@ def chat_client(
     if both `api` and `model` name a model.
     """
     api, model = api_and_model(api, model)
-    made: TypedChatClient = _clients_of(api).Client(
+    client: TypedChatClient = _clients_of(api).Client(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
-    return made
+    return client
 
 
 def async_chat_client(
@@ -436,10 +436,10 @@ def async_chat_client(
 ) -> AsyncTypedChatClient:
     """Return an asynchronous client of an API. `sdk` is the SDK's asynchronous client. See `chat_client`."""
     api, model = api_and_model(api, model)
-    made: AsyncTypedChatClient = _clients_of(api).AsyncClient(
+    client: AsyncTypedChatClient = _clients_of(api).AsyncClient(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
-    return made
+    return client
 
 
 GROUP = "contentmodel.clients"

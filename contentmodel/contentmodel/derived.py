@@ -24,21 +24,21 @@ def derives(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def recorded(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        made = function(*args, **kwargs)
+        result = function(*args, **kwargs)
         record = _RECORD.get()
         if record is not None:
-            record.append((function, args, made))
-        return made
+            record.append((function, args, result))
+        return result
 
     return recorded
 
 
-def derived(made: _R, function: Callable[..., _R], *args: Any) -> _R:
-    """Return `made`, which is what such a function returns for these arguments."""
+def derived(result: _R, function: Callable[..., _R], *args: Any) -> _R:
+    """Return `result`, which is what such a function returns for these arguments."""
     record = _RECORD.get()
     if record is not None:
-        record.append((function, args, made))
-    return made
+        record.append((function, args, result))
+    return result
 
 
 @contextmanager

@@ -42,8 +42,8 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
     """
     if kind == "stream" or (kind is None and is_stream(payload)):
         return detect_stream(payload, api), "stream"
-    found = _identify(payload, api, kind, whole=False)
-    return found.api, found.kind
+    identified = _identify(payload, api, kind, whole=False)
+    return identified.api, identified.kind
 
 
 def identify(payload: Payload, api: str | None = None, kind: PayloadKind | None = None) -> Identified:
@@ -66,11 +66,11 @@ def _identify(payload: Payload, api: str | None, kind: PayloadKind | None, *, wh
     except DecodeError:
         if not _is_text(payload) or api is not None or kind == "response":
             raise
-        found = api_of_lines(payload)
-        if found is None:
+        line_api = api_of_lines(payload)
+        if line_api is None:
             _refuse_lines(payload)
             raise
-        return Identified(as_json(payload, found) if whole else None, found, "request")
+        return Identified(as_json(payload, line_api) if whole else None, line_api, "request")
     # An object in a text may be a document of one line; an array in a text is not the values of lines.
     return identify_value(value, api, kind, may_be_lines=_is_text(payload) != isinstance(value, list))
 
@@ -95,8 +95,9 @@ def kind_of_all(api: str | None, *, is_array: bool) -> PayloadKind | None:
     """Return "request" for a format that has only conversations, or whose arrays are conversations; else None."""
     if api is None:
         return None
-    found = adapter(api)
-    return "request" if isinstance(found, RequestsOnly) or (is_array and getattr(found, "is_list", False)) else None
+    candidate = adapter(api)
+    has_only_requests = isinstance(candidate, RequestsOnly) or (is_array and getattr(candidate, "is_list", False))
+    return "request" if has_only_requests else None
 
 
 def _is_text(payload: Payload) -> TypeGuard[JsonText]:
@@ -187,17 +188,17 @@ def _misfits(payload: Mapping[str, Any], candidates: Mapping[str, Adapter], kind
     """Yield each key whose value has the wrong JSON class: with another class, an API recognizes the payload."""
     probe = dict(payload)
     for key in islice(payload, _KEYS_PROBED):
-        given = kind_of(payload[key])
+        actual = kind_of(payload[key])
         expected: dict[str, list[str]] = {}
         for name, empty in _EMPTY.items():
-            if name != given:
+            if name != actual:
                 probe[key] = empty
                 expected[name] = _owners(probe, candidates, kind)
         probe[key] = payload[key]
         classes = [name for name, owners in expected.items() if owners]
         if classes:
             owners = dict.fromkeys(owner for name in classes for owner in expected[name])
-            yield (f"{child_path('$', key)}: expected {' or '.join(classes)} as in {' or '.join(owners)}, got {given}")
+            yield (f"{child_path('$', key)}: expected {' or '.join(classes)} as in {' or '.join(owners)}, got {actual}")
 
 
 _LIKELY = 0.5
@@ -207,10 +208,10 @@ _LIKELY = 0.5
 def _owners(payload: dict[str, Any], candidates: Mapping[str, Adapter], kind: PayloadKind | None) -> list[str]:
     """Return what a document may be: "a request of openai-chat"."""
     return [
-        f"a {found} of {name}"
+        f"a {kind_name} of {name}"
         for name, candidate in candidates.items()
-        for found, confidence in candidate.recognises(payload).items()
-        if confidence >= _LIKELY and found != "stream" and kind in (None, found)
+        for kind_name, confidence in candidate.recognises(payload).items()
+        if confidence >= _LIKELY and kind_name != "stream" and kind in (None, kind_name)
     ]
 
 
@@ -227,12 +228,12 @@ def _detect_list(items: JsonArray, api: str | None, *, may_be_lines: bool) -> st
     }
     if may_be_lines:
         scores |= _scores_of_lines(items, candidates)
-    found: Scores = {(name, "request"): score for name, score in scores.items() if score}
-    best = _best(items, found, candidates, is_named=api is not None)
+    scored: Scores = {(name, "request"): score for name, score in scores.items() if score}
+    best = _best(items, scored, candidates, is_named=api is not None)
     if not best:
         owner = "no API" if api is None else api
         verb = "recognizes this array" if api is None else "does not recognize this array"
-        closest = _closest(items, found, candidates)
+        closest = _closest(items, scored, candidates)
         raise DetectError(f"{owner} {verb}: it must be a conversation, and has no messages of an API{closest}")
     return best[0][0]
 
@@ -255,8 +256,8 @@ def _refuse_lines(text: JsonText) -> None:
     values = probe_lines(text)
     if len(values) < 2 or values[0].__class__ is not dict:
         return
-    known = ", ".join(name for name in adapters() if form_of(name) == "lines")
-    fix = f", or pass the API of the document, one of {known}" if known else ""
+    apis = ", ".join(name for name in adapters() if form_of(name) == "lines")
+    fix = f", or pass the API of the document, one of {apis}" if apis else ""
     looked = f"the first {PROBED} lines" if len(values) == PROBED else f"{len(values)} lines"
     raise DetectError(
         f"no API recognizes these JSON Lines as one document (looked at {looked}): pass each line by itself{fix}"
@@ -367,8 +368,8 @@ def detect_stream(payload: Payload, api: str | None) -> str:
         winners = [name for name, score in scores.items() if score == best]
         if best and len(winners) == 1:
             return winners[0]
-    known = ", ".join(sorted(candidates))
-    raise DetectError(f"no event of this stream identifies its API: pass its API, one of {known}")
+    apis = ", ".join(sorted(candidates))
+    raise DetectError(f"no event of this stream identifies its API: pass its API, one of {apis}")
 
 
 def _keys(payload: Mapping[str, Any]) -> str:

@@ -58,9 +58,9 @@ def time_of(value: object) -> float | int | str | None:
     """Return the time of an answer, else of the last message of an answer or a request that has one."""
     if not isinstance(value, ChatRequest | ChatResponse):
         return None
-    own = value.created if isinstance(value, ChatResponse) else None
+    created = value.created if isinstance(value, ChatResponse) else None
     times = (message.created for message in reversed(value.messages))
-    return own if own is not None else next((time for time in times if time is not None), None)
+    return created if created is not None else next((time for time in times if time is not None), None)
 
 
 class Encoded:
@@ -161,7 +161,7 @@ class Encoded:
         """Return whether a loss for one of these reasons is pending."""
         return any(reason in reasons for _, _, reason, _, _ in self._context.pending_losses)
 
-    def hand_over(self, context: EncodeContext, unneeded: Collection[Reason] = ()) -> None:
+    def add_losses_to(self, context: EncodeContext, unneeded: Collection[Reason] = ()) -> None:
         """Add the losses and replacements to those of a container, which holds the payload as one of its parts.
 
         The residue of the container's own API is kept: its adapter writes it. A container has no settings and no URL,
@@ -255,14 +255,14 @@ class Encoded:
             model.above = None if pending.above is None else model.source(pending.above)
             if pending.reason is OPAQUE_STATE and wire.is_inside(pending.owner):
                 continue
-            found = wire.losses(pending, model)
-            losses += found
-            if pending.field is None and pending.reason.code in _AS_TEXT and _is_sign(pending.owner):
-                as_text += zip(found, repeat(pending.owner))
+            wire_losses = wire.losses(pending, model)
+            losses += wire_losses
+            if pending.field is None and pending.reason.code in _AS_TEXT and _is_of_failure_field(pending.owner):
+                as_text += zip(wire_losses, repeat(pending.owner))
         # The text of a flag is its name.
-        signs = {loss.path for loss, sign in as_text if _is_text_of(sign, value_at(self._source[0], loss.path))}
-        if signs:
-            losses = [reduced for loss in losses for reduced in _beside_signs(loss, signs, self._source[0])]
+        paths = {loss.path for loss, error in as_text if _is_text_of(error, value_at(self._source[0], loss.path))}
+        if paths:
+            losses = [reduced for loss in losses for reduced in _beside_failure_fields(loss, paths, self._source[0])]
         return pruned(losses)
 
 
@@ -364,34 +364,34 @@ def _is_spelled(call: object) -> bool:
 _AS_TEXT = ("as-text", "error-as-text")
 
 
-def _is_sign(owner: object) -> bool:
+def _is_of_failure_field(owner: object) -> bool:
     """Return whether a value was made of a field that reports a failure."""
-    return any(FAILURE.read(own) == "sign" for own in (getattr(owner, "extra", None) or {}).values())
+    return any(FAILURE.read(residue) == "sign" for residue in (getattr(owner, "extra", None) or {}).values())
 
 
 def _is_text_of(error: Any, value: object) -> bool:
-    """Return whether the text of an error says the value of its sign: a code, a message, or the code of an exit."""
+    """Return whether the text of an error says the value of its field: a code, a message, or the code of an exit."""
     details = error.details if isinstance(error.details, dict) else {}
     return value in (error.code, error.message) or (value.__class__ is int and value in details.values())
 
 
-def _repeats(loss: Loss, signs: Collection[str]) -> bool:
+def _repeats(loss: Loss, paths: Collection[str]) -> bool:
     """Return whether a loss drops a field that became a text, or an object with such a field."""
     if loss.code not in ("no-field", "provider-field"):
         return False
-    return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
+    return any(path == loss.path or path.startswith(f"{loss.path}.") for path in paths)
 
 
-def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[Loss]:
+def _beside_failure_fields(loss: Loss, paths: Collection[str], payload: Any) -> Iterator[Loss]:
     """Yield the loss. If it covers a field that became a text, yield a loss for each of the other fields instead."""
-    if not _repeats(loss, signs):
+    if not _repeats(loss, paths):
         yield loss
-    elif loss.path not in signs and loss.exact:
+    elif loss.path not in paths and loss.exact:
         container = value_at(payload, loss.path)
         for key, value in container.items() if container.__class__ is dict else ():
             if not is_empty(value) and not _is_tag(key, value):
-                path, name = child_path(loss.path, key), child_path(loss.what, key)
-                yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=name), signs, payload)
+                inner = msgspec.structs.replace(loss, path=child_path(loss.path, key), what=child_path(loss.what, key))
+                yield from _beside_failure_fields(inner, paths, payload)
 
 
 _NEW = itemgetter(1)
@@ -399,10 +399,10 @@ _NEW = itemgetter(1)
 
 def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
     """Yield every pending loss. If a content is lost as a whole, add losses for its values in other wire objects."""
-    made, owners = _made_by_steps(context), context.owners
+    placeholders, owners = _made_by_steps(context), context.owners
     originals: dict[int, tuple[object, object]] = {}
     for at, (owner, field, reason, api, values) in enumerate(context.pending_losses):
-        if id(owner) in made:
+        if id(owner) in placeholders:
             continue
         if reason == RESIDUE:
             yield from _left_behind(owner, values.get("kept", (api,)), values.get("only"))
@@ -430,17 +430,17 @@ def _pending_losses(context: EncodeContext) -> Iterator[PendingLoss]:
 
 def _made_by_steps(context: EncodeContext) -> set[int]:
     """Return the identities of the placeholders and of what replaced them. They have no value of the source."""
-    made = set(map(id, context.placeholders))
-    for old, new in context.replacements if made else ():
-        if id(old) in made:
-            made.add(id(new))
-    return made
+    identities = set(map(id, context.placeholders))
+    for old, new in context.replacements if identities else ():
+        if id(old) in identities:
+            identities.add(id(new))
+    return identities
 
 
 def _left_behind(
-    owner: Any, kept: Collection[str | None], only: tuple[str, Collection[str]] | None = None
+    owner: Any, kept_apis: Collection[str | None], only: tuple[str, Collection[str]] | None = None
 ) -> Iterator[PendingLoss]:
-    """Yield losses for the residue fields of every API that is not in `kept`, without null and empty ones.
+    """Yield losses for the residue fields of every API that is not in `kept_apis`, without null and empty ones.
 
     `only` is an API, and the fields of it that are lost.
     """
@@ -448,17 +448,17 @@ def _left_behind(
         if only is not None and api == only[0]:
             residue = {key: value for key, value in residue.items() if wire_key(key) in only[1]}
         repeated = (REPEATED.read(residue) or ()) if REPEATED.key in residue else ()
-        for path in repeated if api not in kept else ():
+        for path in repeated if api not in kept_apis else ():
             if path not in residue:
                 yield PendingLoss(owner, f"{INSIDE}{path}", REPEATED_VALUE, api, {"source": api})
-        for key, value in residue.items() if api not in kept else ():
+        for key, value in residue.items() if api not in kept_apis else ():
             if key in repeated:
                 yield PendingLoss(owner, key, REPEATED_VALUE, api, {"source": api})
             elif not is_hint(key) and (not is_empty(value) or _turns_on(owner, api, key, value)):
                 yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
                 for index in _odd_entries(api, key, value):
                     yield PendingLoss(owner, f"{INSIDE}{key}.{index}", PROVIDER_FIELD, api, {"source": api})
-        if api not in kept and not _keys_with_fields(api).isdisjoint(residue):
+        if api not in kept_apis and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
 

@@ -93,7 +93,7 @@ class SseParser(Framing):
         if self._pieces:
             data = b"".join([*self._pieces, data])
         frames: list[Frame] = []
-        *blocks, rest = data.split(b"\n\n")
+        *blocks, incomplete = data.split(b"\n\n")
         is_fresh = not self._data and self._event is None
         head, size, name = self._head, self._head_size, self._name
         for block in blocks:
@@ -113,7 +113,7 @@ class SseParser(Framing):
                 self._read_lines(block, frames)
                 self._dispatch(frames)
             is_fresh, head, size, name = True, self._head, self._head_size, self._name
-        lines, newline, last = rest.rpartition(b"\n")
+        lines, newline, last = incomplete.rpartition(b"\n")
         if newline:
             self._read_lines(lines, frames)
         self._pieces = [last] if last else []
@@ -348,12 +348,12 @@ class LineParser(Framing):
         self._has_begun = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        *lines, rest = data.split(b"\n")
+        *lines, incomplete = data.split(b"\n")
         if lines:
             lines[0] = b"".join([*self._pieces, lines[0]])
             self._pieces = []
-        if rest:
-            self._pieces.append(rest)
+        if incomplete:
+            self._pieces.append(incomplete)
         return [(None, line) for line in map(self._stripped, lines) if line]
 
     def _stripped(self, line: bytes) -> bytes:
@@ -433,8 +433,8 @@ def stream_format_of(adapter: Any, policies: Mapping[str, str] | None = None) ->
     An adapter without the attribute `stream_format` has server-sent events.
     """
     host: Host = adapter.host(None, policies) if policies and hasattr(adapter, "host") else NO_HOST
-    own: StreamFormat = getattr(adapter, "stream_format", SSE)
-    return host.stream_format or own
+    usual: StreamFormat = getattr(adapter, "stream_format", SSE)
+    return host.stream_format or usual
 
 
 def _essence(content_type: str) -> str:

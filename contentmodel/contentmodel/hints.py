@@ -85,10 +85,10 @@ class Hint(Generic[T]):
     @property
     def type(self) -> Any:
         """The type of the values: the T of `Hint[T](...)`."""
-        made = getattr(self, "__orig_class__", None)
-        if made is None:
+        declared = getattr(self, "__orig_class__", None)
+        if declared is None:
             raise TypeError(f"the hint {self.name!r} has no type: declare it as Hint[type](...)")
-        return get_args(made)[0]
+        return get_args(declared)[0]
 
     def of(self, owner: HasExtra, api: str) -> T | None:
         """Return the hint of `api` on a value; None if it is missing or has a wrong type."""
@@ -304,4 +304,6 @@ def minted(call: ToolCallContent | ToolResultContent) -> dict[str, JsonObject] |
     if not apis:
         return None
     ids = {api: MINTED.of(call, api) for api in apis}
-    return {api: MINTED.entry(made) for api, made in ids.items() if made is not None and made == call.call_id} or None
+    return {
+        api: MINTED.entry(call_id) for api, call_id in ids.items() if call_id is not None and call_id == call.call_id
+    } or None

@@ -313,8 +313,8 @@ async def _decompressed(body: bytes, head: Head, rules: GuardRules) -> bytes:
         return body
     decompress = CODINGS.get(coding)
     if decompress is None:
-        known = ", ".join(CODINGS)
-        raise Refusal("invalid_request", f"unknown content-encoding {coding!r:.100}: use one of {known}, or none")
+        codings = ", ".join(CODINGS)
+        raise Refusal("invalid_request", f"unknown content-encoding {coding!r:.100}: use one of {codings}, or none")
     try:
         return await asyncio.to_thread(decompress, body, rules.body_bytes)
     except TooLargeError:

@@ -125,8 +125,10 @@ def set_fields(value: Any) -> JsonObject:
     """
     fields = type(value).model_fields
     names = [name for name in fields if name in value.model_fields_set or name == "type"]
-    known = {fields[name].serialization_alias or fields[name].alias or name: getattr(value, name) for name in names}
-    return {**known, **(value.model_extra or {})}
+    fields_by_alias = {
+        fields[name].serialization_alias or fields[name].alias or name: getattr(value, name) for name in names
+    }
+    return {**fields_by_alias, **(value.model_extra or {})}
 
 
 def plain(value: object, api: str) -> Json:
@@ -229,8 +231,8 @@ def _converted(convert: Callable[[], Any], value: object, path: str, faults: lis
 def _dumped(value: Any) -> Any:
     """Return an object of a library as values that are closer to JSON; NotImplemented if it is of no known kind."""
     roots = (base.__module__.partition(".")[0] for base in type(value).__mro__)
-    own = next((DUMPERS[root] for root in roots if root in DUMPERS), None)
-    dumped = NotImplemented if own is None else own(value)
+    dumper = next((DUMPERS[root] for root in roots if root in DUMPERS), None)
+    dumped = NotImplemented if dumper is None else dumper(value)
     if dumped is not NotImplemented:
         return dumped
     dump = getattr(value, "model_dump", None)
@@ -321,8 +323,8 @@ def snake_name(name: str) -> str:
 
 def camel_name(name: str) -> str:
     """Return a name in camel case: `fileData` for `file_data`."""
-    head, *rest = name.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in rest)
+    head, *words = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in words)
 
 
 def object_or_text(text: str) -> JsonObject | str:
@@ -362,11 +364,11 @@ def put_at(wire: JsonObject, path: str, value: object) -> None:
 
 def is_empty(value: object) -> bool:
     """Return whether a value is null, or an object or a list without values."""
-    rest = [value]
-    while rest:
-        value = rest.pop()
+    pending = [value]
+    while pending:
+        value = pending.pop()
         if isinstance(value, dict):
-            rest += value.values()
+            pending += value.values()
         elif value is not None and value != []:
             return False
     return True

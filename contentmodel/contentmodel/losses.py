@@ -169,7 +169,7 @@ def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
     gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
     paths = [loss.path for loss in losses]
     distinct = set(paths)
-    kept = losses
+    remaining = losses
     if gone:
         dropped, all_gone = {loss.path for loss in gone if loss.kind == "dropped"}, {loss.path for loss in gone}
         in_order = sorted(distinct)
@@ -177,14 +177,16 @@ def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
         inside_gone = inside_dropped if len(dropped) == len(all_gone) else set(_inside(in_order, all_gone))
         if inside_gone:
             inside = {"dropped": inside_dropped, "degraded": inside_dropped}
-            kept = [loss for loss in losses if loss.path not in inside.get(loss.kind, inside_gone)]
+            remaining = [loss for loss in losses if loss.path not in inside.get(loss.kind, inside_gone)]
     if len(distinct) == len(losses):
-        return tuple(kept)
+        return tuple(remaining)
     counts = Counter(paths)
     wholes: dict[str, Loss] = {}
     for loss in sorted((loss for loss in gone if counts[loss.path] > 1), key=_rank):
         wholes.setdefault(loss.path, loss)
-    return tuple(dict.fromkeys([loss for loss in kept if loss.path not in wholes or not _is_part_of(loss, wholes)]))
+    return tuple(
+        dict.fromkeys([loss for loss in remaining if loss.path not in wholes or not _is_part_of(loss, wholes)])
+    )
 
 
 def _rank(loss: Loss) -> tuple[bool, bool]:

@@ -27,8 +27,11 @@ def changed(source: Any, output: Any, described: Vocabulary, target: Vocabulary,
     A finish reason that says more than its normalized reason must be in the output as it is, or as the value that means
     the same. For any other one, a value with the same normalized reason is enough.
     """
-    found = [*_changed_models(source, output, described, target), *_changed_finishes(source, output, described, target)]
-    return [meaning for meaning in found if lost.isdisjoint(meaning.above)]
+    meanings = [
+        *_changed_models(source, output, described, target),
+        *_changed_finishes(source, output, described, target),
+    ]
+    return [meaning for meaning in meanings if lost.isdisjoint(meaning.above)]
 
 
 def _changed_models(source: Any, output: Any, described: Vocabulary, target: Vocabulary) -> list[Meaning]:
@@ -46,23 +49,23 @@ def _models(payload: Any, vocabulary: Vocabulary) -> Iterator[Meaning]:
 
 
 def _changed_finishes(source: Any, output: Any, described: Vocabulary, target: Vocabulary) -> list[Meaning]:
-    own, theirs = described.finish, target.finish
-    if own is None or theirs is None:
+    ours, theirs = described.finish, target.finish
+    if ours is None or theirs is None:
         return []
     written = [finish.value for finish in finishes(output, target)]
     return [
         finish
         for finish in finishes(source, described)
-        if not any(_means_the_same(finish.value, value, own, theirs) for value in written)
+        if not any(_means_the_same(finish.value, value, ours, theirs) for value in written)
     ]
 
 
-def _means_the_same(value: str | int, written: str | int, own: FinishReasons, theirs: FinishReasons) -> bool:
-    reason, found = own.reasons.get(value, "other"), theirs.reasons.get(written, "other")
+def _means_the_same(value: str | int, written: str | int, ours: FinishReasons, theirs: FinishReasons) -> bool:
+    reason, other = ours.reasons.get(value, "other"), theirs.reasons.get(written, "other")
     if value == written or theirs.same_value(value, reason) == written:
         return True
-    is_same = reason == found != "other" or {reason, found} <= SHOWN_BY_CONTENT
-    return is_same and own.is_usual(value, reason)
+    is_same = reason == other != "other" or {reason, other} <= SHOWN_BY_CONTENT
+    return is_same and ours.is_usual(value, reason)
 
 
 def finishes(payload: Any, vocabulary: Vocabulary) -> Iterator[Meaning]:
@@ -91,9 +94,9 @@ def _finish_of(
         if isinstance(value, dict):
             # The reason of an incomplete answer is more exact than its status.
             inner: list[tuple[str, str | int]] = [
-                (child_path(place, name), one) for name, one in value.items() if isinstance(one, str)
+                (child_path(place, name), reason) for name, reason in value.items() if isinstance(reason, str)
             ]
         else:
             inner = [] if any(isinstance(other, dict) for other in said.values()) else [(place, value)]
-        for path, one in inner:
-            yield Meaning(one, path, (*above, *paths, path))
+        for path, reason in inner:
+            yield Meaning(reason, path, (*above, *paths, path))

@@ -160,5 +160,5 @@ def tool_result(
         call_id, name = call.call_id, call.name if name is None else name
     else:
         kind, call_id = FunctionResultContent, call
-    made = as_contents(outputs, "outputs")
-    return ChatMessage(role="tool", contents=[kind(call_id=call_id, name=name, outputs=made, is_error=is_error)])
+    contents = as_contents(outputs, "outputs")
+    return ChatMessage(role="tool", contents=[kind(call_id=call_id, name=name, outputs=contents, is_error=is_error)])

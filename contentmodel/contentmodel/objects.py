@@ -38,11 +38,11 @@ def missing(
 
     Ignore objects at or below a path of `lost`.
     """
-    held = Counter(item.sort for item in output)
+    counts = Counter(item.sort for item in output)
     for item in source:
         if not any(path in lost for path in item.above):
-            held[item.sort] -= 1
-            if held[item.sort] < 0:
+            counts[item.sort] -= 1
+            if counts[item.sort] < 0:
                 yield item
 
 

@@ -246,11 +246,11 @@ class AnswerCallIds:
     def _id_of(self, content: ToolCallContent | ToolResultContent) -> str:
         is_call = isinstance(content, ToolCallContent)
         # Without arguments, because the index keeps the calls.
-        kept = msgspec.structs.replace(content, arguments=None) if is_call else content
+        indexed = msgspec.structs.replace(content, arguments=None) if is_call else content
         if self._index is None and is_call:
-            self._calls.append(kept)
+            self._calls.append(indexed)
         else:
-            call = self._call_of(kept)
+            call = self._call_of(indexed)
             if call is not None:
                 return self._ids[call[0]]
         if not content.call_id:

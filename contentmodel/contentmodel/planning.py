@@ -65,7 +65,7 @@ def plan(
     named = [(target, (models or {}).get(target)) for target in (others if targets is None else targets)]
     wanted = [api_and_model(target, model) for target, model in named]
     plans = [_plan(value, trace, target, model, chosen) for target, model in wanted]
-    return sorted(plans, key=lambda made: made.cost)
+    return sorted(plans, key=lambda entry: entry.cost)
 
 
 def _is_of_provider(adapter: Adapter) -> bool:

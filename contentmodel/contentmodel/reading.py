@@ -76,13 +76,13 @@ def _count(candidate: Adapter, kind: PayloadKind, payload: JsonObject | JsonArra
         try:
             value = decode(payload)
         except DecodeError as error:
-            rest, removed = _without_faulty(payload, error.faults)
-            if rest is None:
+            remaining, removed = _without_faulty(payload, error.faults)
+            if remaining is None:
                 return _Count(faulty=faulty) if faulty else None
-            payload, faulty = rest, faulty + removed
+            payload, faulty = remaining, faulty + removed
         else:
-            found = [_state(message) for message in _messages_of(value)]
-            return _Count(found.count("read"), found.count("unread"), faulty, found.count("unmapped"))
+            states = [_state(message) for message in _messages_of(value)]
+            return _Count(states.count("read"), states.count("unread"), faulty, states.count("unmapped"))
     return _Count(faulty=faulty)
 
 
@@ -97,10 +97,10 @@ def _without_faulty(
     entries = sorted((path for path in paths if path and isinstance(path[-1], int)), key=lambda path: path[-1])
     if not entries:
         return None, 0
-    rest: Any = payload
+    remaining: Any = payload
     for path in reversed(entries):
-        rest = _without_entry(rest, path)
-    return rest, sum(_NO_MESSAGES.isdisjoint(path) for path in entries)
+        remaining = _without_entry(remaining, path)
+    return remaining, sum(_NO_MESSAGES.isdisjoint(path) for path in entries)
 
 
 def first_faulty(candidate: Adapter, kind: PayloadKind, payload: JsonObject | JsonArray) -> str:
@@ -122,10 +122,10 @@ def _steps_to_entry(steps: list[str | int]) -> Iterator[str | int]:
 
 
 def _without_entry(value: Any, path: Sequence[str | int]) -> Any:
-    step, *rest = path
-    if not rest:
+    step, *inner_path = path
+    if not inner_path:
         return [entry for at, entry in enumerate(value) if at != step]
-    return {**value, step: _without_entry(value[step], rest)}
+    return {**value, step: _without_entry(value[step], inner_path)}
 
 
 def _messages_of(value: ChatRequest | ChatResponse) -> Iterator[ChatMessage]:
@@ -141,7 +141,7 @@ def _state(message: ChatMessage) -> str:
     """Return "read", "unread" or "unmapped", as in `_Count`, or "empty" for a message without anything."""
     if message.contents:
         return "read" if any(map(_is_known, message.contents)) else "unread"
-    fields = [value for own in (message.extra or {}).values() for key, value in own.items() if not is_hint(key)]
+    fields = [value for residue in (message.extra or {}).values() for key, value in residue.items() if not is_hint(key)]
     if any(isinstance(value, list) and value for value in fields):
         return "unread"
     return "unmapped" if any(isinstance(value, str | dict) and value for value in fields) else "empty"

@@ -93,9 +93,9 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         if self == Renames():
             return True
         ids = {call_id for call_id, _ in calls if call_id}
-        taken = ids.intersection({*self.ids.values(), *self.used, *self.repeated})
+        mapped = ids.intersection({*self.ids.values(), *self.used, *self.repeated})
         changed = {*self.names.values(), *self.schemas, *self.tools}
-        return len(ids) == len(calls) and not taken and changed.isdisjoint(name for _, name in calls)
+        return len(ids) == len(calls) and not mapped and changed.isdisjoint(name for _, name in calls)
 
     def restoring(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that restores the events of one streamed answer, in order, like `restored_names`."""
@@ -136,12 +136,12 @@ class _Restorer:
 
     def _call_id(self, block: int, content: ToolCallContent | ToolResultContent) -> str | None:
         """Return the source's id of a call that the target has from the request, or the unique id of a new call."""
-        own = content.call_id or ""
-        if own in self._ids:
-            return self._ids[own]
+        call_id = content.call_id or ""
+        if call_id in self._ids:
+            return self._ids[call_id]
         unique = content.call_id if self._unique is None else self._unique.give(block, content).call_id
-        is_earlier = isinstance(content, ToolResultContent) and unique == own
-        return self._maps.repeated.get(own, unique) if is_earlier else unique
+        is_earlier = isinstance(content, ToolResultContent) and unique == call_id
+        return self._maps.repeated.get(call_id, unique) if is_earlier else unique
 
     def _with_cited_calls(self, content: AIContent) -> AIContent:
         cited = content.annotations or ()

@@ -293,7 +293,7 @@ def one_object(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, di
 
 def objects_along(parent: Any, *keys: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the objects that a path of keys leads to, each with its path. The path goes through the items of lists."""
-    found = [(path, parent)]
+    values = [(path, parent)]
     for key in keys:
-        found = [child for at, value in found for child in (*objects(value, key, at), *one_object(value, key, at))]
-    yield from found
+        values = [child for at, value in values for child in (*objects(value, key, at), *one_object(value, key, at))]
+    yield from values

@@ -210,9 +210,11 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
 
     Raise DecodeError with the path, below `path`, of an invalid value.
     """
-    own = registered_type(value)
-    if own is not None and any(isinstance(option, type) and issubclass(own, option) for option in _bases_of(kind)):
-        kind = own
+    registered = registered_type(value)
+    if registered is not None and any(
+        isinstance(option, type) and issubclass(registered, option) for option in _bases_of(kind)
+    ):
+        kind = registered
     try:
         return msgspec.convert(value, kind)
     except RecursionError:
@@ -278,8 +280,8 @@ def schema() -> dict[str, Any]:
 
     It has the registered types, too.
     """
-    names, own = list(_KINDS), list(REGISTERED.values())
-    types = [*(_KINDS[name] for name in names), *own]
+    names, registered = list(_KINDS), list(REGISTERED.values())
+    types = [*(_KINDS[name] for name in names), *registered]
     described, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     values, added = described[: len(names)], dict(zip(REGISTERED, described[len(names) :], strict=True))
     if added:
@@ -349,30 +351,30 @@ def _unwrap(plain: Any, value: Any) -> Any:
         return plain
     if isinstance(value, UnknownContent) and value.api == NEWER and _is_kept(value.block):
         return value.block
-    made = {name: _unwrap(item, getattr(value, name, None)) for name, item in plain.items()}
+    fields = {name: _unwrap(item, getattr(value, name, None)) for name, item in plain.items()}
     extra = getattr(value, "extra", None)
-    return _put_back(made, value) if isinstance(extra, dict) and NEWER in extra else made
+    return _put_back(fields, value) if isinstance(extra, dict) and NEWER in extra else fields
 
 
 def _put_back(plain: dict[str, Any], value: Any) -> dict[str, Any]:
     """Move the fields of a newer writer from `extra` back to their original position in the JSON of a value."""
-    rest = {api: residue for api, residue in plain.pop("extra").items() if api != NEWER}
-    kept: dict[str, Any] = value.extra[NEWER]
-    places = {key: fields for key, fields in kept.items() if isinstance(fields, dict) and _PLACE.fullmatch(key)}
-    fields = {key: item for key, item in kept.items() if key not in places}
-    made = {**plain, **({"extra": rest} if rest else {}), **_newer_fields(fields, value)}
+    residues = {api: residue for api, residue in plain.pop("extra").items() if api != NEWER}
+    newer_fields: dict[str, Any] = value.extra[NEWER]
+    places = {key: fields for key, fields in newer_fields.items() if isinstance(fields, dict) and _PLACE.fullmatch(key)}
+    fields = {key: item for key, item in newer_fields.items() if key not in places}
+    restored = {**plain, **({"extra": residues} if residues else {}), **_newer_fields(fields, value)}
     for place, newer in places.items():
-        _put_back_at(_steps(place), newer, made, value)
-    return made
+        _put_back_at(_steps(place), newer, restored, value)
+    return restored
 
 
-def _newer_fields(kept: dict[str, Any], owner: msgspec.Struct) -> dict[str, Any]:
+def _newer_fields(newer: dict[str, Any], owner: msgspec.Struct) -> dict[str, Any]:
     """Return the kept fields of an object without those that this version has.
 
     A kept tag is that of a newer content type, which is read as a class of `_BASES`. Other objects keep no tag.
     """
     tag = owner.__struct_config__.tag_field
-    named = {_field_of(key): item for key, item in kept.items()}
+    named = {_field_of(key): item for key, item in newer.items()}
     fields = {name: item for name, item in named.items() if name not in owner.__struct_fields__}
     if tag in fields and not (_is_newer(fields) and _base_of(fields[tag]) is type(owner)):
         del fields[tag]
@@ -458,10 +460,10 @@ def _wrap(value: Any, kind: Any, room: _Room) -> Any:
     struct = _struct_for(value, kind)
     if struct is not None:
         return _wrap_fields(value, struct, room)
-    own = registered_type(value)
-    if own is not None and AIContent in _bases_of(kind):
+    registered = registered_type(value)
+    if registered is not None and AIContent in _bases_of(kind):
         # `_with_registered` takes it out again: the union of all contents does not have the type.
-        return {"type": "unknown", "api": NEWER, "block": convert_value(value, own, room.path)}
+        return {"type": "unknown", "api": NEWER, "block": convert_value(value, registered, room.path)}
     takes_newer = _OPEN & set(options_of(kind)) and _is_newer(value)
     return _wrap_newer_content(value, room.path) if takes_newer else value
 
@@ -512,22 +514,22 @@ def _wrap_fields(value: dict[str, Any], struct: Any, room: _Room, also: dict[str
     """Move the newer fields of an object of a known type, and `also`, to `extra`."""
     fields = {f.name: f.type for f in msgspec.structs.fields(struct)}
     newer = {k: v for k, v in value.items() if k not in fields and k != struct.__struct_config__.tag_field}
-    own = _Room(room.path, dict(also or {})) if "extra" in fields else room
+    inner_room = _Room(room.path, dict(also or {})) if "extra" in fields else room
     if newer:
-        own.keep(newer, struct)
+        inner_room.keep(newer, struct)
     wrapped = {
-        name: item if name == "extra" else _wrap(item, fields.get(name, Any), own.inner(f".{name}"))
+        name: item if name == "extra" else _wrap(item, fields.get(name, Any), inner_room.inner(f".{name}"))
         for name, item in value.items()
         if name not in newer
     }
-    return _with_kept(wrapped, own.kept) if own is not room and own.kept else wrapped
+    return _with_kept(wrapped, inner_room.kept) if inner_room is not room and inner_room.kept else wrapped
 
 
-def _with_kept(value: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
+def _with_kept(value: dict[str, Any], newer: dict[str, Any]) -> dict[str, Any]:
     extra = value.get("extra") or {}
     residue = extra.get(NEWER, {}) if isinstance(extra, dict) else None
     # Keep an `extra` of another shape: it is an error in the document, which the conversion reports.
-    return {**value, "extra": {**extra, NEWER: {**residue, **kept}}} if isinstance(residue, dict) else value
+    return {**value, "extra": {**extra, NEWER: {**residue, **newer}}} if isinstance(residue, dict) else value
 
 
 def _struct_for(value: dict[str, Any], kind: Any) -> Any:

@@ -12,7 +12,6 @@ import msgspec
 
 from contentmodel.authoring import (
     ArgumentsText,
-    AsSent,
     Blocks,
     ChatMessages,
     Choice,
@@ -40,6 +39,7 @@ from contentmodel.authoring import (
     Table,
     TextField,
     TextOrBlocks,
+    Verbatim,
     WholeNumber,
     chat,
     derives,
@@ -271,7 +271,7 @@ USAGE = TABLE.record(
     },
     # Cached tokens are part of `tokens.input_tokens`: a recorded answer has 1,683 input tokens, 992 of them cached.
     Silent("cached_inside", "reasoning_inside"),
-    as_sent=AsSent("tokens.input_tokens", "tokens.output_tokens", "cached_tokens"),
+    verbatim=Verbatim("tokens.input_tokens", "tokens.output_tokens", "cached_tokens"),
 )
 TABLE.keep("usage", "billed_units")
 ERROR = TABLE.record("error", ErrorContent, {"message": "message"}, Silent("kind", "code"), Filled({"message": ""}))
@@ -291,7 +291,7 @@ class Tools(Group):
     attribute = "tools"
     keys = ("tools", "strict_tools")
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         tools = wire.get("tools")
         if not isinstance(tools, list) or not tools:
             return ()
@@ -303,7 +303,7 @@ class Tools(Group):
         return self.keys if fits and wire.get("strict_tools").__class__ is bool else ("tools",)
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Tool]:
-        keys = self.taken(wire)
+        keys = self.consumed(wire)
         tools: list[Any] = wire["tools"] if keys else []
         if "strict_tools" not in keys:
             decoded = TOOLS.decode_list(tools, context)
@@ -573,7 +573,7 @@ class Conversation(Group):
     keys = ("messages", "documents")
     messages = ChatMessages(ASSISTANT, PLAIN, RESULTS, detached=True)
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         if not self.messages.holds(wire.get("messages")):
             return ()
         documents = wire.get("documents")
@@ -581,7 +581,7 @@ class Conversation(Group):
         return self.keys if fits else ("messages",)
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatMessage]:
-        keys = self.taken(wire)
+        keys = self.consumed(wire)
         messages = self.messages.decode(wire["messages"], context, wire, "messages") if keys else []
         if "documents" in keys:
             contents: list[Any] = [
@@ -690,7 +690,7 @@ CHOICE = TABLE.record(
 class OnlyChoice(Inlined):
     """The message, the finish reason and the log probabilities: the only choice of an answer."""
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         kinds = {"message": dict, "finish_reason": str, "logprobs": list}
         return [key for key in self.keys if wire.get(key).__class__ is kinds[key]]
 
@@ -707,7 +707,7 @@ class OnlyChoice(Inlined):
 class ErrorText(ErrorFields):
     """The message of an error, which is a string. The message of an answer is an object."""
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         return self.keys if isinstance(wire.get("message"), str) else ()
 
 

@@ -21,7 +21,7 @@ class CommandOutputs:
     """Split the object of a command into contents, and join them.
 
     A row of the API decodes the object to the text of its stdout, with the other fields in the residue. `failure` are
-    the signs of a command that failed.
+    the fields of a command that failed.
     """
 
     def __init__(self, api: str, failure: Failure) -> None:

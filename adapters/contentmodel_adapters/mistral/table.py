@@ -28,7 +28,6 @@ from contentmodel.authoring import (
     Aliases,
     AnswerMessage,
     ArgumentsText,
-    AsSent,
     Blocks,
     ChatMessages,
     Codec,
@@ -62,6 +61,7 @@ from contentmodel.authoring import (
     TextOrTexts,
     TextParts,
     ToolOrMode,
+    Verbatim,
     WholeNumber,
     chat,
     enum_at,
@@ -183,7 +183,7 @@ ERROR = TABLE.record(
     ErrorContent,
     {"message": ("message", TextOrJson()), "type": "code"},
     *(Silent("kind"), Filled({"message": ""}), ProtobufJson(), Aliases({"detail": "message"})),
-    as_sent=AsSent("message"),
+    verbatim=Verbatim("message"),
 )
 
 
@@ -282,7 +282,7 @@ REQUEST = TABLE.record(
         "service_tier": enum_at("options.service_tier", "auto", "standard_only"),
         "reasoning_effort": enum_at("options.reasoning.effort", *EFFORTS),
     },
-    as_sent=AsSent("stop"),
+    verbatim=Verbatim("stop"),
 )
 TABLE.keep(
     "request",

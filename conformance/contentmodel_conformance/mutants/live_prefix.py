@@ -12,7 +12,7 @@ from contentmodel_conformance.mutants.broken import ANTHROPIC
 from contentmodel_conformance.mutants.engine.changes import OLLAMA, RESPONSES, change
 
 
-@change(OutgoingBlock, "left", ANTHROPIC, "live-prefix/typed")
+@change(OutgoingBlock, "unwritten", ANTHROPIC, "live-prefix/typed")
 def cuts_a_text_by_length(original: Any, self: Any, text: str) -> str:
     """Write the end of a finished text that is longer than what was sent, whether or not it continues it."""
     return text[self.sent :]

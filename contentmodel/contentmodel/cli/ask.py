@@ -173,10 +173,9 @@ def _print_payload(request: ChatRequest, api: str, model: str, schema: Schema | 
 
 
 def _print_losses(losses: tuple[Loss, ...]) -> None:
-    if serious := significant(losses):
-        tally = Tally()
-        tally.add(Document(b"", None), serious)
-        print_groups(tally, err())
+    tally = Tally()
+    tally.add(Document(b"", "request"), significant(losses))
+    print_groups(tally, err())
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------

@@ -38,12 +38,12 @@ def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: S
     converter = SpanConverter(text)
     ends = [end_of_span(converter, citation.span) for citation in citations]
     markers = sorted({(end, number) for end, number in zip(ends, numbers, strict=True) if end <= size})
-    result, done = Text(), 0
+    result, position = Text(), 0
     for end, number in markers:
-        result.append_text(safe_text(text[done:end]))
+        result.append_text(safe_text(text[position:end]))
         result.append(f"[{number}]", style="cyan")
-        done = end
-    return result.append_text(safe_text(text[done:size]))
+        position = end
+    return result.append_text(safe_text(text[position:size]))
 
 
 def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:

@@ -85,14 +85,14 @@ def _encode(turn: Turn, order: Order, write: Write) -> Ending:
         return tuple(_with_input_path(loss, turn) for loss in encoder.losses)
 
     def write_all(pieces: Iterator[bytes]) -> None:
-        done: list[bytes] = []
+        written: list[bytes] = []
         try:
             for piece in pieces:
                 if order.on_loss == "raise" and (refused := significant(encoder.losses)):
                     raise LossError(order.target, tuple(_with_input_path(loss, turn) for loss in refused))
-                done.append(piece)
+                written.append(piece)
         finally:
-            if data := b"".join(done):
+            if data := b"".join(written):
                 write(data)
 
     restore = _restorer(turn, order)

@@ -288,18 +288,18 @@ def limits(
     """
     with _reported():
         batch_format(format)
-        names = [name for given in files for name in _batch_files(given)]
-    console, found = out(), 0
+        names = [name for file in files for name in _batch_files(file)]
+    console, count = out(), 0
     for name in names:
         for violation in _violations_in(name, format):
-            found += 1
+            count += 1
             if as_json:
                 print_json({"file": name, **msgspec.structs.asdict(violation)})
             else:
                 print_violation(violation, f"{name}: {violation.path}", console)
     if not as_json:
-        print_count(found, console)
-    raise typer.Exit(VIOLATIONS_FOUND if found else 0)
+        print_count(count, console)
+    raise typer.Exit(VIOLATIONS_FOUND if count else 0)
 
 
 def _batch_files(name: str) -> list[str]:
@@ -308,10 +308,10 @@ def _batch_files(name: str) -> list[str]:
         return [name]
     from contentmodel.datasets.inputs import LINES, find_files
 
-    found = [file.path for file in find_files([name]) if file.path.lower().endswith(LINES)]
-    if not found:
+    paths = [file.path for file in find_files([name]) if file.path.lower().endswith(LINES)]
+    if not paths:
         raise Problem(f"{name}: no files that end in {', '.join(LINES)}")
-    return [os.path.relpath(path) for path in found]
+    return [os.path.relpath(path) for path in paths]
 
 
 def _violations_in(name: str, format: str) -> Iterator[Violation]:
@@ -414,8 +414,8 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[JobProgress], object]]:
 
         def update(now: JobProgress) -> None:
             text = f"{now.rows:,} rows, {now.shards:,} of {count_of(now.of_shards, 'shard')}"
-            done, total = (now.size, now.of_size) if now.of_rows is None else (now.rows, now.of_rows)
-            bar.update(task, completed=done, total=total, description=text)
+            completed, total = (now.size, now.of_size) if now.of_rows is None else (now.rows, now.of_rows)
+            bar.update(task, completed=completed, total=total, description=text)
 
         yield update
 
@@ -456,6 +456,6 @@ def _print_counts(report: Report, console: Console) -> None:
             path = [safe_text(_paths_of(report, code), "cyan")] if have_kinds else []
             table.add_row(f"{counts[code]:,}", safe_text(code), *kind, *path)
         console.print(table)
-    rest = sum(counts[code] for code in counts if kinds[code] == "insignificant")
-    if rest:
-        console.print(f"{count_of(rest, 'insignificant value')} not shown", style="dim")
+    insignificant = sum(counts[code] for code in counts if kinds[code] == "insignificant")
+    if insignificant:
+        console.print(f"{count_of(insignificant, 'insignificant value')} not shown", style="dim")

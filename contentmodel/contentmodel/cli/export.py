@@ -136,8 +136,8 @@ def _format(to: str | None, output: str | None) -> str:
         try:
             return api_option(to, "--to", stored=False)
         except Problem as problem:
-            known = ", ".join((HTML, JSON, LINES, *points()))
-            raise Problem(f"--to: unknown format or API {to!r}", hint=f"use one of: {known}") from problem
+            formats = ", ".join((HTML, JSON, LINES, *points()))
+            raise Problem(f"--to: unknown format or API {to!r}", hint=f"use one of: {formats}") from problem
     return to
 
 

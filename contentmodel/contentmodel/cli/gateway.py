@@ -251,20 +251,20 @@ def _bound(settings: GatewayConfig) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     port = settings.port
     try:
-        found = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((entry[0], entry[4][0]) for entry in found):
+        addresses = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((entry[0], entry[4][0]) for entry in addresses):
             # asyncio turns off the delay of small packets only for sockets with this protocol number.
-            made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-            sockets.append(made)
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            sockets.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            made.bind((address, port))
-            port = made.getsockname()[1]
-            made.listen(BACKLOG)
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind((address, port))
+            port = listener.getsockname()[1]
+            listener.listen(BACKLOG)
     except OSError as error:
-        for made in sockets:
-            made.close()
+        for listener in sockets:
+            listener.close()
         reason = error.strerror or str(error)
         hint = "stop the other program, or choose another --port" if error.errno == errno.EADDRINUSE else ""
         raise Problem(f"cannot listen on {settings.host}:{settings.port}: {reason}", hint=hint) from None

@@ -82,11 +82,11 @@ def lines_in(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield each line with its end, as soon as it is complete."""
     begun: list[bytes] = []
     for chunk in chunks:
-        *ends, rest = chunk.split(b"\n")
+        *ends, incomplete = chunk.split(b"\n")
         for end in ends:
             yield b"".join((*begun, end, b"\n"))
             begun.clear()
-        begun.append(rest)
+        begun.append(incomplete)
     if last := b"".join(begun):
         yield last
 

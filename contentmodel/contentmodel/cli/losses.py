@@ -128,8 +128,8 @@ def _table(groups: Iterable[tuple[tuple[str, str], Group]]) -> Table:
 
 
 def _named(texts: Iterable[str], separator: str, *, most: int = _NAMED) -> str:
-    first, rest = (all_texts := list(texts))[:most], len(all_texts) - most
-    return separator.join(first) + (f" and {rest} more" if rest > 0 else "")
+    first, others = (all_texts := list(texts))[:most], len(all_texts) - most
+    return separator.join(first) + (f" and {others} more" if others > 0 else "")
 
 
 def _paths(group: Group) -> str:

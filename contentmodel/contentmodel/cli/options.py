@@ -82,19 +82,19 @@ def _parse_policy(text: str) -> tuple[str, str]:
     elif family == "dialect":
         _check_dialect(choice)
     elif family not in TEXT_POLICIES and choice not in POLICIES.get(family, ()):
-        known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
+        policies = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
         raise Problem(
             f"--policy: unknown policy {text!r}",
-            hint=f"use one of: {known}; capabilities=MODEL|any|JSON; output_limit=N; session=ID; directory=PATH; "
+            hint=f"use one of: {policies}; capabilities=MODEL|any|JSON; output_limit=N; session=ID; directory=PATH; "
             "dialect=HOST",
         )
     return family, choice
 
 
 def _check_dialect(choice: str) -> None:
-    known = sorted({name for loaded in adapters().values() for name in getattr(loaded, "dialects", ())})
-    if choice not in known:
-        raise Problem(f"--policy: unknown policy {f'dialect={choice}'!r}", hint=f"use one of: {', '.join(known)}")
+    dialects = sorted({name for loaded in adapters().values() for name in getattr(loaded, "dialects", ())})
+    if choice not in dialects:
+        raise Problem(f"--policy: unknown policy {f'dialect={choice}'!r}", hint=f"use one of: {', '.join(dialects)}")
 
 
 def _check_limit(choice: str) -> None:

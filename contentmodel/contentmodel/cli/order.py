@@ -36,10 +36,10 @@ class Outputs:
     def check(self, path: str | None) -> None:
         """Raise Problem if an output would overwrite the input or another output."""
         named = {"--output": self.payload or "-", "--losses": self.losses, "--maps": self.maps}
-        taken = [path]
+        used = [path]
         for option, output in named.items():
-            if output == "-" and "-" in taken[1:]:
+            if output == "-" and "-" in used[1:]:
                 hint = f"name a file: {option} FILE, or -o OUT for the payload"
                 raise Problem(f"{option} -: standard output is already used by another output", hint=hint)
-            check_output(output, taken, option)
-            taken.append(output)
+            check_output(output, used, option)
+            used.append(output)

@@ -70,8 +70,8 @@ class Page:
 
     def text(self, text: str, style: str = "", limit: int = _TEXT) -> Text:
         """Return a text, cut if it is long."""
-        start, rest = self.cut(text.rstrip("\n"), limit)
-        return safe_text(start, style).append(rest and f" {rest}", style="dim italic")
+        start, cut_note = self.cut(text.rstrip("\n"), limit)
+        return safe_text(start, style).append(cut_note and f" {cut_note}", style="dim italic")
 
     def json(self, value: Any, style: str = "") -> Text:
         """Return a value as compact JSON, cut if it is long."""
@@ -147,8 +147,8 @@ def indented(parts: Iterable[RenderableType], by: int = 2) -> Parts:
 
 def print_parts(console: Console, parts: Iterable[RenderableType], at_once: int = 200) -> None:
     """Print parts in batches: each call of rich reads the size of the terminal and fills a buffer."""
-    rest = iter(parts)
-    while batch := list(islice(rest, at_once)):
+    remaining = iter(parts)
+    while batch := list(islice(remaining, at_once)):
         console.print(Group(*(Indent(part, 0) if isinstance(part, Text) else part for part in batch)))
 
 
@@ -172,11 +172,15 @@ def draw(content: AIContent, page: Page) -> Parts:
 @draw.register
 def draw_text(content: TextContent, page: Page) -> Parts:
     plain = content.text.rstrip("\n")
-    start, rest = page.cut(plain, _TEXT)
+    start, cut_note = page.cut(plain, _TEXT)
     citations = content.annotations or []
     numbers, fresh = page.notes.number(citations)
     text = with_markers(plain, len(start), citations, numbers)
-    yield text.append(rest and f" {rest}", style="dim italic") if text or rest else Text("(empty text)", style="dim")
+    yield (
+        text.append(cut_note and f" {cut_note}", style="dim italic")
+        if text or cut_note
+        else Text("(empty text)", style="dim")
+    )
     yield from indented(note_lines(fresh))
 
 
@@ -193,12 +197,12 @@ def draw_reasoning(content: ReasoningContent, page: Page) -> Parts:
         yield from indented([page.text(content.text, "dim italic")])
         return
     protected = content.protected
-    kept = (
+    state = (
         f"{protected.kind} by {protected.issuer}, {count_of(len(protected.data), 'character')}"
         if protected
         else "empty"
     )
-    yield safe_text(f"∴ {name}: {kept}", "dim")
+    yield safe_text(f"∴ {name}: {state}", "dim")
 
 
 @draw.register
@@ -337,8 +341,8 @@ def draw_document(content: DocumentContent, page: Page) -> Parts:
 @draw.register
 def draw_compaction(content: CompactionContent, page: Page) -> Parts:
     protected = content.protected
-    kept = f"{protected.kind} by {protected.issuer}" if protected else None
-    yield joined(label("[summary of earlier turns]", "magenta"), kept)
+    state = f"{protected.kind} by {protected.issuer}" if protected else None
+    yield joined(label("[summary of earlier turns]", "magenta"), state)
     if content.text:
         yield from indented([page.text(content.text)])
 

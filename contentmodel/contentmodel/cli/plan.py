@@ -109,14 +109,14 @@ def _tables(plans: Sequence[Plan], width: int) -> Iterator[Table]:
     names = [_FIRST, _RULES, *(family for plan in plans for family in plan.families)]
     room = width - max(map(len, names)) - 1
     some: list[Plan] = []
-    left = room
+    free = room
     for plan in plans:
         wide = max(len(line) for cell in _column(plan) for line in cell.plain.split("\n")) + 1
-        if some and wide > left:
+        if some and wide > free:
             yield _table(some)
-            some, left = [], room
+            some, free = [], room
         some.append(plan)
-        left -= wide
+        free -= wide
     yield _table(some)
 
 

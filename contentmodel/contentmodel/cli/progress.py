@@ -38,15 +38,17 @@ def documents_of(source: Source, doing: str, *, quiet: bool = False, prints: boo
 def tracked(source: Source, doing: str, console: Console) -> Iterator[Document]:
     """Yield the documents of a source, with a bar on `console` once the input is known to be long."""
     bar: Progress | None = None
-    done = 0
+    bytes_read = 0
     try:
         for count, document in enumerate(source.documents):
             if bar is None and (count >= LONG_LINES or (source.size or 0) > LONG_BYTES):
                 bar = _start(source, doing, console)
             yield document
-            done += document.size + 1
+            bytes_read += document.size + 1
             if bar is not None:
-                bar.update(bar.task_ids[0], completed=done if source.size is None else min(done, source.size))
+                bar.update(
+                    bar.task_ids[0], completed=bytes_read if source.size is None else min(bytes_read, source.size)
+                )
     finally:
         if bar is not None:
             bar.stop()

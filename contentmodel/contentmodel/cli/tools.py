@@ -288,9 +288,9 @@ def _parse_context(texts: list[str], entry: ApiTool) -> dict[str, Any]:
         if not equals:
             raise Problem(f"--context: expected NAME=VALUE, got {text!r}", hint="example: --context customerid=7")
         if name not in entry.context:
-            known = ", ".join(entry.context) or "none"
+            names = ", ".join(entry.context) or "none"
             raise Problem(
-                f"--context: {entry.function.name} has no context value {name!r}", hint=f"its context values: {known}"
+                f"--context: {entry.function.name} has no context value {name!r}", hint=f"its context values: {names}"
             )
         values[name] = _context_value(value, entry.function.parameters["properties"][name])
     return values

@@ -117,10 +117,10 @@ def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
     For a type of an application, return the registered type with the matching name, or the type for its nearest base
     class. Return `FunctionResultContent` if there is no such type.
     """
-    known = {kind.__name__: kind for kind in REGISTERED.values() if issubclass(kind, tools.ToolResultContent)}
+    registered = {kind.__name__: kind for kind in REGISTERED.values() if issubclass(kind, tools.ToolResultContent)}
     for base in type(call).__mro__:
         name = base.__name__.replace("CallContent", "ResultContent")
-        kind = _RESULTS.get(name) or known.get(name)
+        kind = _RESULTS.get(name) or registered.get(name)
         if kind is not None:
             return kind
     return tools.FunctionResultContent

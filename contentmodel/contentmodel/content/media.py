@@ -115,8 +115,8 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
         from pathlib import Path
 
         file = Path(path)
-        known = media_type or media_type_of_name(file.name) or mimetypes.guess_type(file.name)[0]
-        return cls.from_bytes(file.read_bytes(), known or "application/octet-stream", name=file.name)
+        type_of_file = media_type or media_type_of_name(file.name) or mimetypes.guess_type(file.name)[0]
+        return cls.from_bytes(file.read_bytes(), type_of_file or "application/octet-stream", name=file.name)
 
     @classmethod
     def from_data_uri(cls, uri: str, *, name: str | None = None) -> DataContent:
@@ -128,8 +128,8 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
 
         if not isinstance(uri, str):
             raise TypeError(f"expected a data URI, got {type(uri).__name__}")
-        scheme, _, rest = uri.partition(":")
-        head, comma, body = rest.partition(",")
+        scheme, _, after_scheme = uri.partition(":")
+        head, comma, body = after_scheme.partition(",")
         if scheme.lower() != "data" or not comma:
             raise ValueError(f"expected a data URI, got {uri[:40]!r}")
         is_base64 = head.lower().endswith(";base64")

@@ -36,7 +36,10 @@ def register(kind: _Type) -> _Type:
     tag = config.tag
     if not isinstance(tag, str) or config.tag_field != "type":
         raise TypeError(f'{name} has the tag {config.tag_field}={tag!r}: the tag of a content is a text in "type"')
-    other = next((known for known in CONTENT_TYPES if known.__struct_config__.tag == tag), REGISTERED.get(tag))
+    other = next(
+        (content_type for content_type in CONTENT_TYPES if content_type.__struct_config__.tag == tag),
+        REGISTERED.get(tag),
+    )
     if other is not None and not _is_same(kind, other):
         owner = f"{other.__module__}.{other.__qualname__}"
         raise ValueError(f'{name} has the tag "{tag}", which is the tag of {owner}: set another one (tag=...)')

@@ -134,8 +134,8 @@ class SpanConverter:
         return Span(start=self._offset(span.start or 0, span.unit, unit), end=end, unit=unit)
 
     def _offset(self, offset: int, unit: str, target: str) -> int:
-        made = self._to_unit(self._to_codepoint(offset, unit), target)
-        return derived(made, convert_offset, self.text, offset, unit, target)
+        converted = self._to_unit(self._to_codepoint(offset, unit), target)
+        return derived(converted, convert_offset, self.text, offset, unit, target)
 
     def _to_codepoint(self, offset: int, unit: str) -> int:
         if unit == "codepoint":
@@ -178,8 +178,8 @@ def splice_text(content: TextContent, start: int, end: int, replacement: str) ->
     """
     edited = content.text[:start] + replacement + content.text[end:]
     moved = moved_citations(content.annotations or (), content.text, edited, start, end)
-    kept = [citation for citation in moved if citation is not None]
-    return msgspec.structs.replace(content, text=edited, annotations=kept or None)
+    citations = [citation for citation in moved if citation is not None]
+    return msgspec.structs.replace(content, text=edited, annotations=citations or None)
 
 
 def moved_citations(

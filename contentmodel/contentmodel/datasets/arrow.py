@@ -143,8 +143,8 @@ class BatchFunction:
     def schema(self, schema: pa.Schema) -> pa.Schema:
         """Return the schema of the output, given that of the input: the kept columns, and those of the results."""
         results = dict(self.columns)
-        kept = [field for field in schema if field.name not in results and self._keeps(field.name)]
-        return pa.schema([*kept, *(pa.field(name, kind) for name, kind in self.columns)])
+        fields = [field for field in schema if field.name not in results and self._keeps(field.name)]
+        return pa.schema([*fields, *(pa.field(name, kind) for name, kind in self.columns)])
 
     def _keeps(self, name: str) -> bool:
         return self.key is None or name in self.key
@@ -346,14 +346,14 @@ def maps_in(folder: str) -> Mapping[str, Renames]:
     """Return the maps of a job's requests by their keys. Raise ValueError if the folder has no job."""
     if not Path(folder, "manifest.json").is_file():
         raise ValueError(f"{folder}: not the output folder of a job that converted requests")
-    found: dict[str, Renames] = {}
+    maps_by_key: dict[str, Renames] = {}
     for path in sorted(Path(folder, MAPS).glob("*.jsonl")):
         try:
             lines = msgspec.json.Decoder(KeyedMaps).decode_lines(path.read_bytes())
         except (msgspec.MsgspecError, UnicodeError) as error:
             raise ValueError(f"{path}: not a file of maps: {error}") from None
-        found.update((line.key, line.maps) for line in lines)
-    return found
+        maps_by_key.update((line.key, line.maps) for line in lines)
+    return maps_by_key
 
 
 # -- columns of payloads -----------------------------------------------------------------------------------------------

@@ -143,8 +143,8 @@ def run_with_ray(work: Work, shards: Sequence[Shard], workers: int | None, addre
         import ray
         import ray.data
 
-    own = not ray.is_initialized()
-    if own:
+    is_started = not ray.is_initialized()
+    if is_started:
         options: dict[str, Any] = {} if address is not None else {"num_cpus": workers, "include_dashboard": False}
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **options)
     logging.getLogger("ray.data").setLevel(logging.ERROR)
@@ -157,7 +157,7 @@ def run_with_ray(work: Work, shards: Sequence[Shard], workers: int | None, addre
                 raise JobError(row["error"])
             yield shards[row["index"]], msgspec.json.decode(row["report"], type=Report)
     finally:
-        if own:
+        if is_started:
             ray.shutdown()
 
 

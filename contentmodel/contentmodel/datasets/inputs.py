@@ -82,8 +82,8 @@ def find_files(inputs: Sequence[str]) -> list[File]:
 
 
 def _file(path: str) -> File:
-    found = os.stat(path)
-    return File(path, found.st_size, found.st_mtime_ns)
+    status = os.stat(path)
+    return File(path, status.st_size, status.st_mtime_ns)
 
 
 def _paths_of(name: str) -> list[str]:

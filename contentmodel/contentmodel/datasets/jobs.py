@@ -68,15 +68,15 @@ def run_job(
     folder = Path(output)
     manifest = _manifest([fspath(path) for path in inputs], folder, settings)
     work = ShardJob(settings, folder)
-    done = [shard for shard in manifest.shards if work.is_done(shard)]
+    finished_shards = [shard for shard in manifest.shards if work.is_done(shard)]
     report = Report()
-    for shard in done:
+    for shard in finished_shards:
         report.add(work.report_of(shard))
-    finished = set(done)
-    rest = [shard for shard in manifest.shards if shard not in finished]
-    tracker = _Tracker(manifest.shards, done, report, on_progress)
-    if rest:
-        for shard, part in run_shards(work, rest, engine, workers, address, tracker.read):
+    finished = set(finished_shards)
+    unfinished = [shard for shard in manifest.shards if shard not in finished]
+    tracker = _Tracker(manifest.shards, finished_shards, report, on_progress)
+    if unfinished:
+        for shard, part in run_shards(work, unfinished, engine, workers, address, tracker.read):
             tracker.add(shard, part)
     # Add reports in the order of the shards, so that each run of the job writes the same report.
     total = Report()
@@ -134,12 +134,12 @@ def _manifest(inputs: Sequence[str], folder: Path, settings: Settings) -> Manife
     path = folder / MANIFEST
     files = find_files(inputs)
     if path.exists():
-        found = _read_manifest(path)
-        _check_same(found, Manifest(contentmodel.__version__, settings, files, []), folder)
+        stored = _read_manifest(path)
+        _check_same(stored, Manifest(contentmodel.__version__, settings, files, []), folder)
         # The names of outputs and the inputs are those of the command: a manifest is not trusted.
-        if found.shards != list(divide(files, settings.shard_rows)):
+        if stored.shards != list(divide(files, settings.shard_rows)):
             raise JobError(f"{path}: its shards are not those of the input files: choose another folder")
-        return found
+        return stored
     if folder.exists() and any(entry.name != DRAFTS for entry in folder.iterdir()):
         raise JobError(f"{folder} is not empty, and has no job: choose a new folder")
     manifest = Manifest(contentmodel.__version__, settings, files, list(divide(files, settings.shard_rows)))
@@ -157,15 +157,15 @@ def _read_manifest(path: Path) -> Manifest:
         raise JobError(f"{path}: not the manifest of a job: {error}") from None
 
 
-def _check_same(found: Manifest, wanted: Manifest, folder: Path) -> None:
+def _check_same(stored: Manifest, wanted: Manifest, folder: Path) -> None:
     """Raise JobError with the differences if the job of a folder is another one."""
-    was, is_ = _facts(found), _facts(wanted)
+    was, is_ = _facts(stored), _facts(wanted)
     changed = [
         f"{name} was {was.get(name)!r}, is {is_.get(name)!r}"
         for name in {**was, **is_}
         if was.get(name) != is_.get(name)
     ]
-    if found.files != wanted.files:
+    if stored.files != wanted.files:
         changed.append("the input files changed")
     if changed:
         raise JobError(f"{folder} has another job: {'; '.join(changed)}: choose another folder, or remove this one")

@@ -115,7 +115,7 @@ class Report(msgspec.Struct):
             return
         details = row.details()
         for code in rare:
-            self.fields.setdefault(code, Fields()).add_details(one for one in details if one.code == code)
+            self.fields.setdefault(code, Fields()).add_details(detail for detail in details if detail.code == code)
 
 
 def _group(groups: dict[str, Group], name: str) -> Group:

@@ -117,11 +117,11 @@ def convert_row(
         encoded = _converted(payload, key, maps or {}, options)
     except LossError as error:
         counts, lost = _counts_of(error.losses), error.losses
-        found = _with_paths(lost) if listed else _listed(counts)
-        return Row({"losses": found}, counts, message_of(error), details=lambda: _details(lost))
+        losses_column = _with_paths(lost) if listed else _listed(counts)
+        return Row({"losses": losses_column}, counts, message_of(error), details=lambda: _details(lost))
     counts = _counts_of(encoded.losses) if isinstance(encoded, EncodedStream) else dict(encoded.count_losses())
-    found = _with_paths(encoded.losses) if listed else _listed(counts)
-    row = Row({"payload": encoded.to_json().decode(), "losses": found}, counts, api=options.get("source"))
+    losses_column = _with_paths(encoded.losses) if listed else _listed(counts)
+    row = Row({"payload": encoded.to_json().decode(), "losses": losses_column}, counts, api=options.get("source"))
     row.details = lambda: _details(encoded.losses)
     inner = encoded.encoded if isinstance(encoded, ConvertedLine) else encoded
     if not isinstance(inner, Encoded):
@@ -152,15 +152,17 @@ def _converted(
 def check_row(payload: Payload, *, source: str | None = None, model: str | None = None, policies: Any = None) -> Row:
     """Check a request, or a request of a batch file. Values: `violations`."""
     if source is not None and source in FORMATS:
-        found = check_line(cast("JsonObject", payload), source, model, policies)
+        violations = check_line(cast("JsonObject", payload), source, model, policies)
     else:
         payload, source, _ = identify(payload, source, "request")
-        found = check(payload, api=source, model=model, policies=policies)
+        violations = check(payload, api=source, model=model, policies=policies)
     named = payload.get("model") if isinstance(payload, dict) else None
-    counts = Counter(violation.rule for violation in found if violation.severity != "unchecked")
-    values = {"violations": [msgspec.structs.asdict(violation) for violation in found]}
+    counts = Counter(violation.rule for violation in violations if violation.severity != "unchecked")
+    values = {"violations": [msgspec.structs.asdict(violation) for violation in violations]}
     row = Row(values, counts, api=source, model=named if isinstance(named, str) else model)
-    row.details = lambda: [Detail(one.rule, one.severity, one.path, one.message) for one in found]
+    row.details = lambda: [
+        Detail(violation.rule, violation.severity, violation.path, violation.message) for violation in violations
+    ]
     return row
 
 
@@ -170,8 +172,12 @@ def audit_row(payload: Payload, **options: Any) -> Row:
     encoded = convert(payload, **options)
     if isinstance(encoded, EncodedStream):
         raise ContentModelError("a stream cannot be audited: audit its response")
-    found = [{"path": missing.path, "value": write(missing.value).decode()} for missing in audit(payload, encoded)]
-    row = Row({"unaccounted": found}, {"unaccounted": len(found)} if found else {}, api=options["source"])
+    unaccounted = [
+        {"path": missing.path, "value": write(missing.value).decode()} for missing in audit(payload, encoded)
+    ]
+    row = Row(
+        {"unaccounted": unaccounted}, {"unaccounted": len(unaccounted)} if unaccounted else {}, api=options["source"]
+    )
     return _with_facts(row, encoded.model, encoded.created)
 
 
@@ -186,17 +192,17 @@ def plan_row(
 ) -> Row:
     """Compare the losses of several targets. Values: `plans`, the lowest cost first."""
     value, source, _ = _decoded(payload, source, kind)
-    made = plan(value, targets=targets, source=source, models=models, policies=policies)
+    compared = plan(value, targets=targets, source=source, models=models, policies=policies)
     plans = [
         {
-            "target": one.target,
-            "cost": float(one.cost),
-            "losses": _listed(_counts_of(one.losses)),
-            "violations": [violation.rule for violation in one.violations],
+            "target": entry.target,
+            "cost": float(entry.cost),
+            "losses": _listed(_counts_of(entry.losses)),
+            "violations": [violation.rule for violation in entry.violations],
         }
-        for one in made
+        for entry in compared
     ]
-    counts = {made[0].target: 1} if made else {}
+    counts = {compared[0].target: 1} if compared else {}
     return _with_facts(Row({"plans": plans}, counts, api=source), value.model, time_of(value))
 
 
@@ -217,15 +223,15 @@ def statistics_row(payload: Payload, *, source: str | None = None, kind: Payload
     """Count what a payload contains. Values: the columns of `statistics`."""
     value, source, kind = _decoded(payload, source, kind)
     messages = value.messages
-    found = list(contents_of(messages))
-    contents = Counter(str(type(content).__struct_config__.tag) for content in found)
+    every_content = list(contents_of(messages))
+    contents = Counter(str(type(content).__struct_config__.tag) for content in every_content)
     usage = _usage_of(value, messages)
     row = _with_facts(Row(api=source), value.model, time_of(value))
     numbers = {
         "messages": len(messages),
         "turns": _turns_in(messages),
         "tools": len(value.tools) if isinstance(value, ChatRequest) else 0,
-        "tool_calls": sum(isinstance(content, ToolCallContent) for content in found),
+        "tool_calls": sum(isinstance(content, ToolCallContent) for content in every_content),
         "input_tokens": None if usage is None else usage.all_input_tokens,
         "output_tokens": None if usage is None else usage.all_output_tokens,
     }

@@ -211,11 +211,11 @@ class _JsonRows:
             names = [None] * len(rows) if key is None else batch.column(key).to_pylist()
             lines = (_line_of(row, key, name) for row, name in zip(rows, names, strict=True) if row.error is None)
         else:
-            kept = self._function.key or batch.schema.names
-            keys = batch.select(list(kept)).to_pylist()
+            column_names = self._function.key or batch.schema.names
+            keys = batch.select(list(column_names)).to_pylist()
             lines = (
-                write({**own, **row.values, "error": row.error, "api": row.api})
-                for own, row in zip(keys, rows, strict=True)
+                write({**columns, **row.values, "error": row.error, "api": row.api})
+                for columns, row in zip(keys, rows, strict=True)
             )
         self._file.writelines(line + b"\n" for line in lines)
 

@@ -34,10 +34,10 @@ from contentmodel.engine.pipeline.steps import (
     Fact,
     Plan,
     Step,
-    fitted,
-    fitted_answer,
+    apply_answer_steps,
+    apply_request_steps,
+    apply_steps,
     payload_step,
-    prepared,
     request_step,
 )
 from contentmodel.engine.pipeline.tools import with_custom_calls
@@ -196,20 +196,20 @@ class TableAdapter:
         """True if a finish reason of this API shows that the model refused."""
         return self.finish is not None and self.finish.has("refusal")
 
-    def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    def _after_steps(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """Return a response after all steps: those over messages for each choice, then those over the response."""
         is_ended = not (context.native or context.is_unfinished or response.error is not None or self.encoder is None)
         choices = []
         for choice in response.choices:
             choice = with_end(choice, context) if is_ended else choice
             choice = with_fitting_finish(choice, context, shows_refusals=self.shows_refusals)
-            messages = fitted_answer(choice.messages, self._answer_plan, context)
+            messages = apply_answer_steps(choice.messages, self._answer_plan, context)
             choices.append(choice if messages is choice.messages else context.replace(choice, messages=messages))
         if not all(map(is_, choices, response.choices)):
             response = context.replace(response, choices=choices)
         if self.token_counts is not None:
             response = counted(response, context, **self.token_counts)
-        return fitted(response, self._response_plan, context) if self.response_steps else response
+        return apply_steps(response, self._response_plan, context) if self.response_steps else response
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""
@@ -235,7 +235,7 @@ class TableAdapter:
             report_result_records(contents, self.records, context)
         messages = [ChatMessage(role="assistant", contents=contents, origin=context.origin)]
         if not self._answer_plan.is_idle(contents, context):
-            messages = fitted_answer(messages, self._answer_plan, context)
+            messages = apply_answer_steps(messages, self._answer_plan, context)
         return self.encode_messages(messages, context)
 
     def aim(self, context: EncodeContext, model: str | None) -> None:
@@ -395,8 +395,8 @@ class TableAdapter:
         self.aim(context, request.model)
         if model is None and not context.native and context.target.foreign is not None:
             context.report_loss(request, "model", reasons.FOREIGN_MODEL, found=context.target.foreign)
-        request = prepared(request, self._request_plan, context)
-        payload = fitted(self.request.encode(request, context), self._payload_plan, context, request)
+        request = apply_request_steps(request, self._request_plan, context)
+        payload = apply_steps(self.request.encode(request, context), self._payload_plan, context, request)
         is_alone = ALONE.of(request, self.api) if context.native else self.is_list
         if self.form == "lines" or (is_alone and payload.keys() == {self.conversation}):
             payload = payload.get(self.conversation, [])
@@ -404,8 +404,8 @@ class TableAdapter:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without the plans, which are made again."""
-        kept = vars(self).items()
-        return {name: value for name, value in kept if not isinstance(value, Plan) and name != "_targets"}
+        attributes = vars(self).items()
+        return {name: value for name, value in attributes if not isinstance(value, Plan) and name != "_targets"}
 
     @cached_property
     def _request_plan(self) -> Plan:
@@ -417,7 +417,7 @@ class TableAdapter:
                 makes=lambda facts: (TextContent,),
                 takes_json=self.takes_json,
             ),
-            request_step(report_request_records, native=True, needs=RECORDED, held=self.records),
+            request_step(report_request_records, native=True, needs=RECORDED, held_fields=self.records),
             request_step(without_continuation, native=True, needs=(Fact.CONTINUED,)),
         )
         last = request_step(with_continuation, native=True, on=refuses_continuation)
@@ -474,24 +474,24 @@ class TableAdapter:
 
         The third value is the API of the source if the field is provider-specific there, too.
         """
-        found = self.request.attribute_at(path)
+        place = self.request.attribute_at(path)
         key = str(steps_of(path)[0])
-        if found is None and key in (request.extra or {}).get(self.api, {}):
+        if place is None and key in (request.extra or {}).get(self.api, {}):
             return [(request, key, None if request.origin is None else request.origin.api)]
-        attribute, rest = found or ("options", "")
-        if attribute == "tools" and rest:
-            return [(*tool, None) for tool in self.tools_at(rest, request)] or [(request, attribute, None)]
-        value = get_attribute(request, attribute) if rest else None
+        attribute, tail = place or ("options", "")
+        if attribute == "tools" and tail:
+            return [(*tool, None) for tool in self.tools_at(tail, request)] or [(request, attribute, None)]
+        value = get_attribute(request, attribute) if tail else None
         is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
-        return [(request, f"{attribute}${rest}" if is_plain else attribute, None)]
+        return [(request, f"{attribute}${tail}" if is_plain else attribute, None)]
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[object, str | None]]:
         """Return the tool at a path in the tools of the payload, with the field that the path leads to."""
-        first, *rest = steps_of(f"${path}")
+        first, *steps = steps_of(f"${path}")
         tools = [tool for entry in request.tools for tool in getattr(entry, "tools", (entry,))]
         if not isinstance(first, int) or first >= len(tools):
             return []
-        return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
+        return [(tools[first], "strict" if steps[-1:] == ["strict"] else None)]
 
     def _with_required(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload with its required fields. They are empty if there is nothing to send."""
@@ -530,7 +530,7 @@ class TableAdapter:
             answer = as_error_body(answer, context)
         for choice in answer.choices:
             report_records(choice.messages, self.records, context)
-        payload: Json = self.response.encode(self._fitted(answer, context), context)
+        payload: Json = self.response.encode(self._after_steps(answer, context), context)
         for step in self.response_payload_steps:
             if step.native or context.completes:
                 payload = step.run(payload, answer, context)
@@ -607,8 +607,11 @@ class TableAdapter:
         certain_paths = {violation.path for violation in violations if violation.severity != "unchecked"}
         misshapen = [v for v in self._misshapen(wire, known) if v.path not in certain_paths]
         misshapen_paths = {v.path for v in misshapen}
-        found = [*misshapen, *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths)]
-        return [replace(v, path=self._path_in_list(v.path)) for v in found] if is_list else found
+        all_violations = [
+            *misshapen,
+            *(v for v in violations if v.severity != "unchecked" or v.path not in misshapen_paths),
+        ]
+        return [replace(v, path=self._path_in_list(v.path)) for v in all_violations] if is_list else all_violations
 
     def _path_in_list(self, path: str) -> str:
         """Return a path in the list of messages for a path in a request."""
@@ -719,10 +722,10 @@ _REQUIRED = {
 def _require_attributes(kind: type[TableAdapter]) -> None:
     """Raise TypeError if the class of an adapter lacks an attribute, or has one with a misspelled name."""
     names = [name for name in dir(TableAdapter) + list(_REQUIRED) if not name.startswith("_")]
-    own = {name: one for one in kind.__mro__[: kind.__mro__.index(TableAdapter)] for name in vars(one)}
-    for name in own.keys() - set(names):
+    attributes = {name: base for base in kind.__mro__[: kind.__mro__.index(TableAdapter)] for name in vars(base)}
+    for name in attributes.keys() - set(names):
         near = [] if name.startswith("_") else get_close_matches(name, names, 1, 0.9)
-        if near and near[0] not in own:
+        if near and near[0] not in attributes:
             raise TypeError(f"{kind.__name__}: adapters have no attribute {name}: did you mean {near[0]}?")
     for name, meaning in _REQUIRED.items():
         if not hasattr(kind, name):

@@ -109,7 +109,7 @@ def response_formats(table: Table, name: str, *schemas: Row) -> Union:
         name,
         [*schemas, format_row("json", "json_object", {}), format_row("text", "text", {})],
         other=Row("other", ResponseFormat, {"type": "kind"}),
-        prefer=lambda made, rows: next((one for one in rows if one.implied.get("kind") == made.kind), None),
+        prefer=lambda value, rows: next((row for row in rows if row.implied.get("kind") == value.kind), None),
     )
 
 
@@ -295,10 +295,12 @@ class ResultMessage(Fields):
         self, wire: dict[str, Any], context: DecodeContext, *, role: str = "tool", left_out: Collection[str] = ()
     ) -> ChatMessage:
         """Return a message with the content of a wire object. Other code decodes the fields `left_out`."""
-        own = {attribute: wire[key] for attribute, key in self._paths.items() if wire.get(key).__class__ is str}
-        taken = {*left_out, *(self._paths[attribute] for attribute in own)}
-        rest = context.without(wire, taken) if taken else wire
-        return ChatMessage(role=role, contents=[self._results.decode(rest, context)], origin=context.origin, **own)
+        texts = {attribute: wire[key] for attribute, key in self._paths.items() if wire.get(key).__class__ is str}
+        keys = {*left_out, *(self._paths[attribute] for attribute in texts)}
+        remaining = context.without(wire, keys) if keys else wire
+        return ChatMessage(
+            role=role, contents=[self._results.decode(remaining, context)], origin=context.origin, **texts
+        )
 
     def encode_message(self, message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
         """Return a wire object for each content of a message, by a union. The first has the fields of the message."""
@@ -378,8 +380,8 @@ class AnswerMessage(Codec[list[ChatMessage]]):
         for name, constant in self.assistant.constants.items():
             if wire_at(value, name) != constant:
                 # Another role would become that of the model. A row with a field for the role checks it itself.
-                found = f"got {value[name]!r:.60}" if name in value else "it is missing"
-                context.fault(value, name, f"expected {constant!r}, {found}")
+                problem = f"got {value[name]!r:.60}" if name in value else "it is missing"
+                context.fault(value, name, f"expected {constant!r}, {problem}")
         messages = [self.assistant.decode(value, context)]
         context.trace(self.assistant, messages, container, key, spread=False)
         return messages

@@ -44,8 +44,8 @@ class DecodeContext:
         "_copies",
         "_faults",
         "_moved",
+        "_moved_parts",
         "_replaced",
-        "_taken",
         "answer_id",
         "api",
         "decoded",
@@ -69,7 +69,7 @@ class DecodeContext:
         self._copies: list[tuple[object, object]] = []
         self._moved: list[Move] = []
         self._replaced: list[tuple[object, object]] = []
-        self._taken: list[tuple[object, object]] = []
+        self._moved_parts: list[tuple[object, object]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[object, str | int | None, str]] = {}
         self.traces: list[Trace] = []
 
@@ -114,9 +114,9 @@ class DecodeContext:
         """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
-    def taken(self, owner: object, parts: Iterable[object]) -> None:
+    def moved_parts(self, owner: object, parts: Iterable[object]) -> None:
         """Record that parts of a decoded object are parts of another object now."""
-        self._taken += [(part, owner) for part in parts]
+        self._moved_parts += [(part, owner) for part in parts]
 
     def copied(
         self, copy: object, original: object, moved: tuple[str, str | tuple[Json, str | int]] | None = None
@@ -145,7 +145,7 @@ class DecodeContext:
         self.copied(copy, wire)
         return copy
 
-    def adopt(
+    def add_traces(
         self, inner: DecodeContext, places: Mapping[tuple[int, str | int | None], tuple[Json, str | int]]
     ) -> list[tuple[object, tuple[Json, str | int]]]:
         """Add the traces of an inner payload, which another adapter decoded from values of this payload.
@@ -153,7 +153,7 @@ class DecodeContext:
         A place is a container and a key. `places` maps places in containers that only the inner payload has, by the
         identity of the container, to places in this payload. Return the objects that were decoded there.
         """
-        made = {container for container, _ in places}
+        inner_containers = {container for container, _ in places}
         latest = {id(old): new for old, new in inner._replaced}
         adopted = []
         for table, objects, container, key, is_spread in inner.traces:
@@ -165,7 +165,7 @@ class DecodeContext:
                     while id(item) in latest:
                         item = latest[id(item)]
                     adopted.append((item, place))
-                elif id(container) not in made and id(element) not in made:
+                elif id(container) not in inner_containers and id(element) not in inner_containers:
                     self.traces.append((table, objects, container, key, is_spread))
                     break
         self._take_over(inner)
@@ -178,7 +178,7 @@ class DecodeContext:
 
     def _take_over(self, inner: DecodeContext) -> None:
         self._replaced += inner._replaced
-        self._taken += inner._taken
+        self._moved_parts += inner._moved_parts
         self._copies += inner._copies
         self._moved += inner._moved
 
@@ -207,7 +207,7 @@ class DecodeContext:
             root,
             self.traces,
             self._replaced,
-            self._taken,
+            self._moved_parts,
             self._copies,
             self._moved,
             is_respelled=self.is_respelled,
@@ -338,10 +338,10 @@ class EncodeContext:
         if not (self.pending_losses or self.replacements or self.placeholders or self.cache_points):
             self.answer_id, self.is_unfinished = None, False
             return self
-        made = EncodeContext(self.api, self.issuer, self.kind, self.policies, self.origin)
+        following = EncodeContext(self.api, self.issuer, self.kind, self.policies, self.origin)
         for name in _AIM:
-            setattr(made, name, getattr(self, name))
-        return made
+            setattr(following, name, getattr(self, name))
+        return following
 
     def is_own(self, content: Any) -> bool:
         """Return whether a content in a message of another format is the target's own: a guest there."""
@@ -413,10 +413,10 @@ class EncodeContext:
             reason = unlisted(kind, reason)
         self.pending_losses.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
-    def report_records(self, message: ChatMessage, held: Collection[str] = ()) -> None:
-        """Report the time, the ids, counts and finish reason of a message, except the fields `held`."""
+    def report_records(self, message: ChatMessage, held_fields: Collection[str] = ()) -> None:
+        """Report the time, the ids, counts and finish reason of a message, except `held_fields`."""
         for name in OF_MESSAGES:
-            if name not in held and getattr(message, name) is not None:
+            if name not in held_fields and getattr(message, name) is not None:
                 self.report_loss(message, name, reasons.MESSAGE_RECORD)
 
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:

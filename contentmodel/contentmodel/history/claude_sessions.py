@@ -86,8 +86,8 @@ class ClaudeSessionStore:
 
     async def list_sessions(self, project_key: str) -> list[Any]:
         """Return `session_id` and `mtime` (milliseconds since 1970) of each session of a project."""
-        found = await self.store._run(self.store._read(_sessions, project_key))
-        return [{"session_id": session, "mtime": _milliseconds(time)} for _, session, time in found]
+        sessions = await self.store._run(self.store._read(_sessions, project_key))
+        return [{"session_id": session, "mtime": _milliseconds(time)} for _, session, time in sessions]
 
     async def list_session_summaries(self, project_key: str) -> list[Any]:
         """Return the summaries of a project's sessions. A session stored without `fold` has none.
@@ -101,8 +101,8 @@ class ClaudeSessionStore:
     async def list_subkeys(self, key: Key) -> list[str]:
         """Return the subpaths of the sub-agents of a session."""
         folder = _name_of({**key, "subpath": None}) + "/"
-        found = await self.store._run(self.store._read(_names, folder))
-        return [_unquoted(name.removeprefix(folder)) for name, _ in found]
+        names = await self.store._run(self.store._read(_names, folder))
+        return [_unquoted(name.removeprefix(folder)) for name, _ in names]
 
     async def delete(self, key: Key) -> None:
         """Delete a session and its sub-agents, or only a sub-agent if the key has a subpath. Ignore an unknown key."""
@@ -233,9 +233,9 @@ def _summary_of(entry: LogEntry, session_id: str) -> dict[str, Any]:
 def _sessions(connection: Connection, project_key: str) -> list[tuple[str, str, datetime]]:
     """Return the name, the id and the last change of each session of a project."""
     folder = _folder_of(project_key)
-    found = _names(connection, folder)
-    rests = [(name, name.removeprefix(folder), time) for name, time in found]
-    return [(name, _unquoted(rest), time) for name, rest, time in rests if "/" not in rest]
+    names = _names(connection, folder)
+    rests = [(name, name.removeprefix(folder), time) for name, time in names]
+    return [(name, _unquoted(tail), time) for name, tail, time in rests if "/" not in tail]
 
 
 def _names(connection: Connection, folder: str) -> list[tuple[str, datetime]]:

@@ -98,8 +98,8 @@ def turns_of_request(request: ChatRequest) -> list[Any]:
 def check_status(status: str) -> None:
     """Raise InvalidTurnError if a turn cannot end with this status."""
     if status not in STATUSES or status == "open":
-        known = ", ".join(name for name in STATUSES if name != "open")
-        raise InvalidTurnError(f"a turn cannot end with the status {status!r}: use one of {known}")
+        allowed = ", ".join(name for name in STATUSES if name != "open")
+        raise InvalidTurnError(f"a turn cannot end with the status {status!r}: use one of {allowed}")
 
 
 def ending_of(

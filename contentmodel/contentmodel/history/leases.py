@@ -30,11 +30,11 @@ _KEYS = 2**63
 class Leases(Protocol):
     """The lock of this store's writer, and a test of other writers' locks. Only one thread or task may hold or release.
 
-    `writer` is None until the lock is held. `own` has this writer and the earlier writers of this store.
+    `writer` is None until the lock is held. `own_writers` has this writer and the earlier writers of this store.
     """
 
     writer: str | None
-    own: set[str]
+    own_writers: set[str]
 
     def hold(self, engine: Any) -> Steps[None]:
         """Take the lock of this writer, if it is not held already."""
@@ -54,15 +54,15 @@ class OwnLeases:
 
     def __init__(self) -> None:
         self.writer: str | None = None
-        self.own: set[str] = set()
+        self.own_writers: set[str] = set()
 
     def hold(self, engine: Any) -> Steps[None]:
         self.writer = self.writer or uuid.uuid4().hex
-        self.own.add(self.writer)
+        self.own_writers.add(self.writer)
         yield from ()
 
     def is_alive(self, connection: Connection, writer: str) -> bool:
-        return writer in self.own
+        return writer in self.own_writers
 
     def release(self) -> Steps[None]:
         yield from ()
@@ -76,7 +76,7 @@ class FileLeases:
 
     def __init__(self, database: Path) -> None:
         self.writer: str | None = None
-        self.own: set[str] = set()
+        self.own_writers: set[str] = set()
         self._database = database
         self._lock: sqlite3.Connection | None = None
 
@@ -87,12 +87,12 @@ class FileLeases:
                 self._lock = _locked(self._path(writer))
             except sqlite3.Error as error:
                 raise HistoryError(f"cannot lock {self._path(writer)}, which is needed to write: {error}") from error
-            self.own.add(writer)
+            self.own_writers.add(writer)
             self.writer = writer
         yield from ()
 
     def is_alive(self, connection: Connection, writer: str) -> bool:
-        if writer in self.own:
+        if writer in self.own_writers:
             return True
         if not _HEX.fullmatch(writer):
             return False
@@ -132,7 +132,7 @@ class SessionLeases:
 
     def __init__(self) -> None:
         self.writer: str | None = None
-        self.own: set[str] = set()
+        self.own_writers: set[str] = set()
         self._session: Any = None
 
     def hold(self, engine: Any) -> Steps[None]:
@@ -156,21 +156,21 @@ class SessionLeases:
         key = uuid.uuid4().int >> 65
         while not session.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": key}).scalar_one():
             key = uuid.uuid4().int >> 65
-        earlier, writer = list(self.own), str(key)
+        earlier, writer = list(self.own_writers), str(key)
         # Before the turns move, so that other threads and tasks never find them in the hands of a foreign writer.
-        self.own.add(writer)
+        self.own_writers.add(writer)
         mine = update(turns).where(NOT_COMPLETE, turns.c.status == "open", turns.c.writer.in_(earlier))
         if earlier:
             session.execute(mine.values(writer=writer))
         self.writer = writer
 
     def is_alive(self, connection: Connection, writer: str) -> bool:
-        if writer in self.own:
+        if writer in self.own_writers:
             return True
         if not _KEY.fullmatch(writer) or int(writer) >= _KEYS:
             return False
-        taken = connection.execute(text("SELECT pg_try_advisory_xact_lock_shared(:key)"), {"key": int(writer)})
-        return not taken.scalar_one()
+        acquired = connection.execute(text("SELECT pg_try_advisory_xact_lock_shared(:key)"), {"key": int(writer)})
+        return not acquired.scalar_one()
 
     def release(self) -> Steps[None]:
         """Forget the writer. The end of the connection frees the lock."""

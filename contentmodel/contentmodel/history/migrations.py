@@ -95,10 +95,10 @@ def migrate(connection: Connection, *, to: int = VERSION) -> int:
 def _version(connection: Connection) -> int:
     names = set(inspect(connection).get_table_names())
     if SCHEMA.name not in names:
-        taken = sorted(names & set(METADATA.tables))
-        if taken:
+        foreign = sorted(names & set(METADATA.tables))
+        if foreign:
             raise SchemaError(
-                f"this database has tables of another program ({', '.join(taken)}): "
+                f"this database has tables of another program ({', '.join(foreign)}): "
                 "use a separate database for the store"
             )
         SCHEMA.create(connection)

@@ -138,10 +138,10 @@ class StoreOperations(Generic[E]):
         ConflictError if the turn has ended with another status or another store writes it.
         """
         check_status(status)
-        known = turn if isinstance(turn, Turn) else (yield from self._read(writing.turn, turn))
+        open_turn = turn if isinstance(turn, Turn) else (yield from self._read(writing.turn, turn))
         with translated_errors():
             ending = ending_of(
-                known,
+                open_turn,
                 model=model,
                 origin=origin,
                 stop_reason=stop_reason,
@@ -150,7 +150,7 @@ class StoreOperations(Generic[E]):
                 response=response,
                 order=order,
             )
-        return (yield from self._write(writing.end_turn, known.id, status, ending))
+        return (yield from self._write(writing.end_turn, open_turn.id, status, ending))
 
     @operation
     def add_turn(

@@ -148,7 +148,7 @@ class Taking:
         self._unstored.discard(index)
         actions = [Action("put_block", (index, content), {"replace": replace})]
         if isinstance(content, ToolCallContent):
-            actions += [action for held in sorted(self._held) for action in self._put(held)]
+            actions += [action for result_index in sorted(self._held) for action in self._put(result_index)]
         return actions
 
     def _is_call_unstored(self, result: ToolResultContent) -> bool:

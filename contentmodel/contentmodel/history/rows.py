@@ -74,11 +74,11 @@ def block_wire(row: Mapping[Any, Any], sequence: int) -> Json:
 
 
 def _wire_of(row: Mapping[Any, Any]) -> Json:
-    rest = row["rest"] or {}
-    if set(rest) == {ROW}:
-        return dict(rest[ROW])
+    others = row["rest"] or {}
+    if set(others) == {ROW}:
+        return dict(others[ROW])
     fields = {key: row[key] for key in ("text_content", "content") if row[key] is not None}
-    return {"block_type": row["block_type"], **fields, **rest}
+    return {"block_type": row["block_type"], **fields, **others}
 
 
 def same_block(row: Mapping[Any, Any], other: Mapping[Any, Any]) -> bool:
@@ -256,8 +256,8 @@ def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> 
 def response_of(wire: Json) -> ChatResponse:
     """Return the response of a turn's row, without the columns of the store itself."""
     envelope = (wire.get("envelope") or {}).get("response") or {}
-    own = {key: wire[key] for key in ("role", *COLUMNS, "envelope", "blocks") if key in wire}
-    response: ChatResponse = rows().decode_response({**own, **({"id": envelope["id"]} if "id" in envelope else {})})
+    columns = {key: wire[key] for key in ("role", *COLUMNS, "envelope", "blocks") if key in wire}
+    response: ChatResponse = rows().decode_response({**columns, **({"id": envelope["id"]} if "id" in envelope else {})})
     extra = {api: residue for api, residue in (response.extra or {}).items() if api != API}
     return msgspec.structs.replace(response, extra=extra or None)
 
@@ -280,9 +280,9 @@ def settings_wire(settings: Json | None, last: str | None) -> Json:
     wire = dict((settings or {}).get("request", {}))
     envelope = wire.get("envelope")
     if envelope and "origin" in envelope and settings is not None and settings["last"] != last:
-        rest = {key: value for key, value in envelope.items() if key != "origin"}
+        others = {key: value for key, value in envelope.items() if key != "origin"}
         wire.pop("envelope")
-        wire.update({"envelope": rest} if rest else {})
+        wire.update({"envelope": others} if others else {})
     return wire
 
 

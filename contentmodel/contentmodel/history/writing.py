@@ -133,12 +133,12 @@ def _insert(
     inside: list[dict[str, Any]] = []
     for columns, blocks in new_turns:
         number += 1
-        given = {key: value for key, value in columns.items() if value is not None}
+        values = {key: value for key, value in columns.items() if value is not None}
         row = {
             **dict.fromkeys(column.name for column in turns.columns),
             "started_at": site.now,
             "ended_at": None if status == "open" else site.now,
-            **given,
+            **values,
             "id": uuid.uuid4().hex,
             "conversation": new.conversation,
             "previous": previous,
@@ -278,7 +278,7 @@ def _layout(connection: Connection, name: str, ending: Ending) -> list[int] | No
 def _refuse_foreign(site: Site, row: Row[Any]) -> None:
     if row.status != "open":
         raise ConflictError(f"the turn {row.id} is {row.status}: it cannot be changed")
-    if row.writer not in site.leases.own:
+    if row.writer not in site.leases.own_writers:
         raise ConflictError(f"the turn {row.id} is being written by another store")
 
 
@@ -303,7 +303,7 @@ def _is_alive(connection: Connection, site: Site, writer: Any) -> bool:
 
 def interrupt_own(connection: Connection, site: Site) -> int:
     """Mark the open turns of this store's writer as interrupted. Return their number."""
-    return _interrupt(connection, site, list(site.leases.own))
+    return _interrupt(connection, site, list(site.leases.own_writers))
 
 
 def _interrupt(connection: Connection, site: Site, writers: Sequence[Any]) -> int:

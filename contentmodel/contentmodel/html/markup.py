@@ -84,11 +84,11 @@ def _cells(text: str) -> int:
 
 def _marked(text: str, markers: Sequence[Marker]) -> str:
     """Insert each marker into the text as characters that have no meaning in Markdown."""
-    made, start = [], 0
+    pieces, start = [], 0
     for index, (at, _) in enumerate(sorted(markers)):
-        made += [text[start:at], f"\ue000{index}\ue001"]
+        pieces += [text[start:at], f"\ue000{index}\ue001"]
         start = at
-    return "".join([*made, text[start:]])
+    return "".join([*pieces, text[start:]])
 
 
 def _is_plain(token: Any) -> bool:
@@ -102,8 +102,8 @@ def _open_blocks(text: str, tokens: Sequence[Any]) -> int:
     if len(text) <= SHOWN and len(lines) <= LINES:
         return len(ends)
     size = [0]
-    for one in lines:
-        size.append(size[-1] + len(one) + 1)
+    for line in lines:
+        size.append(size[-1] + len(line) + 1)
     return max(1, len([end for end in ends if end <= LINES and size[min(end, len(lines))] <= SHOWN]))
 
 

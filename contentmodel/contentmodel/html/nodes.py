@@ -169,8 +169,8 @@ def text_node(text: str, style: str = "", markers: Sequence[Marker] = ()) -> Tex
     """Return a node for a text, folded if it is long, with the numbers of notes inserted."""
     size = _open_size(text)
     shown = _marked(text, 0, size, [marker for marker in markers if marker[0] <= size])
-    rest = _marked(text, size, len(text), [marker for marker in markers if marker[0] > size])
-    return TextNode(pieces=shown, rest=rest, count=len(text) - size, style=style)
+    folded = _marked(text, size, len(text), [marker for marker in markers if marker[0] > size])
+    return TextNode(pieces=shown, rest=folded, count=len(text) - size, style=style)
 
 
 def _open_size(text: str) -> int:

@@ -233,8 +233,8 @@ def text_of(content: AIContent) -> str | None:
 
 def is_of_hosted_tool(content: AIContent) -> bool:
     """Return whether a content is a call or a result of a tool that an API defines: protocols have names for these."""
-    own = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
-    return isinstance(content, ToolCallContent | ToolResultContent) and not isinstance(content, own)
+    types = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+    return isinstance(content, ToolCallContent | ToolResultContent) and not isinstance(content, types)
 
 
 def is_clients_result(content: AIContent) -> bool:

@@ -43,10 +43,10 @@ def samples(path: str | PathLike[str]) -> Iterator[dict[str, Any]]:
     if data[:2] == b"PK":
         raise _fault(fspath(path), "the file is damaged: the directory at the end of the zip file is missing")
     log = _object(data, fspath(path))
-    found = log.get("samples")
-    if not isinstance(found, list) or "eval" not in log:
+    entries = log.get("samples")
+    if not isinstance(entries, list) or "eval" not in log:
         raise _fault(fspath(path), "it is not an eval log: expected an object with `eval` and `samples`")
-    for index, sample in enumerate(found):
+    for index, sample in enumerate(entries):
         if not isinstance(sample, dict):
             raise _fault(fspath(path), f"expected a sample, got {kind_of(sample)}", f"$.samples[{index}]")
         yield sample

@@ -47,10 +47,10 @@ def items(path: str | PathLike[str], session_id: str, branch_id: str = "main") -
         raise _fault(path, f"the session has no branch {branch_id!r:.60}, but {', '.join(branches)}")
     if not branches and branch_id != "main":
         raise _fault(path, "the session has no branches")
-    found = _rows(path, _OF_BRANCH, session_id, branch_id) if branches else _rows(path, _OF_SESSION, session_id)
-    if not found and not _rows(path, "SELECT 1 FROM agent_sessions WHERE session_id = ?", session_id):
+    numbered = _rows(path, _OF_BRANCH, session_id, branch_id) if branches else _rows(path, _OF_SESSION, session_id)
+    if not numbered and not _rows(path, "SELECT 1 FROM agent_sessions WHERE session_id = ?", session_id):
         raise _fault(path, f"it has no session {session_id!r:.60}")
-    return [_item(path, number, data) for number, data in found]
+    return [_item(path, number, data) for number, data in numbered]
 
 
 def _branches(path: str | PathLike[str], session_id: str) -> list[str]:

@@ -254,8 +254,8 @@ class _Streamed(StreamedResponse):
                 cause = self.stream.failure
                 raise ModelAPIError(self.name, event.error.message or "the stream ended early") from cause
             else:
-                for made in self._events(event, growing):
-                    yield made
+                for part_event in self._events(event, growing):
+                    yield part_event
 
     def _events(self, event: Any, growing: set[int]) -> Iterator[ModelResponseStreamEvent]:
         parts = self._parts_manager

@@ -127,12 +127,12 @@ class Lane:
         keys = (*wire,)
         templates = self._templates.get(keys, [])
         for at, template in enumerate(templates):
-            made = template.fill(wire)
-            if made is not None:
+            filled = template.fill(wire)
+            if filled is not None:
                 if at:
                     # A new list, because other threads may read this one.
                     self._templates[keys] = [template, *templates[:at], *templates[at + 1 :]]
-                return made, template
+                return filled, template
         return None
 
     def answer_by_model(self, wire: Json) -> Encoded:
@@ -204,13 +204,15 @@ def _facts_of(encoded: Encoded) -> tuple[str | None, str] | None:
 def shape_of(value: Json) -> int | None:
     """Return a hash of the keys and lengths of JSON values; None if they have too many parts for a template."""
     keys: list[object] = []
-    rest = [value]
-    for container in rest:
-        if len(rest) > _MOST_CONTAINERS:
+    containers = [value]
+    for container in containers:
+        if len(containers) > _MOST_CONTAINERS:
             return None
         is_object = container.__class__ is dict
         keys.append((*container,) if is_object else len(container))
-        rest += [one for one in (container.values() if is_object else container) if one.__class__ in (dict, list)]
+        containers += [
+            part for part in (container.values() if is_object else container) if part.__class__ in (dict, list)
+        ]
     return hash(tuple(keys))
 
 

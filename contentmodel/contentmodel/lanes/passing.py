@@ -98,14 +98,14 @@ def _is_of_page(citation: Citation) -> bool:
 def found_in(owners: Iterable[Any], wire: Json, paths: WirePaths, model: ModelPaths) -> Iterator[tuple[str, Kind]]:
     """Yield the path of each value that these owners hold as it is in the payload, and its kind."""
     for owner in owners:
-        held = [(name, getattr(owner, name), kind) for name, kind in _ATTRIBUTES.get(owner.__class__, {}).items()]
+        attributes = [(name, getattr(owner, name), kind) for name, kind in _ATTRIBUTES.get(owner.__class__, {}).items()]
         state = getattr(owner, "protected", None)
-        held += [] if state is None else [("protected", state.data, STATE)]
+        attributes += [] if state is None else [("protected", state.data, STATE)]
         span: Span | None = getattr(owner, "span", None)
         if span is not None and span.unit in ENDS:
-            held += [("span.start", span.start, START), ("span.end", span.end, ENDS[span.unit])]
+            attributes += [("span.start", span.start, START), ("span.end", span.end, ENDS[span.unit])]
         yield from found_in(getattr(owner, "annotations", None) or (), wire, paths, model)
-        for name, value, kind in held:
+        for name, value, kind in attributes:
             path = None if value is None else path_of(owner, name, paths, model)
             if path is not None and value_at(wire, path) == value:
                 yield path, TEXT_OF_ARGUMENTS if kind is ARGUMENTS and value.__class__ is str else kind
@@ -113,8 +113,8 @@ def found_in(owners: Iterable[Any], wire: Json, paths: WirePaths, model: ModelPa
 
 def path_of(owner: msgspec.Struct, attribute: str | None, paths: WirePaths, model: ModelPaths) -> str | None:
     """Return the only path of an attribute, or of its owner, in the source; None if it has none or several."""
-    found = paths.losses(PendingLoss(owner, attribute, NO_FIELD, None, {}), model)
-    return found[0].path if len(found) == 1 or (found and attribute is None) else None
+    losses = paths.losses(PendingLoss(owner, attribute, NO_FIELD, None, {}), model)
+    return losses[0].path if len(losses) == 1 or (losses and attribute is None) else None
 
 
 def kind_at(path: str, value: Json, kinds: Mapping[str, Kind]) -> Kind:

@@ -78,29 +78,29 @@ def template_of(
     kinds: Mapping[str, Kind],
     outcome: Outcome,
     convert: Callable[[Json], Outcome],
-    known: Container[str] = (),
+    outlined: Container[str] = (),
 ) -> Template | None:
     """Return the template of a converted payload; None if its conversion depends on the values that pass.
 
-    It does not check the objects and lists at the paths in `known`: their keys and lengths are always the same.
+    It does not check the objects and lists at the paths in `outlined`: their keys and lengths are always the same.
     """
-    found = [*leaves(wire, kinds)]
-    passing = Passing(found)
-    if len(found) > MOST_LEAVES or not passing.are_usual:
+    values = [*leaves(wire, kinds)]
+    passing = Passing(values)
+    if len(values) > MOST_LEAVES or not passing.are_usual:
         return None
     first, second = passing.others("one"), passing.others("another", are_equal=True)
     changed, others = replaced(wire, first), replaced(wire, second)
     with derivations() as record:
-        made = convert(changed)
+        converted = convert(changed)
     code = Code(passing)
     try:
-        output = code.output(made.payload, first, record)
+        output = code.output(converted.payload, first, record)
     except Unusual:
         return None
-    template = Template(code.compiled(wire, kinds, output, known), *made[1:])
-    for payload, expected in ((wire, outcome), (changed, made), (others, convert(others))):
+    template = Template(code.compiled(wire, kinds, output, outlined), *converted[1:])
+    for payload, expected in ((wire, outcome), (changed, converted), (others, convert(others))):
         filled = template.fill(payload)
-        if filled is None or write(filled) != write(expected.payload) or expected[1:] != made[1:]:
+        if filled is None or write(filled) != write(expected.payload) or expected[1:] != converted[1:]:
             return None
     return template
 
@@ -116,10 +116,10 @@ class Passing:
     of the counters of input, and of those of output, stays.
     """
 
-    def __init__(self, found: Sequence[Leaf]) -> None:
+    def __init__(self, values: Sequence[Leaf]) -> None:
         """Create the values from all leaves of a payload."""
-        self.leaves = [leaf for leaf in found if leaf.kind is not CONSTANT]
-        constants = {leaf.value for leaf in found if leaf.kind is CONSTANT and leaf.value.__class__ is str}
+        self.leaves = [leaf for leaf in values if leaf.kind is not CONSTANT]
+        constants = {leaf.value for leaf in values if leaf.kind is CONSTANT and leaf.value.__class__ is str}
         self.words = frozenset(text for text in constants if len(text) < _SHORT)
         self.sentences = [text for text in constants if len(text) >= _SHORT]
         self.names = {leaf.path: f"v{at}" for at, leaf in enumerate(self.leaves)}
@@ -161,7 +161,7 @@ class Passing:
         """False if two counters are equal, a text is a constant, equal ids are of two kinds, or a total is no sum."""
         kinds = {leaf.path: leaf.kind for leaf in self.leaves}
         return (
-            all(one.value != other.value for one, other in self.ordered())
+            all(counter.value != other.value for counter, other in self.ordered())
             and not any(
                 leaf.value in self.words or leaf.value in self.sentences
                 for leaf in self.leaves
@@ -169,27 +169,27 @@ class Passing:
             )
             and all(kinds[path] is kinds[first] or kinds[path] in _NAMES for path, first in self.firsts.items())
             and all(self.sums.values())
-            and all(one.value < other.value for one, other in self.spans)
+            and all(counter.value < other.value for counter, other in self.spans)
             and all(measure(text.value, unit) >= end.value for text, end, unit in self.within)
         )
 
     def ordered(self) -> list[tuple[Leaf, Leaf]]:
         """Return the pairs of counters whose order stays."""
-        return [(one, other) for one, other in combinations(self.counters, 2) if one.kind is other.kind]
+        return [(counter, other) for counter, other in combinations(self.counters, 2) if counter.kind is other.kind]
 
     def others(self, salt: str, *, are_equal: bool = False) -> dict[str, Any]:
         """Return other values, by path, that are to each other as these are. Those that may be equal are, if asked."""
         ranks = {leaf.path: rank for rank, leaf in enumerate(sorted(self.counters, key=lambda leaf: leaf.value))}
-        made: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for path, value, kind in self.leaves:
             first = self.firsts.get(path, path)
             place = "" if are_equal and kind in self._free else path
-            made[path] = made[first] if first != path else kind.like(value, f"{salt} {place}")
+            values[path] = values[first] if first != path else kind.like(value, f"{salt} {place}")
             if path in ranks:
-                made[path] += ranks[path] * 2_000_000
+                values[path] += ranks[path] * 2_000_000
         for path, terms in self.sums.items():
-            made[path] = sum(made[term] for term in terms)
-        return made
+            values[path] = sum(values[term] for term in terms)
+        return values
 
 
 class Code:
@@ -237,11 +237,11 @@ class Code:
 
     def _add_derived(self, function: Callable[..., Any], args: tuple[Any, ...], result: object) -> None:
         try:
-            made = ", ".join(map(self._expression, args))
+            arguments = ", ".join(map(self._expression, args))
         except Unusual:
             return
-        if result.__class__ in (str, int) and made != ", ".join(map(repr, args)):
-            self._holes.setdefault(write(result), f"{self._bound(function)}({made})")
+        if result.__class__ in (str, int) and arguments != ", ".join(map(repr, args)):
+            self._holes.setdefault(write(result), f"{self._bound(function)}({arguments})")
 
     def _expression(self, value: Json) -> str:
         if value is None or value.__class__ is bool:
@@ -263,18 +263,18 @@ class Code:
             terms = [(sign, *count) for sign, count in zip(signs, self._counts, strict=True) if sign]
             if sum(sign * count for sign, _, count in terms) == value:
                 signed = [f"{'-' if sign < 0 else '+'} {name}" for sign, name, _ in terms]
-                made = f"({' '.join(signed)})"
-                self._sums.append(made)
-                return made
+                expression = f"({' '.join(signed)})"
+                self._sums.append(expression)
+                return expression
         raise Unusual
 
     # -- what is checked ---------------------------------------------------------------------------------------------
 
     def compiled(
-        self, wire: Json, kinds: Mapping[str, Kind], output: str, known: Container[str]
+        self, wire: Json, kinds: Mapping[str, Kind], output: str, outlined: Container[str]
     ) -> Callable[[Json], Json]:
         """Return the function that checks a payload and returns what is made of it."""
-        self._known = known
+        self._outlined = outlined
         self._check("w0", wire, kinds, "$")
         self._compare()
         source = "\n".join([*self._lines, f"    return {output}", ""])
@@ -295,7 +295,7 @@ class Code:
             else:
                 self._check_kind(name, value, kind)
         elif of is dict or of is list:
-            if path not in self._known:
+            if path not in self._outlined:
                 others = f"(*{name},) != {(*value,)!r}" if of is dict else f"len({name}) != {len(value)}"
                 self._refuse(f"{name}.__class__ is not {of.__name__} or {others}")
             self._check_items(f"{name}.values()" if of is dict else name, items_of(value, path), kinds)
@@ -334,13 +334,13 @@ class Code:
         texts = [names[path] for path in dict.fromkeys(passing.firsts.values())]
         if len(texts) > 1:
             self._refuse(f"len({{{', '.join(texts)}}}) != {len(texts)}")
-        for one, other in passing.ordered():
-            self._refuse(f"not {names[one.path]} {'<' if one.value < other.value else '>'} {names[other.path]}")
-        for one, other in passing.spans:
-            self._refuse(f"{names[one.path]} >= {names[other.path]}")
+        for first, other in passing.ordered():
+            self._refuse(f"not {names[first.path]} {'<' if first.value < other.value else '>'} {names[other.path]}")
+        for first, other in passing.spans:
+            self._refuse(f"{names[first.path]} >= {names[other.path]}")
         for text, end, unit in passing.within:
             self._refuse(f"measure({names[text.path]}, {unit!r}) < {names[end.path]}")
         for path, terms in passing.sums.items():
             self._refuse(f"{names[path]} != {' + '.join(names[term] for term in terms)}")
-        for made in self._sums:
-            self._refuse(f"{made} <= 1")
+        for expression in self._sums:
+            self._refuse(f"{expression} <= 1")

@@ -54,7 +54,8 @@ class Fit(NamedTuple):
     end: int
     """The index of the first message after the turn."""
     template: TurnTemplate
-    made: JsonArray
+    messages: JsonArray
+    """Its wire messages in the target."""
     ids: list[str]
     names: list[str]
 
@@ -76,7 +77,7 @@ def outline_of(message: Json) -> object:
     if message.__class__ is not dict:
         return None
     lists = [
-        (*[(*one,) if one.__class__ is dict else None for one in value],) if value.__class__ is list else None
+        (*[(*entry,) if entry.__class__ is dict else None for entry in value],) if value.__class__ is list else None
         for value in message.values()
     ]
     return (role_of(message), *message, *lists)
@@ -90,7 +91,7 @@ def outlined(messages: JsonArray) -> Iterator[str]:
         for inner, value in items_of(message, path):
             if value.__class__ is list:
                 yield inner
-                yield from (at for at, one in items_of(value, inner) if one.__class__ is dict)
+                yield from (at for at, entry in items_of(value, inner) if entry.__class__ is dict)
 
 
 class Turns:
@@ -130,7 +131,7 @@ class Turns:
 
     def fits(self, messages: JsonArray) -> list[Fit]:
         """Return the turns that a template takes, in their order."""
-        found: list[Fit] = []
+        fits: list[Fit] = []
         outlines = [self._outlines.get(outline_of(message)) for message in messages]
         at, end = 0, len(messages)
         while at < end:
@@ -138,16 +139,16 @@ class Turns:
             if fit is None:
                 at += 1
             else:
-                found.append(fit)
+                fits.append(fit)
                 at = fit.end
-        return found
+        return fits
 
     def _fit(self, messages: JsonArray, outlines: Sequence[int | None], at: int) -> Fit | None:
         for length in self._lengths.get(outlines[at], ()):
             for template in self._templates.get((*outlines[at : at + length],), ()):
-                made = template.fill(messages[at : at + length])
-                if made is not None:
-                    return Fit(at, at + length, template, *made)
+                filled = template.fill(messages[at : at + length])
+                if filled is not None:
+                    return Fit(at, at + length, template, *filled)
         return None
 
     def converted(self, wire: JsonObject) -> Encoded:
@@ -172,23 +173,23 @@ class Turns:
         left_out = self._left_out(messages, fits, right)
         if len(left_out) < self.FEWEST:
             return None
-        rest: JsonArray = []
+        others: JsonArray = []
         start = 0
         for fit in left_out:
-            rest += messages[start : fit.start]
+            others += messages[start : fit.start]
             start = fit.end
         try:
-            encoded = self._convert({**wire, self._at: rest + messages[start:]})
+            encoded = self._convert({**wire, self._at: others + messages[start:]})
         except DecodeError:
             # The paths of faults are those of the whole request.
             return None
-        made = self._spliced(encoded.payload.get(self._to), fits, {fit.start for fit in left_out})
-        if made is None or not _are_apart(left_out, encoded.value, encoded.maps):
+        spliced = self._spliced(encoded.payload.get(self._to), fits, {fit.start for fit in left_out})
+        if spliced is None or not _are_apart(left_out, encoded.value, encoded.maps):
             return None
         if len(self._right) >= self.MOST_HEADS:
             self._right.clear()
         self._right[head] = right
-        whole = {**encoded.payload, self._to: made}
+        whole = {**encoded.payload, self._to: spliced}
         return SplicedRequest(whole, encoded, fits, left_out, self, lambda: self._convert(wire))
 
     def _left_out(self, messages: JsonArray, fits: Sequence[Fit], right: set[Use]) -> list[Fit]:
@@ -220,23 +221,23 @@ class Turns:
             start = fit.start
         return uses[::-1]
 
-    def _spliced(self, made: Json, fits: Sequence[Fit], left_out: set[int]) -> JsonArray | None:
+    def _spliced(self, messages: Json, fits: Sequence[Fit], left_out: set[int]) -> JsonArray | None:
         """Return the wire messages with those of the turns that were left out; None if a template made others."""
-        if made.__class__ is not list:
+        if messages.__class__ is not list:
             return None
         spliced: JsonArray = []
         at = 0
         for fit in fits:
             if fit.start in left_out:
-                spliced += fit.made
+                spliced += fit.messages
                 continue
-            found = [place for place, message in enumerate(made) if message == fit.made[0]]
-            end = found[0] + len(fit.made) if found else 0
-            if len(found) != 1 or found[0] < at or made[found[0] : end] != fit.made:
+            places = [place for place, message in enumerate(messages) if message == fit.messages[0]]
+            end = places[0] + len(fit.messages) if places else 0
+            if len(places) != 1 or places[0] < at or messages[places[0] : end] != fit.messages:
                 return None
-            spliced += made[at:end]
+            spliced += messages[at:end]
             at = end
-        return spliced + made[at:]
+        return spliced + messages[at:]
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
@@ -245,23 +246,25 @@ class Turns:
         request, source = encoded.value, encoded.source
         if source is None or not isinstance(request, ChatRequest) or source[0] is not wire:
             return
-        found = Found(wire, request, source[1], self._at)
-        left = self.AT_ONCE
-        for start, end in found.turns:
-            if not left or sum(map(len, self._templates.values())) >= self.MOST:
+        conversation = DecodedTurns(wire, request, source[1], self._at)
+        remaining = self.AT_ONCE
+        for start, end in conversation.turns:
+            if not remaining or sum(map(len, self._templates.values())) >= self.MOST:
                 break
-            messages = found.messages[start:end]
+            messages = conversation.messages[start:end]
             outlines = (*map(outline_of, messages),)
             if self._failures[outlines] >= self.FAILURES or self.fits(messages):
                 continue
-            left -= 1
-            template = self._template_of(messages, found.kinds_of(start, end), found)
+            remaining -= 1
+            template = self._template_of(messages, conversation.kinds_of(start, end), conversation)
             if template is not None:
                 self._add(outlines, template, role_of(messages[0]))
             elif len(self._failures) < self.MOST:
                 self._failures[outlines] += 1
 
-    def _template_of(self, messages: JsonArray, kinds: Mapping[str, Kind], found: Found) -> TurnTemplate | None:
+    def _template_of(
+        self, messages: JsonArray, kinds: Mapping[str, Kind], conversation: DecodedTurns
+    ) -> TurnTemplate | None:
         if ID not in kinds.values():
             # The ids are made of the places of the calls.
             return None
@@ -269,7 +272,7 @@ class Turns:
         before, after = (replaced(messages, passing.others(salt)) for salt in ("before", "after"))
 
         def convert(turn: Json) -> Outcome:
-            return self._inserted(turn, before, after, found, kinds)
+            return self._inserted(turn, before, after, conversation, kinds)
 
         try:
             template = template_of(messages, kinds, convert(messages), convert, frozenset(outlined(messages)))
@@ -281,20 +284,30 @@ class Turns:
 
     def _add(self, outlines: Sequence[object], template: TurnTemplate, start: object) -> None:
         """Add a template of turns whose messages have these outlines. The first message has the role `start`."""
-        numbers = [self._outlines.setdefault(one, len(self._outlines)) for one in outlines]
+        numbers = [self._outlines.setdefault(outline, len(self._outlines)) for outline in outlines]
         self._templates.setdefault((*numbers,), []).append(template)
         lengths = self._lengths.get(numbers[0], ())
         self._lengths[numbers[0]] = sorted({*lengths, len(outlines)}, reverse=True)
         self._starts.add(start)
 
     def _inserted(
-        self, turn: JsonArray, before: JsonArray, after: JsonArray, found: Found, kinds: Mapping[str, Kind]
+        self,
+        turn: JsonArray,
+        before: JsonArray,
+        after: JsonArray,
+        conversation: DecodedTurns,
+        kinds: Mapping[str, Kind],
     ) -> Outcome:
         """Return what becomes of a turn between two others: its messages, and the ids and names of its calls."""
-        names = [value_at(one, path) for one in (before, turn, after) for path, kind in kinds.items() if kind is NAME]
-        first = found.messages[: found.turns[0][0]]
-        without = self._convert(found.request([*first, *before, *after], names))
-        whole = self._convert(found.request([*first, *before, *turn, *after], names))
+        names = [
+            value_at(messages, path)
+            for messages in (before, turn, after)
+            for path, kind in kinds.items()
+            if kind is NAME
+        ]
+        first = conversation.messages[: conversation.turns[0][0]]
+        without = self._convert(conversation.request([*first, *before, *after], names))
+        whole = self._convert(conversation.request([*first, *before, *turn, *after], names))
         old, new = without.payload.get(self._to, []), whole.payload.get(self._to, [])
         more = max(len(new) - len(old), 0)
         start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
@@ -303,13 +316,13 @@ class Turns:
             raise _Dependent
         at = len(first) + len(before)
         losses = _inside(whole.losses, without.losses, self._at, at, len(turn))
-        known = {call.call_id for call in _calls_of(without.value)}
-        own = [call for call in _calls_of(whole.value) if call.call_id not in known]
-        if any(call.call_id in whole.maps.ids for call in own) or whole.created != without.created:
+        earlier_ids = {call.call_id for call in _calls_of(without.value)}
+        calls = [call for call in _calls_of(whole.value) if call.call_id not in earlier_ids]
+        if any(call.call_id in whole.maps.ids for call in calls) or whole.created != without.created:
             # What else depends on the turn: the maps of the request, and its time.
             raise _Dependent
-        made = [new[start : start + more], [call.call_id for call in own], [call.name for call in own]]
-        return Outcome(made, losses, None, whole.count_losses() - without.count_losses())
+        converted = [new[start : start + more], [call.call_id for call in calls], [call.name for call in calls]]
+        return Outcome(converted, losses, None, whole.count_losses() - without.count_losses())
 
 
 def _are_apart(turns: Sequence[Fit], rest: Any, maps: Renames) -> bool:
@@ -318,9 +331,9 @@ def _are_apart(turns: Sequence[Fit], rest: Any, maps: Renames) -> bool:
     Their ids are no others, their tools are defined and unchanged, and each call of the rest has a result.
     """
     ids = [call_id for turn in turns for call_id in turn.ids]
-    others = [call.call_id for call in _calls_of(rest)]
+    other_ids = [call.call_id for call in _calls_of(rest)]
     results = {c.call_id for c in contents_of(rest.messages) if isinstance(c, ToolResultContent)}
-    if len({*ids, *others}) != len(ids) + len(others) or results != {*others}:
+    if len({*ids, *other_ids}) != len(ids) + len(other_ids) or results != {*other_ids}:
         return False
     changed = {*maps.names, *maps.schemas, *maps.tools}
     usual = {tool.name for tool in rest.tools if tool.__class__ is FunctionTool} - changed
@@ -340,8 +353,8 @@ def index_in(path: str, conversation: str) -> tuple[int, str] | None:
     start = f"$.{conversation}["
     if not path.startswith(start):
         return None
-    index, _, rest = path[len(start) :].partition("]")
-    return int(index), rest
+    index, _, tail = path[len(start) :].partition("]")
+    return int(index), tail
 
 
 def _inside(
@@ -351,11 +364,11 @@ def _inside(
     inside: list[Loss] = []
     outside: list[Loss] = []
     for loss in losses:
-        index, rest = index_in(loss.path, conversation) or (-1, "")
+        index, tail = index_in(loss.path, conversation) or (-1, "")
         if start <= index < start + length:
-            inside.append(msgspec.structs.replace(loss, path=f"[{index - start}]{rest}"))
+            inside.append(msgspec.structs.replace(loss, path=f"[{index - start}]{tail}"))
         elif index >= start:
-            outside.append(msgspec.structs.replace(loss, path=f"$.{conversation}[{index - length}]{rest}"))
+            outside.append(msgspec.structs.replace(loss, path=f"$.{conversation}[{index - length}]{tail}"))
         else:
             outside.append(loss)
     if Counter(outside) != Counter(others):
@@ -363,7 +376,7 @@ def _inside(
     return tuple(inside)
 
 
-class Found:
+class DecodedTurns:
     """The turns at the start of a decoded request: calls of functions and their results, which are texts."""
 
     MOST = 600
@@ -387,18 +400,20 @@ class Found:
 
     def _turns(self) -> Iterator[tuple[int, int]]:
         starts = [
-            at for at in range(len(self.messages)) if self._is("assistant", at) and not self._is("assistant", at - 1)
+            at
+            for at in range(len(self.messages))
+            if self._has_only("assistant", at) and not self._has_only("assistant", at - 1)
         ]
         for start, following in pairwise([*starts, len(self.messages)]):
             end = next((at for at in range(start, following) if not self._is_part(at)), following)
-            if end > start + 1 and self._is("tool", end - 1) and self._is_whole(start, end):
+            if end > start + 1 and self._has_only("tool", end - 1) and self._is_whole(start, end):
                 yield start, end
 
-    def _is(self, role: str, at: int) -> bool:
-        return {one for one, _ in self._contents.get(at, ())} == {role}
+    def _has_only(self, role: str, at: int) -> bool:
+        return {content_role for content_role, _ in self._contents.get(at, ())} == {role}
 
     def _is_part(self, at: int) -> bool:
-        return (self._is("assistant", at) or self._is("tool", at)) and all(
+        return (self._has_only("assistant", at) or self._has_only("tool", at)) and all(
             _is_usual(content) for _, content in self._contents[at]
         )
 
@@ -415,8 +430,8 @@ class Found:
             contents = [content for _, content in self._contents[at]]
             contents += [output for content in contents for output in getattr(content, "outputs", ())]
             for path, kind in found_in(contents, self._wire, self._paths, self._model):
-                index, rest = index_in(path, self._at) or (-1, "")
-                kinds[f"$[{index - start}]{rest}"] = kind
+                index, tail = index_in(path, self._at) or (-1, "")
+                kinds[f"$[{index - start}]{tail}"] = kind
         return kinds
 
     def request(self, messages: JsonArray, names: Sequence[str]) -> JsonObject:
@@ -424,15 +439,17 @@ class Found:
         wire = {**self._wire, self._at: messages}
         tool = next((tool for tool in self._request.tools if tool.__class__ is FunctionTool), None)
         path = None if tool is None else path_of(tool, "name", self._paths, self._model)
-        listed, _, rest = (path or "").rpartition("[")
-        index, _, field = rest.partition("]")
+        listed, _, entry_path = (path or "").rpartition("[")
+        index, _, field = entry_path.partition("]")
         if not listed:
             return wire
         tools = value_at(wire, listed)
-        known = {value_at(one, f"${field}") for one in tools}
-        more = [replaced(tools[int(index)], {f"${field}": name}) for name in dict.fromkeys(names) if name not in known]
-        made: JsonObject = replaced(wire, {listed: [*tools, *more]})
-        return made
+        defined = {value_at(entry, f"${field}") for entry in tools}
+        more = [
+            replaced(tools[int(index)], {f"${field}": name}) for name in dict.fromkeys(names) if name not in defined
+        ]
+        changed: JsonObject = replaced(wire, {listed: [*tools, *more]})
+        return changed
 
 
 def _is_usual(content: Any) -> bool:
@@ -448,12 +465,12 @@ def _is_usual(content: Any) -> bool:
 class SplicedRequest(Late):
     """The result of a conversion without some turns, which were put back."""
 
-    __slots__ = ("_at", "_fits", "_left_out", "_rest")
+    __slots__ = ("_at", "_fits", "_left_out", "_without_turns")
 
     def __init__(
         self,
         payload: Json,
-        rest: Encoded,
+        without_turns: Encoded,
         fits: Sequence[Fit],
         left_out: Sequence[Fit],
         turns: Turns,
@@ -461,27 +478,32 @@ class SplicedRequest(Late):
     ) -> None:
         """Create the result.
 
-        `rest` is the conversion without the turns `left_out`, which are some of `fits`. `by_model` converts the whole
-        request.
+        `without_turns` is the conversion without the turns `left_out`, which are some of `fits`. `by_model` converts
+        the whole request.
         """
         super().__init__(payload, turns.reader, turns.writer, by_model)
-        self._rest, self._fits, self._left_out, self._at = rest, fits, left_out, turns.reader.messages_field
+        self._without_turns, self._fits, self._left_out, self._at = (
+            without_turns,
+            fits,
+            left_out,
+            turns.reader.messages_field,
+        )
         self._losses = None
 
     @property
     def model(self) -> str | None:
         """The model that the source names."""
-        return self._rest.model
+        return self._without_turns.model
 
     @property
     def created(self) -> float | int | str | None:
         """The time of the last message of the source that has one. A turn with a time has no template."""
-        return self._rest.created
+        return self._without_turns.created
 
     @property
     def maps(self) -> Renames:
         """The replaced ids and tool names: those of the rest, and the ids of the calls that were left out."""
-        maps = self._rest.maps
+        maps = self._without_turns.maps
         used = dict.fromkeys(maps.used)
         following: dict[str, list[str]] = {}
         last = ""
@@ -503,27 +525,27 @@ class SplicedRequest(Late):
 
     def count_losses(self) -> Counter[str]:
         """Return the number of lost values by code."""
-        return sum((Counter(fit.template.counts) for fit in self._left_out), self._rest.count_losses())
+        return sum((Counter(fit.template.counts) for fit in self._left_out), self._without_turns.count_losses())
 
     @property
     def may_lose(self) -> bool:
         """True if anything may be lost."""
-        return self._rest.may_lose or any(fit.template.losses for fit in self._left_out)
+        return self._without_turns.may_lose or any(fit.template.losses for fit in self._left_out)
 
     def _resolve(self) -> tuple[Loss, ...]:
         """Return the losses of the rest, with their indexes in the whole, and those of the turns that were left out."""
         placed: list[tuple[int, str, Loss]] = []
-        for loss in self._rest.losses:
-            index, rest = index_in(loss.path, self._at) or (-1, "")
-            placed.append((self._whole_index(index), rest, loss))
+        for loss in self._without_turns.losses:
+            index, tail = index_in(loss.path, self._at) or (-1, "")
+            placed.append((self._whole_index(index), tail, loss))
         for fit in self._left_out:
             for loss in fit.template.losses:
-                at, _, rest = loss.path[1:].partition("]")
-                placed.append((fit.start + int(at), rest, loss))
+                at, _, tail = loss.path[1:].partition("]")
+                placed.append((fit.start + int(at), tail, loss))
         placed.sort(key=itemgetter(0))
         return tuple(
-            loss if at < 0 else msgspec.structs.replace(loss, path=f"$.{self._at}[{at}]{rest}")
-            for at, rest, loss in placed
+            loss if at < 0 else msgspec.structs.replace(loss, path=f"$.{self._at}[{at}]{tail}")
+            for at, tail, loss in placed
         )
 
     def _whole_index(self, index: int) -> int:

@@ -46,10 +46,10 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
 
 def _digits(salt: str, length: int) -> str:
     """Return hexadecimal digits that follow from a text."""
-    made = ""
-    while len(made) < length:
-        made += sha256(f"{salt} {len(made)}".encode()).hexdigest()
-    return made[:length]
+    digits = ""
+    while len(digits) < length:
+        digits += sha256(f"{salt} {len(digits)}".encode()).hexdigest()
+    return digits[:length]
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -106,8 +106,8 @@ def _id_test(text: str) -> Test | None:
 
 def _like_id(text: str, salt: str) -> str:
     prefix = _prefix_of(text)
-    made = _digits(salt, len(text) - len(prefix))
-    return prefix + (made if _LETTERS(text[len(prefix) :]) else f"{made[:-1]}-")
+    digits = _digits(salt, len(text) - len(prefix))
+    return prefix + (digits if _LETTERS(text[len(prefix) :]) else f"{digits[:-1]}-")
 
 
 def _quick_id(text: str) -> str:
@@ -172,8 +172,8 @@ def _token_test(text: str) -> Test | None:
 
 
 def _like_token(text: str, salt: str) -> str:
-    made = _like_id(text, salt) if _id_test(text) else STATE.like(text, salt)
-    return made if _RANDOM(made) else _like_token(text, f"{salt} again")
+    token = _like_id(text, salt) if _id_test(text) else STATE.like(text, salt)
+    return token if _RANDOM(token) else _like_token(text, f"{salt} again")
 
 
 def _quick_token(text: str) -> str:
@@ -189,8 +189,8 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.]\d+)?(Z|[+-]\d\d:\d\d)?")
 
 
 def _form_of_date(text: str) -> object:
-    found = _DATE(text)
-    return None if found is None else (len(text), found[2], bool((found[1] or "").strip(".0")))
+    match = _DATE(text)
+    return None if match is None else (len(text), match[2], bool((match[1] or "").strip(".0")))
 
 
 def _date_test(text: str) -> Test | None:
@@ -240,8 +240,8 @@ def _of_spelled(text: str) -> JsonObject | None:
 
 
 def _like_text(text: str, salt: str) -> str:
-    made = _digits(salt, 12)
-    return f'{{"made":"{made}"}}' if _of_compact(text) else f'{{"made":  "{made}"}}'
+    digits = _digits(salt, 12)
+    return f'{{"made":"{digits}"}}' if _of_compact(text) else f'{{"made":  "{digits}"}}'
 
 
 ARGUMENTS = Kind(
@@ -284,8 +284,8 @@ def _number_test(number: float) -> Test | None:
 
 
 def _like_number(number: float, salt: str) -> float:
-    made = 1000 + int(_digits(salt, 5), 16)
-    return made if number.__class__ is int else made + 0.5 if number > 0 else -made - 0.5
+    other = 1000 + int(_digits(salt, 5), 16)
+    return other if number.__class__ is int else other + 0.5 if number > 0 else -other - 0.5
 
 
 def _quick_number(number: float) -> str:

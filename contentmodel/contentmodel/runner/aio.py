@@ -70,9 +70,9 @@ class AsyncToolRunner(BaseRunner):
                     run.go_on()
         except BaseException as error:
             run.abandon()
-            await keeping.left_async(run.result, error)
+            await keeping.save_early_end_async(run.result, error)
             raise
-        return await keeping.kept_async(run.end())
+        return await keeping.saved_async(run.end())
 
     def stream(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> AsyncRunStream:
         """Return the event stream of a run. The run begins when the stream is first read."""
@@ -130,12 +130,12 @@ async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
             async with aclosing(_events(run, run.step)) as events:
                 async for event in events:
                     yield event
-        run.result = await keeping.kept_async(run.end())
+        run.result = await keeping.saved_async(run.end())
         for event in run.relay.end(run.result):
             yield event
     finally:
         run.abandon()
-        await keeping.left_async(run.result, None)
+        await keeping.save_early_end_async(run.result, None)
 
 
 class _Waiting:
@@ -197,18 +197,18 @@ async def _ask(run: Run, step: Ask) -> None:
 async def _check(run: Run, step: Check) -> None:
     """Validate arguments. Slow validation runs on a thread, so that the event loop is not blocked."""
     if step.work.is_slow:
-        loop, done = asyncio.get_running_loop(), asyncio.Event()
+        loop, validated = asyncio.get_running_loop(), asyncio.Event()
         context = contextvars.copy_context()
 
         def work() -> None:
             try:
                 context.run(step.work.run)
             finally:
-                on_loop(loop, done.set)
+                on_loop(loop, validated.set)
 
         run_in_background(work, "validation")
         try:
-            await _Waiting(run)(done.wait())
+            await _Waiting(run)(validated.wait())
         finally:
             step.work.give_up()
     else:

@@ -170,7 +170,7 @@ class Batch:
 
     def collect(self, arrived: Iterable[tuple[Job, Outcome, float] | None], now: float) -> list[Finished]:
         """Process arrived outcomes, give up jobs whose time is up, and return all that finished."""
-        finished = [done for message in arrived if message is not None for done in self.finish(*message)]
+        finished = [job for message in arrived if message is not None for job in self.finish(*message)]
         return finished + self.expire(now)
 
     def finish(self, job: Job, outcome: Outcome, end: float) -> list[Finished]:

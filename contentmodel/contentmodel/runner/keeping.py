@@ -78,7 +78,7 @@ class Keeping:
         if self._store is not None:
             await asyncio.to_thread(lambda: self.request)
 
-    def kept(self, result: RunResult) -> RunResult:
+    def saved(self, result: RunResult) -> RunResult:
         """Save the messages of a run, and return its result with the losses.
 
         Raise RunInterrupted, which has the result, if saving fails.
@@ -90,11 +90,11 @@ class Keeping:
         except Exception as error:
             raise RunInterrupted.after(self._unsaved(result), error) from error
 
-    async def kept_async(self, result: RunResult) -> RunResult:
-        """Do the same as `kept`, on a thread."""
-        return result if self._store is None else await asyncio.to_thread(self.kept, result)
+    async def saved_async(self, result: RunResult) -> RunResult:
+        """Do the same as `saved`, on a thread."""
+        return result if self._store is None else await asyncio.to_thread(self.saved, result)
 
-    def left(self, result: RunResult | None, error: BaseException | None) -> None:
+    def save_early_end(self, result: RunResult | None, error: BaseException | None) -> None:
         """Save the messages of a run that ended early. `error` is the exception that is raised, or None."""
         if self._store is None or self._is_over or result is None:
             return
@@ -106,10 +106,10 @@ class Keeping:
         if isinstance(error, RunInterrupted):
             error.result = result
 
-    async def left_async(self, result: RunResult | None, error: BaseException | None) -> None:
-        """Do the same as `left`, on a thread."""
+    async def save_early_end_async(self, result: RunResult | None, error: BaseException | None) -> None:
+        """Do the same as `save_early_end`, on a thread."""
         if self._store is not None:
-            await asyncio.to_thread(self.left, result, error)
+            await asyncio.to_thread(self.save_early_end, result, error)
 
     @property
     def _new(self) -> list[ChatMessage]:

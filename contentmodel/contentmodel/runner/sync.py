@@ -99,9 +99,9 @@ class ToolRunner(BaseRunner):
                     run.go_on()
         except BaseException as error:
             run.abandon()
-            keeping.left(run.result, error)
+            keeping.save_early_end(run.result, error)
             raise
-        return keeping.kept(run.end())
+        return keeping.saved(run.end())
 
     def stream(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunStream:
         """Return the event stream of a run. The run begins when the stream is first read."""
@@ -165,11 +165,11 @@ def _all(beginning: Beginning) -> Generator[StreamEvent, None, None]:
             else:
                 yield from run.relay.emit_message(run.step.message)
                 run.go_on()
-        run.result = keeping.kept(run.end())
+        run.result = keeping.saved(run.end())
         yield from run.relay.end(run.result)
     finally:
         run.abandon()
-        keeping.left(run.result, None)
+        keeping.save_early_end(run.result, None)
 
 
 def _ask(run: Run, step: Ask) -> None:

@@ -16,10 +16,10 @@ _tasks: set[asyncio.Task[None]] = set()
 
 async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> AsyncGenerator[Started | Finished, None]:
     """Yield the start and the end of each job as they happen. If the waiting task is cancelled, cancel the jobs."""
-    loop, done = asyncio.get_running_loop(), asyncio.Queue[Done]()
+    loop, messages = asyncio.get_running_loop(), asyncio.Queue[Done]()
 
     def put(message: Done) -> None:
-        on_loop(loop, done.put_nowait, message)
+        on_loop(loop, messages.put_nowait, message)
 
     try:
         with cancellation.watched(lambda: put(None)):
@@ -31,7 +31,7 @@ async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> As
                     _begin(started.job, put, clock)
                     yield started
                 if not batch.is_over:
-                    for finished in batch.collect(await _arrived(done, batch.patience(clock())), clock()):
+                    for finished in batch.collect(await _arrived(messages, batch.patience(clock())), clock()):
                         yield finished
     finally:
         batch.cancel(clock())
@@ -54,14 +54,14 @@ async def _perform(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
     put((job, outcome, clock()))
 
 
-async def _arrived(done: asyncio.Queue[Done], patience: float | None) -> list[Done]:
+async def _arrived(messages: asyncio.Queue[Done], patience: float | None) -> list[Done]:
     """Wait for the next message at most `patience` seconds. Return all messages that have arrived."""
     arrived: list[Done] = []
-    if done.empty():
+    if messages.empty():
         # wait_for of Python 3.11 swallows a cancellation that comes together with what it waits for.
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                arrived.append(await done.get())
-    while not done.empty():
-        arrived.append(done.get_nowait())
+                arrived.append(await messages.get())
+    while not messages.empty():
+        arrived.append(messages.get_nowait())
     return arrived

@@ -18,17 +18,17 @@ Happening = Generator[Started | Finished, None, None]
 
 def in_threads(batch: Batch, cancellation: Cancellation, clock: Clock) -> Happening:
     """Yield the start and the end of each job as they happen."""
-    done: SimpleQueue[Done] = SimpleQueue()
+    messages: SimpleQueue[Done] = SimpleQueue()
     try:
-        with cancellation.watched(lambda: done.put(None)):
+        with cancellation.watched(lambda: messages.put(None)):
             while not batch.is_over:
                 if cancellation.is_cancelled:
                     yield from batch.cancel(clock())
                 for started in batch.start(clock()):
-                    run_on_thread(started.job, done.put, clock)
+                    run_on_thread(started.job, messages.put, clock)
                     yield started
                 if not batch.is_over:
-                    yield from batch.collect(_arrived(done, batch.patience(clock())), clock())
+                    yield from batch.collect(_arrived(messages, batch.patience(clock())), clock())
     finally:
         batch.cancel(clock())
 
@@ -47,12 +47,12 @@ def run_on_thread(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
     threading.Thread(target=work, name=f"tool {job.tool.name}", daemon=True).start()
 
 
-def _arrived(done: SimpleQueue[Done], patience: float | None) -> list[Done]:
+def _arrived(messages: SimpleQueue[Done], patience: float | None) -> list[Done]:
     """Wait for the next message at most `patience` seconds. Return all messages that have arrived."""
     arrived: list[Done] = []
     try:
-        arrived.append(done.get(timeout=patience))
+        arrived.append(messages.get(timeout=patience))
         while True:
-            arrived.append(done.get_nowait())
+            arrived.append(messages.get_nowait())
     except Empty:
         return arrived

@@ -67,5 +67,5 @@ def _in_order(section: list[ChatMessage]) -> list[ChatMessage]:
         return section
     results: list[Any] = [section[number].contents[at] for number, at in places]
     shell = next((section[place[0]] for place in sorted(places) if section[place[0]].role == "tool"), None)
-    rest = [message for message in without(set(places), section[begin:], begin) if message.contents]
-    return [*section[:begin], msgspec.structs.replace(shell or ChatMessage(role="tool"), contents=results), *rest]
+    others = [message for message in without(set(places), section[begin:], begin) if message.contents]
+    return [*section[:begin], msgspec.structs.replace(shell or ChatMessage(role="tool"), contents=results), *others]

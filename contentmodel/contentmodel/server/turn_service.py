@@ -54,9 +54,9 @@ class TurnService:
         question that is not pending there.
         """
         place = None if turn_request.key is None else (conversation, turn_request.key)
-        known = None if place is None else self._keys.get(place)
-        if known is not None:
-            return await self._again(turn_request, *known), False
+        earlier = None if place is None else self._keys.get(place)
+        if earlier is not None:
+            return await self._again(turn_request, *earlier), False
         task = self._task(self._begin(conversation, turn_request, choose))
         if place is not None:
             self._remember(place, turn_request.digest, task)
@@ -110,8 +110,8 @@ class TurnService:
         self._keys[place] = digest, task
 
         def forget_failure(ended: asyncio.Task[StartedTurn]) -> None:
-            known = self._keys.get(place)
-            if known is not None and known[1] is ended and (ended.cancelled() or ended.exception() is not None):
+            entry = self._keys.get(place)
+            if entry is not None and entry[1] is ended and (ended.cancelled() or ended.exception() is not None):
                 del self._keys[place]
 
         task.add_done_callback(forget_failure)

@@ -53,8 +53,8 @@ def arguments_of(tool: str, kind: Any) -> Arguments:
             warnings.warn(f"{tool}: {fault}", UnenforcedPattern, stacklevel=2)
         return SchemaArguments(kind)
     if not is_schema_type(kind):
-        known = "a pydantic model, msgspec Struct, dataclass, TypedDict or JSON Schema"
-        raise ToolDefinitionError(tool, [f"args_schema must be {known}, not {kind!r}"])
+        kinds = "a pydantic model, msgspec Struct, dataclass, TypedDict or JSON Schema"
+        raise ToolDefinitionError(tool, [f"args_schema must be {kinds}, not {kind!r}"])
     try:
         arguments = StructArguments(kind) if issubclass(kind, msgspec.Struct) else PydanticArguments(kind)
     except TypeError as error:

@@ -52,10 +52,10 @@ class WorkerThread:
     def _work(self) -> None:
         while (work := self._todo.get()) is not None:
             try:
-                done: tuple[Any, BaseException | None] = work(), None
+                outcome: tuple[Any, BaseException | None] = work(), None
             except BaseException as error:
-                done = None, error
-            self._done.put(done)
+                outcome = None, error
+            self._done.put(outcome)
 
 
 def run_within(work: Callable[[], T], seconds: float | None, name: str) -> T:

@@ -254,11 +254,11 @@ def tool(
             raise ToolDefinitionError(
                 name or _function_name(function), ["approval must be a sync function that returns True or False"]
             )
-        made = CallableTool(function, name=name, description=description, local_names=local_names)
-        made.strict, made.terminates, made.approval = strict, terminates, approval
-        made.timeout, made.concurrent = timeout, concurrent
-        made._format_use, made._format_result = format_use, format_result
-        return made
+        new_tool = CallableTool(function, name=name, description=description, local_names=local_names)
+        new_tool.strict, new_tool.terminates, new_tool.approval = strict, terminates, approval
+        new_tool.timeout, new_tool.concurrent = timeout, concurrent
+        new_tool._format_use, new_tool._format_result = format_use, format_result
+        return new_tool
 
     return decorate if function is None else decorate(function)
 

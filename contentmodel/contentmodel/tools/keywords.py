@@ -75,7 +75,7 @@ def validator_class() -> Any:
     from jsonschema import Draft202012Validator, validators  # type: ignore[import-untyped]
 
     plain: Any = Draft202012Validator
-    own: dict[str, Keyword] = {
+    keywords: dict[str, Keyword] = {
         "additionalProperties": _additional_properties,
         "const": lambda validator, const, value, schema: _enum(validator, [const], value, schema),
         "enum": _enum,
@@ -86,7 +86,7 @@ def validator_class() -> Any:
         "uniqueItems": _unique_items,
     }
     extended: Any = validators.extend(
-        plain, {name: _counted(name, own.get(name, kw)) for name, kw in plain.VALIDATORS.items()}
+        plain, {name: _counted(name, keywords.get(name, kw)) for name, kw in plain.VALIDATORS.items()}
     )
     # jsonschema changes to another class if a subschema names its dialect, and shows the whole value if a schema is
     # False. Neither would be counted.
@@ -101,8 +101,8 @@ def format_checker() -> Any:
     """Return a checker of the formats whose check is linear and needs no further package."""
     from jsonschema import Draft202012Validator, FormatChecker
 
-    known = Draft202012Validator.FORMAT_CHECKER.checkers
-    names = [name for name in ("date", "email", "idn-email", "ipv4", "ipv6", "uuid") if name in known]
+    checkers = Draft202012Validator.FORMAT_CHECKER.checkers
+    names = [name for name in ("date", "email", "idn-email", "ipv4", "ipv6", "uuid") if name in checkers]
     return FormatChecker(formats=names)
 
 
@@ -233,8 +233,8 @@ def _unevaluated(validator: Any, allowed: Any, value: Any, schema: Any) -> Itera
     keyword = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
     if not isinstance(value, dict | list) or schema.get(keyword) is not allowed:
         return
-    rest = {key: each for key, each in schema.items() if key != keyword}
-    evaluated = _evaluated(validator, value, rest)
+    others = {key: each for key, each in schema.items() if key != keyword}
+    evaluated = _evaluated(validator, value, others)
     for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         if key not in evaluated:
             yield from validator.descend(each, allowed, path=key)

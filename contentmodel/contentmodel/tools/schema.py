@@ -193,15 +193,15 @@ def _reference_faults(schema: dict[str, Any]) -> list[Fault]:
 
 def _circles(schema: dict[str, Any]) -> list[Fault]:
     """Return references that are circular, or chained too deeply, and apply to the same value."""
-    done: set[int] = set()
+    checked: set[int] = set()
 
     def circles(node: Any, above: tuple[int, ...]) -> bool:
-        if not isinstance(node, dict) or id(node) in done:
+        if not isinstance(node, dict) or id(node) in checked:
             return False
         if id(node) in above or len(above) > MAX_DEPTH:
             return True
         is_circular = any(circles(inner, (*above, id(node))) for inner in _same_value(schema, node))
-        done.add(id(node))
+        checked.add(id(node))
         return is_circular
 
     return [

@@ -48,9 +48,9 @@ class ToolSet:
         if duplicates:
             raise ToolDefinitionError("tools", duplicates)
         self._names = tuple(counts)
-        own = [entry for entry in self._entries if isinstance(entry, Tool)]
-        self._tools = {entry.name: entry for entry in own if not isinstance(entry, HandedBackTool)}
-        self._handed_back = {entry.name: entry for entry in own if isinstance(entry, HandedBackTool)}
+        app_tools = [entry for entry in self._entries if isinstance(entry, Tool)]
+        self._tools = {entry.name: entry for entry in app_tools if not isinstance(entry, HandedBackTool)}
+        self._handed_back = {entry.name: entry for entry in app_tools if isinstance(entry, HandedBackTool)}
         self._hosted = [definition for definition in self.definitions if isinstance(definition, HostedTool)]
 
     @property

@@ -51,11 +51,11 @@ def without_supplied(call: Call, names: Collection[str]) -> Call:
     if not names or not isinstance(call, FunctionCallContent):
         return call
     try:
-        given = call.arguments_object
+        arguments = call.arguments_object
     except ToolArgumentsError:
         return call
-    kept = {name: value for name, value in given.items() if name not in names}
-    return call if len(kept) == len(given) else msgspec.structs.replace(call, arguments=_like(call, kept))
+    remaining = {name: value for name, value in arguments.items() if name not in names}
+    return call if len(remaining) == len(arguments) else msgspec.structs.replace(call, arguments=_like(call, remaining))
 
 
 def _like(call: ToolCallContent, arguments: dict[str, Any]) -> dict[str, Any] | str:

@@ -99,7 +99,7 @@ class ErrorAtTop(ErrorFields):
         super().__init__(ErrorBody(ERROR, ERRORS), *aws_errors.FIELDS)
         self.keys, self._fields = (*aws_errors.FIELDS, *aws_errors.HOLDERS), aws_errors.FIELDS
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         if "output" in wire:
             return ()
         holder = aws_errors.holder_of(wire)

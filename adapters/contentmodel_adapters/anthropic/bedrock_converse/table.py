@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from contentmodel.authoring import (
     ArgumentsObject,
-    AsSent,
     Blocks,
     CachePoints,
     Codec,
@@ -24,6 +23,7 @@ from contentmodel.authoring import (
     EncodeContext,
     EnumString,
     Failure,
+    FailureField,
     Filled,
     Hint,
     Implied,
@@ -35,13 +35,13 @@ from contentmodel.authoring import (
     Rest,
     Roles,
     Row,
-    Sign,
     Silent,
     Spec,
     Table,
     TextParts,
     ToolOrMode,
     Union,
+    Verbatim,
     Words,
     enum_at,
     foreign,
@@ -215,7 +215,7 @@ POINTS = CachePoints(CACHE_POINT)
 
 _UNITS = {"documentChar": "char", "documentPage": "page", "documentChunk": "block", "searchResultLocation": "block"}
 _SOURCE: dict[str, Spec] = {"title": "title", "sourceContent": ("cited_text", TextParts(mandatory=False))}
-_QUOTED = AsSent("sourceContent")
+_QUOTED = Verbatim("sourceContent")
 
 
 def _located(name: str, unit: str) -> Row:
@@ -226,7 +226,7 @@ def _located(name: str, unit: str) -> Row:
         f"{at}.end": "location.end",
         **({"source": "url"} if name == "searchResultLocation" else {}),
     }
-    return Row(name, Citation, {**_SOURCE, **fields}, Implied({"location.unit": unit}), as_sent=_QUOTED)
+    return Row(name, Citation, {**_SOURCE, **fields}, Implied({"location.unit": unit}), verbatim=_QUOTED)
 
 
 def _citation_row(wire: dict[str, Any]) -> str:
@@ -237,9 +237,9 @@ def _citation_row(wire: dict[str, Any]) -> str:
 CITATIONS = TABLE.union(
     "citation",
     [
-        Row("web", Citation, {**_SOURCE, "location.web.url": "url"}, as_sent=_QUOTED),
+        Row("web", Citation, {**_SOURCE, "location.web.url": "url"}, verbatim=_QUOTED),
         *(_located(name, unit) for name, unit in _UNITS.items()),
-        Row("source", Citation, {**_SOURCE, "source": "url"}, as_sent=_QUOTED),
+        Row("source", Citation, {**_SOURCE, "source": "url"}, verbatim=_QUOTED),
     ],
     find=_citation_row,
     # A citation of an API without documents has no place in one. That of Claude's own API has the name of its row.
@@ -258,7 +258,7 @@ CITED: dict[str, Spec] = {
 }
 TEXTS = [
     TEXT,
-    Row("citationsContent", TextContent, CITED, Silent(CACHED), as_sent=AsSent("citationsContent.content")),
+    Row("citationsContent", TextContent, CITED, Silent(CACHED), verbatim=Verbatim("citationsContent.content")),
     # Citations without a text, or with a content of an unknown form.
     Row(
         "citationsContent.bare",
@@ -423,7 +423,7 @@ _UNSAID = (CACHED, "name", "status")
 
 # Bedrock runs these tools. Only the status reports a failure (docs.aws.amazon.com/nova, "Using built-in tools", and
 # botocore 1.43, ToolResultBlock; seen 2026-11-29).
-_ON_SERVER_FAILURE = Failure(Sign("toolResult.status", ("error",), failed="error"), texts_are_errors=True)
+_ON_SERVER_FAILURE = Failure(FailureField("toolResult.status", ("error",), failed="error"), texts_are_errors=True)
 
 
 def _result_row(
@@ -748,7 +748,7 @@ OUTPUT_FORMAT = TABLE.union(
             Implied({"kind": "json_schema"}),
             Silent("media_type"),
             constants={"type": "json_schema"},
-            as_sent=AsSent(f"{_DEFINITION}.schema"),
+            verbatim=Verbatim(f"{_DEFINITION}.schema"),
         )
     ],
     # Another type, or a text that is not a schema, is kept as it is.

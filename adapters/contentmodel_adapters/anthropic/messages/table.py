@@ -22,6 +22,7 @@ from contentmodel.authoring import (
     EncodeContext,
     EnumString,
     Failure,
+    FailureField,
     Filled,
     Gathered,
     Implied,
@@ -36,7 +37,6 @@ from contentmodel.authoring import (
     Roles,
     Row,
     Shape,
-    Sign,
     Silent,
     Spec,
     Table,
@@ -302,9 +302,9 @@ RESULT: dict[str, Spec] = {
 }
 UNSAID = ("name", "status", "is_error")
 # Programs report a failure by their exit code (docs.claude.com, "Code execution tool", seen 2026-11-22).
-EXIT_CODE = Failure(Sign("content.return_code", failed=1))
-IS_ERROR = Sign("is_error", failed=True)
-STATUS = Sign("status", ("failed", "error"), failed="failed")
+EXIT_CODE = Failure(FailureField("content.return_code", failed=1))
+IS_ERROR = FailureField("is_error", failed=True)
+STATUS = FailureField("status", ("failed", "error"), failed="failed")
 TEXT_FIELD = TextField(TextContent, "text")
 
 
@@ -421,7 +421,7 @@ HOSTED_RESULTS = [
         },
         Silent("name", "status", "caller", "server"),
         Filled({"is_error": False, "content": []}),
-        failure=Failure(IS_ERROR, texts_are_errors=True, only_signs=True),
+        failure=Failure(IS_ERROR, texts_are_errors=True, only_fields=True),
     ),
     row(
         "mcp_tool_listing",
@@ -444,7 +444,12 @@ HOSTED_RESULTS = [
         shape=Shape(("_tool_result",)),
         select=("type", ("hosted_tool_result",)),
         failure=Failure(
-            Sign("error"), Sign("content.error"), IS_ERROR, *EXIT_CODE.signs, STATUS, texts_are_errors=True
+            FailureField("error"),
+            FailureField("content.error"),
+            IS_ERROR,
+            *EXIT_CODE.fields,
+            STATUS,
+            texts_are_errors=True,
         ),
     ),
 ]

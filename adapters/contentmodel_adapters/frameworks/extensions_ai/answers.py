@@ -115,7 +115,7 @@ def without_error_in_message(response: ChatResponse, context: DecodeContext) -> 
     is_usual = choice.finish_reason is not None and choice.finish_reason.reason not in BROKEN_OFF
     if not isinstance(error, ErrorContent) or is_usual or str(error.code).lower() == "refusal":
         return response
-    context.taken(last, [error])
+    context.moved_parts(last, [error])
     messages = [*choice.messages[:-1], context.replace(last, contents=last.contents[:-1])]
     return context.replace(response, choices=[context.replace(choice, messages=messages)], error=error)
 

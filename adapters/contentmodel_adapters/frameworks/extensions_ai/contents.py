@@ -144,7 +144,7 @@ class Annotations(Blocks[Citation]):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Citation]:
         return self.union.decode_list([*filter(self._is_known, value)], context)
 
-    def left(self, wire: Any) -> list[Any] | None:
+    def unread(self, wire: Any) -> list[Any] | None:
         return None if all(map(self._is_known, wire)) else [{} if self._is_known(item) else item for item in wire]
 
     def places(self, value: list[Citation], wire: Any, path: str) -> Any:

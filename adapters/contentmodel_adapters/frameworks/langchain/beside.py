@@ -216,7 +216,7 @@ def with_citations(message: ChatMessage, body: dict[str, Any], context: DecodeCo
         return message
     for copy, original in zip(copies, listed, strict=True):
         context.copied(copy, original)
-    context.adopt(trace, {})
+    context.add_traces(trace, {})
     cited_now = {id(old): _with_annotations(old, new, context) for old, new in zip(cited, decoded, strict=True)}
     contents = [cited_now.get(id(content), content) for content in message.contents]
     extra = {**(message.extra or {}), API: without(residue, _CITATIONS)}

@@ -40,7 +40,7 @@ class Responses(Dialect):
         messages, trace = self.read({"input": items})
         if trace.has_faults:
             return None
-        made_at = {id(content): place for content, place in context.adopt(trace, origins)}
+        made_at = {id(content): place for content, place in context.add_traces(trace, origins)}
         # Each part of a message has the id of the message. The first one has it as a field around it.
         later = {key: wires[key] for (holder, index), (wires, key) in origins.items() if index and holder != id(items)}
         decoded = []

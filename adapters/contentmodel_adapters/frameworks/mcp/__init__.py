@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from contentmodel.authoring import (
     DUMPERS,
-    AsSent,
     Blocks,
     DecodeContext,
     EncodeContext,
@@ -19,6 +18,7 @@ from contentmodel.authoring import (
     Row,
     TableAdapter,
     TextField,
+    Verbatim,
     content_step,
     each_output,
     foreign,
@@ -66,7 +66,7 @@ REQUEST = TABLE.record(
         "tools": ("tools", Blocks(TOOLS)),
         "toolChoice": ("options.tool_choice", CHOICE),
     },
-    as_sent=AsSent("modelPreferences.hints"),
+    verbatim=Verbatim("modelPreferences.hints"),
 )
 TABLE.keep("request", "_meta", "includeContext", "task")
 

@@ -118,11 +118,11 @@ class Answer(OnlyChoice):
     keys = ("role", "content", "stopReason")
     parts = {"role": "choices.messages.role", "stopReason": "choices.finish_reason"}
 
-    def taken(self, wire: Mapping[str, Any]) -> list[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> list[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        if not self.taken(wire):
+        if not self.consumed(wire):
             return []
         content, stop = wire.get("content"), wire.get("stopReason")
         contents = _CONTENT.decode(content, context, wire, "content") if _CONTENT.holds(content) else []

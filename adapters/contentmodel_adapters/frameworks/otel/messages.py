@@ -307,11 +307,11 @@ class _Error(Group):
     )
     body = ErrorBody(row, ERRORS)
 
-    def taken(self, wire: Mapping[str, Any]) -> list[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> list[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> ErrorContent | None:
-        error_fields = {key: wire[key] for key in self.taken(wire)}
+        error_fields = {key: wire[key] for key in self.consumed(wire)}
         if not error_fields:
             return None
         context.copied(error_fields, wire)

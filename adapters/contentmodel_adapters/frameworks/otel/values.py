@@ -176,7 +176,7 @@ class Modality(Group):
     attribute = "kind"
     keys = ("modality",)
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         return self.keys if _kind_of(wire) is not None else ()
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> str | None:

@@ -503,7 +503,7 @@ class Encoder(JoiningEncoder):
     def _shut_live(self, block: OutgoingBlock, parts: list[Any]) -> None:
         """Write the rest of a text. A signature is sent in a separate part."""
         part = parts[0] if parts else {}
-        unsent = block.left(text_of(part, "text"))
+        unsent = block.unwritten(text_of(part, "text"))
         if unsent:
             self.write_text(block, unsent)
         other_fields = {key: value for key, value in part.items() if key != "text"}

@@ -24,6 +24,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Failure,
+    FailureField,
     Filled,
     Gathered,
     Group,
@@ -34,7 +35,6 @@ from contentmodel.authoring import (
     ProtobufJson,
     Roles,
     Row,
-    Sign,
     Silent,
     Spec,
     Table,
@@ -272,10 +272,12 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
 
 
 # The key "error" has the failure, as in the response of a function (types.FunctionResponse.response).
-RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), texts_are_errors=True)
+RESPONSE_ERROR = Failure(FailureField("toolResponse.response.error"), texts_are_errors=True)
 # Enums are strings, or numbers if the caller requested integers (types.Outcome, types.UrlRetrievalStatus).
 _FAILED_OUTCOMES = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3)
-OUTCOME = Failure(Sign("codeExecutionResult.outcome", _FAILED_OUTCOMES, failed="OUTCOME_FAILED"), only_signs=True)
+OUTCOME = Failure(
+    FailureField("codeExecutionResult.outcome", _FAILED_OUTCOMES, failed="OUTCOME_FAILED"), only_fields=True
+)
 UNREAD = {f"URL_RETRIEVAL_STATUS_{status}" for status in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
 
 
@@ -346,8 +348,12 @@ def other_part(key: str) -> Row | None:
         return Row(key, HostedToolCallContent, fields, *others, is_generated=False)
     columns = {f"{at}.response": Column(AnyResponse(), TextContent, JsonContent)}
     columns |= {f"{at}.{field}": Column(AnyResponse(), hinted=True) for field in _OTHER_OUTPUTS}
-    signs = (Sign(f"{at}.error"), Sign(f"{at}.response.error"), Sign(f"{at}.outcome", _FAILED_OUTCOMES))
-    failure = Failure(*signs, texts_are_errors=True)
+    failure_fields = (
+        FailureField(f"{at}.error"),
+        FailureField(f"{at}.response.error"),
+        FailureField(f"{at}.outcome", _FAILED_OUTCOMES),
+    )
+    failure = Failure(*failure_fields, texts_are_errors=True)
     columned = Columns("outputs", columns)
     return Row(key, HostedToolResultContent, fields, columned, *others, failure=failure, is_generated=False)
 

@@ -20,6 +20,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorTypes,
     Failure,
+    FailureField,
     Field,
     Fields,
     Filled,
@@ -37,7 +38,6 @@ from contentmodel.authoring import (
     Rest,
     Row,
     Shape,
-    Sign,
     Silent,
     Spec,
     Table,
@@ -198,9 +198,9 @@ class Result(TextOrBlocks):
 
 # -- steps ---------------------------------------------------------------------------------------------------------
 
-IS_ERROR = Sign("is_error", failed=True)
+IS_ERROR = FailureField("is_error", failed=True)
 # Only some types of results have the field `is_error`.
-FAILED = Failure(IS_ERROR, texts_are_errors=True, only_signs=True)
+FAILED = Failure(IS_ERROR, texts_are_errors=True, only_fields=True)
 UNSAID = ("name", "status", "caller", "is_error")
 _CALL: dict[str, Spec] = {"id": "call_id", **SIGNED}
 _RESULT: dict[str, Spec] = {"call_id": "call_id", **SIGNED}
@@ -282,7 +282,7 @@ def _other_results(ending: str) -> list[Row]:
             Silent("status", "caller", "is_error"),
             shape=shape,
             select=("type", (f"hosted{ending}",)),
-            failure=Failure(IS_ERROR, Sign("error"), texts_are_errors=True),
+            failure=Failure(IS_ERROR, FailureField("error"), texts_are_errors=True),
         )
         for name, fields, shape in (
             (f"other{ending}", {"call_id": "call_id"}, Shape((ending,), {"call_id": str})),
@@ -837,14 +837,14 @@ class Answer(OnlyChoice):
     keys = ("steps", "status", "outputs")
     parts = {"status": "choices.finish_reason"}
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         if wire.get("steps") is None and wire.get("status") is None and wire.get("outputs") is None:
             return ()
         has_outputs = wire.get("steps") is None and is_outputs(wire.get("outputs"))
         return [key for key in self.keys if key in wire and (key != "outputs" or has_outputs)]
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
-        read_fields = self.taken(wire)
+        read_fields = self.consumed(wire)
         if not read_fields:
             return []
         steps, status = wire.get("steps"), wire.get("status")
@@ -893,7 +893,7 @@ class Failed(Group):
     attribute = "error"
     keys = ("error", "errors")
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         if wire.get("error").__class__ is dict:
             return ("error",)
         return ("errors",) if len(_errors(wire)) == 1 else ()

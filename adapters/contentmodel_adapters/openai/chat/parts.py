@@ -15,7 +15,6 @@ import msgspec
 from contentmodel.authoring import (
     ArgumentsObject,
     ArgumentsText,
-    AsSent,
     Blocks,
     CachePoints,
     Codec,
@@ -43,6 +42,7 @@ from contentmodel.authoring import (
     TextOrBlocks,
     TextParts,
     Union,
+    Verbatim,
     chat,
     object_of,
     objects_of,
@@ -177,7 +177,7 @@ def _text_and_signature(summaries: list[dict[str, Any]]) -> tuple[str, str]:
     return "".join(one["text"] for one in summaries), signatures
 
 
-class SummariesAsSent(AsSent):
+class VerbatimSummaries(Verbatim):
     """Keep several summaries, and an empty signature."""
 
     def around(self, decode: Any, encode: Any, row: Row) -> Any:
@@ -339,7 +339,7 @@ CONTENT = TABLE.union(
             {"summary": (("text", "protected"), Summaries())},
             Silent("kind"),
             constants={"type": "reasoning"},
-            as_sent=SummariesAsSent("summary"),
+            verbatim=VerbatimSummaries("summary"),
         ),
         # Of models other than Claude (pydantic_ai/models/databricks.py of pydantic/pydantic-ai, seen 2026-11-27).
         Row("reasoning.text", ReasoningContent, {"text": ("text", Required(str))}, constants={"type": "reasoning"}),
@@ -348,7 +348,7 @@ CONTENT = TABLE.union(
             ReasoningContent,
             {"thinking": ("text", TEXT_PART)},
             constants={"type": "thinking"},
-            as_sent=AsSent("thinking"),
+            verbatim=Verbatim("thinking"),
         ),
     ],
     prefer=_usual_part,

@@ -827,7 +827,7 @@ class Encoder(JoiningEncoder):
                 # A signature may follow the arguments.
                 self._chunk(block.choice, {"tool_calls": [{"index": number, **added}]})
         if isinstance(text, str):
-            unsent = block.left(text)
+            unsent = block.unwritten(text)
             if unsent or not text:
                 self.write_text(block, unsent)
 

@@ -14,7 +14,6 @@ import msgspec
 from contentmodel.authoring import (
     FREE_TEXT_ROW,
     Aliases,
-    AsSent,
     Blocks,
     Choice,
     Codec,
@@ -37,6 +36,7 @@ from contentmodel.authoring import (
     Silent,
     Spec,
     TextOrJson,
+    Verbatim,
     WholeNumber,
     chat,
     custom_names,
@@ -564,7 +564,7 @@ ERROR_AT_TOP = TABLE.record(
     ErrorContent,
     {"message": ("message", TextOrJson()), "code": "code"},
     *(Silent("kind"), ProtobufJson(), Aliases({"detail": "message"})),
-    as_sent=AsSent("message"),
+    verbatim=Verbatim("message"),
 )
 TABLE.keep("error at top", "type", "param", "statusCode")
 _KINDS = {name: ERRORS.kind_of({"code": name}) or "server" for name in ERRORS.types}

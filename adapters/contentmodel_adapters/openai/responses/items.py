@@ -26,6 +26,7 @@ from contentmodel.authoring import (
     EncodeContext,
     EnumString,
     Failure,
+    FailureField,
     Field,
     Fields,
     Filled,
@@ -39,7 +40,6 @@ from contentmodel.authoring import (
     Record,
     Row,
     Shape,
-    Sign,
     Silent,
     Spec,
     Table,
@@ -284,7 +284,7 @@ SHELL_OUTPUTS = TABLE.union(
     ],
     find=lambda wire: "output",
 )
-SHELL_FAILURE = Failure(Sign("outcome.exit_code"), Sign("outcome.type", ("timeout",)))
+SHELL_FAILURE = Failure(FailureField("outcome.exit_code"), FailureField("outcome.type", ("timeout",)))
 COMMANDS = CommandOutputs(API, SHELL_FAILURE)
 
 
@@ -481,8 +481,8 @@ ITEM: dict[str, Any] = {"id": "", **ENDED}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 TEXT_OR_PARTS = TextOrBlocks(INPUT, "string")
 # The status of an item is that of the call; a failed call may have no other sign of its failure.
-STATUS = Sign("status", ("failed",), failed="failed")
-FAILED, ONLY_STATUS = Failure(STATUS), Failure(STATUS, only_signs=True)
+STATUS = FailureField("status", ("failed",), failed="failed")
+FAILED, ONLY_STATUS = Failure(STATUS), Failure(STATUS, only_fields=True)
 OUTPUTS = output_columns(GIVEN_BACK, "output")
 
 
@@ -711,7 +711,7 @@ RESULTS = [
         ApplyPatchToolResultContent,
         {**CALL, "output": ("outputs", TEXT_FIELD)},
         Silent("name"),
-        failure=Failure(STATUS, texts_are_errors=True, only_signs=True),
+        failure=Failure(STATUS, texts_are_errors=True, only_fields=True),
     ),
     *_by_executor(
         "tool_search_output",
@@ -728,15 +728,17 @@ RESULTS = [
         Silent("name"),
         Filled({**ITEM, "result": ""}),
         # The status is the only sign of an incomplete program (types/responses, ProgramOutput.status).
-        failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), only_signs=True),
+        failure=Failure(FailureField("status", ("incomplete", "failed"), failed="incomplete"), only_fields=True),
     ),
 ]
 
 # -- tools that no class names -------------------------------------------------------------------------------------
 
 _INPUTS = ("action", "operation", "input", "query", "queries", "code", "prompt")
-# In order of preference: the most informative sign first.
-_ANY_FAILURE = Failure(Sign("error"), STATUS, Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
+# In order of preference: the most informative field first.
+_ANY_FAILURE = Failure(
+    FailureField("error"), STATUS, FailureField("is_error"), SHELL_FAILURE.fields[0], FailureField("exit_code")
+)
 
 
 def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:

@@ -909,7 +909,7 @@ class Output(OnlyChoice):
     keys = ("output", "status", "incomplete_details")
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
-    def taken(self, wire: Mapping[str, Any]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Any]) -> Collection[str]:
         keys = [key for key in self.keys if key in wire]
         return () if all(wire[key] is None for key in keys) else keys
 
@@ -918,7 +918,7 @@ class Output(OnlyChoice):
         if items is not None and items.__class__ is not list:
             context.expected(wire, "output", "array", items)
         messages = decode_items(items, context) if items.__class__ is list else []
-        if not self.taken(wire):
+        if not self.consumed(wire):
             return []
         ending = {key: wire[key] for key in self.keys[1:] if key in wire}
         hint_fields = STATUS_FIELDS.entry(ending)

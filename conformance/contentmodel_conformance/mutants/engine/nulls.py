@@ -22,7 +22,7 @@ def takes_null_for_an_unknown_type(original: Any, self: Any, wire: Any, context:
     return original(self, wire, context)
 
 
-@change(Inlined, "taken", OLLAMA, _CHECK)
+@change(Inlined, "consumed", OLLAMA, _CHECK)
 def makes_a_choice_of_null(original: Any, self: Any, wire: Any) -> Any:
     """Read an answer whose message is null as an empty choice."""
     return [key for key in self.keys if key in wire]

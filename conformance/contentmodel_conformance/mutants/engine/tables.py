@@ -11,10 +11,10 @@ from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import fields, respelling, tree
 from contentmodel.engine.table.answers import FinishReasons
 from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
+from contentmodel.engine.table.failure_fields import Failure, Shape
 from contentmodel.engine.table.nested import CachePoints, MessageList, ObjectList, Outputs, TextOrBlocks
-from contentmodel.engine.table.respelling import AsSent
+from contentmodel.engine.table.respelling import Verbatim
 from contentmodel.engine.table.rows import Inlined, PairRow, Row
-from contentmodel.engine.table.signs import Failure, Shape
 from contentmodel.engine.table.spellings import Affixed, Roles
 from contentmodel.engine.table.tool_choices import Choice
 from contentmodel.engine.table.unions import Union
@@ -24,7 +24,7 @@ from contentmodel_conformance.mutants.engine.changes import BEDROCK, OLLAMA, RES
 replace = msgspec.structs.replace
 
 
-@change(AsSent, "around", BEDROCK, "identity/sdk")
+@change(Verbatim, "around", BEDROCK, "identity/sdk")
 def keeps_no_value_as_sent(original: Any, self: Any, decode: Any, encode: Any, row: Any) -> Any:
     """Keep no wire values that a codec would write in another way."""
     return decode, encode

@@ -141,11 +141,11 @@ def _place_claude(agent: Agent, session: str, directory: str, lines: list[Any]) 
     projects = agent.home / "projects"
     name = re.sub(r"[^a-zA-Z0-9]", "-", directory)
     if len(name) > _LONGEST_NAME:
-        known = sorted(projects.glob(f"{name[:_LONGEST_NAME]}-*"))
-        if len(known) != 1:
+        folders = sorted(projects.glob(f"{name[:_LONGEST_NAME]}-*"))
+        if len(folders) != 1:
             hint = "start Claude Code once in this folder, or write to a file with --output"
             raise Problem(f"{directory}: too long a path: Claude Code's folder for it has an unknown hash", hint=hint)
-        return known[0] / f"{session}.jsonl"
+        return folders[0] / f"{session}.jsonl"
     return projects / name / f"{session}.jsonl"
 
 
@@ -266,8 +266,8 @@ def agent_named(name: str | None, option: str) -> Agent | None:
 
     If `option` is not empty, raise Problem for an unknown name: this option of the command line has it as its value.
     """
-    known = agents()
-    found = next((agent for agent in known if name in (agent.name, agent.api)), None)
-    if found is None and option and name is not None:
-        raise Problem(f"{option}: unknown agent {name!r}", hint=f"use one of: {', '.join(a.name for a in known)}")
-    return found
+    all_agents = agents()
+    match = next((agent for agent in all_agents if name in (agent.name, agent.api)), None)
+    if match is None and option and name is not None:
+        raise Problem(f"{option}: unknown agent {name!r}", hint=f"use one of: {', '.join(a.name for a in all_agents)}")
+    return match

@@ -186,12 +186,12 @@ def list_sessions(
     only = agent_named(agent, "--agent")
     chosen = agents() if only is None else [only]
     every = sessions_of(chosen, sub_agents=everything)
-    found = listed(every, everything=everything)
+    sessions = listed(every, everything=everything)
     if project is not None:
         folder = os.path.realpath(project)
-        found = (session for session in found if _is_in(session, folder))
+        sessions = (session for session in sessions if _is_in(session, folder))
     most = limit if limit is not None else 0 if as_json or everything else _SHOWN
-    shown = list(islice(found, most or None))
+    shown = list(islice(sessions, most or None))
     if as_json:
         for session in shown:
             print_json(as_object(session))
@@ -203,7 +203,7 @@ def list_sessions(
         places = ", ".join(str(each.home) for each in chosen)
         of_project = "" if project is None else f" of the project {folder}"
         console.print(safe_text(f"no sessions{of_project} in {places}", "dim"), soft_wrap=True)
-    if most and len(shown) == most and next(found, None) is not None:
+    if most and len(shown) == most and next(sessions, None) is not None:
         err().print("more sessions exist; --limit 0 lists all", style="dim")
 
 
@@ -228,11 +228,11 @@ def show_session(
     contentmodel sessions show 4ec89008 --full --full-results | less -R
     """
     console = out(width)
-    found = find_session(session)
-    for loaded in load_session(found, alone=alone, full_results=full_results):
+    session_file = find_session(session)
+    for loaded in load_session(session_file, alone=alone, full_results=full_results):
         with _naming(loaded):
             request = _decoded(loaded)
-        title = " · ".join(part for part in (found.agent.name, found.id, found.directory) if part)
+        title = " · ".join(part for part in (session_file.agent.name, session_file.id, session_file.directory) if part)
         console.print(Rule(safe_text(title, "bold")))
         print_parts(console, transcript(request, Page(full)))
 
@@ -278,18 +278,20 @@ def convert_sessions(
     elif agent.place is None:
         hint = f"use --to claude-code or --to codex; `contentmodel convert FILE --to {agent.api}` writes its format"
         raise Problem(f"--to {target}: this command cannot create sessions of {agent.name}", hint=hint)
-    found = find_session(session)
-    if found.agent is agent:
-        raise Problem(f"{found.path}: it is already a session of {agent.name}", hint="use --to with another agent")
-    check_output(losses, [str(found.path), output], "--losses")
-    folder = os.path.realpath(directory) if directory is not None else found.directory or os.getcwd()
+    session_file = find_session(session)
+    if session_file.agent is agent:
+        raise Problem(
+            f"{session_file.path}: it is already a session of {agent.name}", hint="use --to with another agent"
+        )
+    check_output(losses, [str(session_file.path), output], "--losses")
+    folder = os.path.realpath(directory) if directory is not None else session_file.directory or os.getcwd()
     id_ = _new_id(new_id, agent)
     policies: dict[str, Any] = {**_policies(policy), "session": id_, "directory": folder}
     plan = Plan(target if agent is None else agent.api, tools.value, policies, on_loss.value)
     tally, refused = Tally(documents=1), None
     prints = output == "-" or (agent is None and output is None)
     for loaded in load_session(
-        found, alone=alone, full_results=full_results, doing="converting", quiet=quiet, prints=prints
+        session_file, alone=alone, full_results=full_results, doing="converting", quiet=quiet, prints=prints
     ):
         with open_optional(losses) as tally.listing:
             try:
@@ -302,7 +304,7 @@ def convert_sessions(
             tally.add(loaded.document, encoded.losses)
             place = None if agent is None or output is not None else agent.place
             path = None if agent is None or place is None else place(agent, id_, folder, encoded.payload)
-            _write(path, output, encoded, None if found.data is not None else found.path, dry_run=dry_run)
+            _write(path, output, encoded, None if session_file.data is not None else session_file.path, dry_run=dry_run)
             tally.converted = 1
     if not quiet:
         print_tally(tally, err(), target=plan.target, is_lines=False)
@@ -334,12 +336,14 @@ def import_session(
     contentmodel sessions import 4ec89008 --store history.db
     contentmodel show history.db --conversation 4ec89008-99e3-42e4-b08e-5d8711230cc0
     """
-    found = find_session(session)
-    name = conversation or found.id
+    session_file = find_session(session)
+    name = conversation or session_file.id
     if not name:
-        raise Problem(f"{found.path}: the session has no id", hint="set the id of the conversation: --conversation ID")
+        raise Problem(
+            f"{session_file.path}: the session has no id", hint="set the id of the conversation: --conversation ID"
+        )
     for loaded in load_session(
-        found, alone=alone, full_results=full_results, doing="importing", quiet=quiet, prints=False
+        session_file, alone=alone, full_results=full_results, doing="importing", quiet=quiet, prints=False
     ):
         with _naming(loaded):
             request = _decoded(loaded)

@@ -29,7 +29,7 @@ SHORTEST_ID = 8
 
 def sessions_of(chosen: Iterable[Agent], *, sub_agents: bool) -> list[Session]:
     """Return the session files of agents, with the last changed file first. Their lines are not read."""
-    found: list[Session] = []
+    sessions: list[Session] = []
     for agent in chosen:
         for path, is_sub_agent in agent.files(sub_agents=sub_agents):
             session = Session(agent, path, id=agent.id_of(path), is_sub_agent=is_sub_agent)
@@ -39,8 +39,8 @@ def sessions_of(chosen: Iterable[Agent], *, sub_agents: bool) -> list[Session]:
                 session.note = error.strerror or str(error)
             else:
                 session.size, session.changed = status.st_size, status.st_mtime
-            found.append(session)
-    return sorted(found, key=lambda session: (session.changed, session.path.name), reverse=True)
+            sessions.append(session)
+    return sorted(sessions, key=lambda session: (session.changed, session.path.name), reverse=True)
 
 
 def read_head(session: Session) -> Session:
@@ -81,23 +81,23 @@ def _head(file: BinaryIO, path: Path) -> bytes:
 
 def _first_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the first lines of a file that are not blank, up to the limits. Drop a line that the limit cuts off."""
-    left = _BYTES
+    room = _BYTES
     for _ in range(_LINES):
-        line = file.readline(left)
-        left -= len(line)
-        if not line or (left <= 0 and not line.endswith(b"\n")):
+        line = file.readline(room)
+        room -= len(line)
+        if not line or (room <= 0 and not line.endswith(b"\n")):
             return
         if line.strip():
             yield line
 
 
-def listed(found: Iterable[Session], *, everything: bool) -> Iterator[Session]:
+def listed(sessions: Iterable[Session], *, everything: bool) -> Iterator[Session]:
     """Read the first lines of sessions, and yield the sessions to list.
 
     Unless `everything`, omit sub-agents, and all but the newest file of each id.
     """
     seen: set[tuple[str, str]] = set()
-    for session in found:
+    for session in sessions:
         read_head(session)
         key = session.agent.name, session.id
         if not everything and (session.is_sub_agent or (session.id and key in seen)):
@@ -166,12 +166,12 @@ def _agent_of(head: bytes, name: str) -> Agent:
     """Return the agent whose format the first lines of a file have. Raise Problem if there is none."""
     lines = probe_lines(head)
     scores = [(load(agent.api).recognises_list(lines), agent) for agent in agents()]
-    best, found = max(scores, key=lambda score: score[0], default=(0, None))
-    if not best or found is None:
+    best, agent_of_best = max(scores, key=lambda score: score[0], default=(0, None))
+    if not best or agent_of_best is None:
         names = ", ".join(agent.name for agent in agents())
         hint = f"the known agents are {names}; `contentmodel show` and `contentmodel convert` read other formats"
         raise Problem(f"{name}: not a session of a coding agent: {_reason(head, lines)}", hint=hint)
-    return found
+    return agent_of_best
 
 
 def _reason(head: bytes, lines: list[Any]) -> str:

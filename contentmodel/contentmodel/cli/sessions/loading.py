@@ -96,11 +96,11 @@ def _file_of(thread: str, path: Path, seen: list[Path]) -> Path | None:
     The names of the files begin with their times. If all files are newer, return the newest.
     """
     ends = (".jsonl", ".jsonl.zst")
-    found = {
+    candidates = {
         file.resolve(): file for root in _roots(path) for end in ends for file in root.rglob(f"rollout-*{thread}*{end}")
     }
     used = {file.resolve() for file in seen}
-    files = [file for real, file in found.items() if real not in used and CODEX.id_of(file) == thread]
+    files = [file for real, file in candidates.items() if real not in used and CODEX.id_of(file) == thread]
     older = [file for file in files if file.name < path.name] or files
     return max(older, key=lambda file: file.name, default=None)
 

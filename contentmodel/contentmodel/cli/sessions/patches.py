@@ -57,9 +57,11 @@ def patch_of(action: str, values: dict[str, Any], artifact: Any) -> str | None:
 def _hunks(artifact: Any) -> Iterator[str]:
     """Yield the text of each hunk of `structuredPatch`; nothing if a hunk is malformed."""
     hunks = artifact.get("structuredPatch") if isinstance(artifact, dict) else None
-    found = [hunk.get("lines") if isinstance(hunk, dict) else None for hunk in hunks or () if isinstance(hunks, list)]
-    if all(isinstance(lines, list) and lines and all(map(_is_line, lines)) for lines in found):
-        yield from ("".join(f"{line}\n" for line in lines) for lines in found if lines)
+    lines_of_hunks = [
+        hunk.get("lines") if isinstance(hunk, dict) else None for hunk in hunks or () if isinstance(hunks, list)
+    ]
+    if all(isinstance(lines, list) and lines and all(map(_is_line, lines)) for lines in lines_of_hunks):
+        yield from ("".join(f"{line}\n" for line in lines) for lines in lines_of_hunks if lines)
 
 
 def _is_line(line: object) -> bool:

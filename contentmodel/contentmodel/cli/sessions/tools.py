@@ -72,10 +72,10 @@ class Translation:
             if values is None:
                 continue
             for target in self._targets:
-                made = self._made_call(call, source, target, values) if target.action == source.action else None
-                if made is not None:
-                    self._made[call.call_id] = made
-                    return made
+                translated = self._made_call(call, source, target, values) if target.action == source.action else None
+                if translated is not None:
+                    self._made[call.call_id] = translated
+                    return translated
         return call
 
     def _made_call(self, call: Call, source: Tool, target: Tool, values: Mapping[str, Any]) -> AIContent | None:
@@ -91,12 +91,16 @@ class Translation:
         else:
             names = {value: name for name, value in target.arguments.items()}
             unneeded |= MINOR & (placed.keys() - names.keys())
-            rest = {value: held for value, held in placed.items() if value not in unneeded}
-            arguments = {names[value]: held for value, held in rest.items()} if rest.keys() <= names.keys() else None
+            remaining = {value: argument for value, argument in placed.items() if value not in unneeded}
+            arguments = (
+                {names[value]: argument for value, argument in remaining.items()}
+                if remaining.keys() <= names.keys()
+                else None
+            )
         if arguments is None:
             return None
-        given = () if source.takes_patch else call.arguments_object
-        lost = [name for name in given if name in source.ignored or source.arguments.get(name) in unneeded]
+        names_of_source = () if source.takes_patch else call.arguments_object
+        lost = [name for name in names_of_source if name in source.ignored or source.arguments.get(name) in unneeded]
         self._report(call, target, lost, is_patch=source.takes_patch or target.takes_patch)
         kind = CustomToolCallContent if target.takes_patch else FunctionCallContent
         return self._context.replaced(call, _of_kind(call, kind, name=target.name, arguments=arguments))
@@ -143,15 +147,17 @@ def _values(tool: Tool, call: ToolCallContent) -> dict[str, Any] | None:
         return None
     values = {}
     for name, value in arguments.items():
-        known = tool.arguments.get(name)
-        if known is not None:
-            values[known] = _command(value) if known == "command" else value
+        value_name = tool.arguments.get(name)
+        if value_name is not None:
+            values[value_name] = _command(value) if value_name == "command" else value
         elif name not in tool.ignored and value not in (None, False):
             return None
-    required = {known for known in tool.arguments.values() if known not in ("all", "directory", "timeout")}
-    if not all(isinstance(values.get(known), str) for known in required):
+    required = {
+        value_name for value_name in tool.arguments.values() if value_name not in ("all", "directory", "timeout")
+    }
+    if not all(isinstance(values.get(value_name), str) for value_name in required):
         return None
-    return {known: value for known, value in values.items() if value not in (None, False)}
+    return {value_name: value for value_name, value in values.items() if value not in (None, False)}
 
 
 def _command(value: Any) -> Any:
@@ -175,7 +181,7 @@ class Flattening:
 
     def message(self, message: ChatMessage) -> ChatMessage:
         """Return a message with text in place of calls and results. A message of the role "tool" becomes the user's."""
-        contents = [made for content in message.contents for made in self._contents(content)]
+        contents = [flat for content in message.contents for flat in self._contents(content)]
         changed = self._context.with_contents(message, contents)
         return self._context.replace(changed, role="user") if changed.role == "tool" else changed
 

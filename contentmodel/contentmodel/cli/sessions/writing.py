@@ -46,7 +46,7 @@ def convert_session(loaded: Loaded, plan: Plan) -> Encoded:
     changed = with_tools(request, plan.tools, context, loaded.session.directory)
     encoded: Encoded = writer.encode_request(changed, plan.policies)
     if changed is not request:
-        encoded.hand_over(context)
+        encoded.add_losses_to(context)
         encoded = Encoded(encoded.payload, request, context, None, encoded.form)
     if trace is not None:
         encoded.trace_to(*trace)

@@ -46,8 +46,8 @@ class Other:
         """The adapter of the API."""
         from contentmodel.adapter import adapter
 
-        found: Any = adapter(self.api)
-        return found  # type: ignore[no-any-return]
+        adapter_of_api: Any = adapter(self.api)
+        return adapter_of_api  # type: ignore[no-any-return]
 
 
 class Inner(Other):
@@ -87,7 +87,7 @@ class Inner(Other):
     def encode_answer(self, response: ChatResponse, context: EncodeContext) -> JsonObject:
         """Encode an answer. Its losses become losses of the container."""
         encoded = self.adapter.encode_response(response, context.policies)
-        encoded.hand_over(context)
+        encoded.add_losses_to(context)
         payload: JsonObject = encoded.payload
         return payload
 
@@ -101,7 +101,7 @@ class Inner(Other):
         if request.origin is not None and context.native:
             request = context.replace(request, origin=msgspec.structs.replace(request.origin, api=self.api))
         encoded = self.adapter.encode_request(request, context.policies, model)
-        encoded.hand_over(context, placeholders)
+        encoded.add_losses_to(context, placeholders)
         return encoded
 
 
@@ -123,11 +123,11 @@ class InnerTrace:
         """Create the trace. `paths` returns the paths of the fields that the container's adapter decoded itself."""
         self.api = api
         self._parts = parts
-        self._own = paths
+        self._paths_in_container = paths
 
     def paths(self, payload: Json) -> InnerPaths:
         """Return the paths of the decoded values in the container."""
-        return InnerPaths(self.api, payload, self._parts, self._own)
+        return InnerPaths(self.api, payload, self._parts, self._paths_in_container)
 
 
 class InnerPaths:
@@ -138,21 +138,21 @@ class InnerPaths:
         api: str,
         payload: Json,
         parts: Sequence[InnerPayload],
-        own: OwnPaths,
+        own_paths: OwnPaths,
     ) -> None:
         self._api = api
         self._payload = payload
         self._parts: list[tuple[WirePaths, InnerPayload]] = [(part.trace.paths(part.wire), part) for part in parts]
-        self._own = own
+        self._paths_in_container = own_paths
 
     def losses(self, pending: PendingLoss, model: ModelPaths) -> list[Loss]:
         """Return a loss for each path of a pending loss in the container, or one with its path in the content model."""
         owner = model.source(pending.owner)
         if pending.api in (None, self._api):
-            own = self._own_paths(owner, pending, model)
-            if own is not None:
+            paths_of_field = self._own_paths(owner, pending, model)
+            if paths_of_field is not None:
                 name = what_of(pending)
-                return [pending.at(path + inside, model.target, name + inside) for path, inside in own]
+                return [pending.at(path + inside, model.target, name + inside) for path, inside in paths_of_field]
         for paths, part in self._parts:
             if paths.knows(pending.owner, model):
                 return [_in_container(loss, part) for loss in paths.losses(pending, model)]
@@ -165,20 +165,20 @@ class InnerPaths:
     def _own_paths(self, owner: object, pending: PendingLoss, model: ModelPaths) -> list[tuple[str, str]] | None:
         """Return the paths of a field that the container's adapter decoded; None if it did not decode the field."""
         if pending.api is not None:
-            held = self._own(owner, f"extra.{pending.field}")
-            if held is None:
+            places = self._paths_in_container(owner, f"extra.{pending.field}")
+            if places is None:
                 return None
             return [
                 (path, inside)
-                for path, residue in held
+                for path, residue in places
                 for inside in residue_places(residue, value_at(self._payload, path), "")
             ]
         field = pending.field or ""
         while owner is not None:
             for name in (field, field.partition(".")[0]):
-                held = self._own(owner, name)
-                if held is not None:
-                    return [(path, "") for path, _ in held]
+                places = self._paths_in_container(owner, name)
+                if places is not None:
+                    return [(path, "") for path, _ in places]
             above = model.owners.of(owner)
             if above is None or above[2] is not None:
                 return None

@@ -62,21 +62,21 @@ def with_distinct_parts(value: Any) -> Any:
 def _has_repeated_parts(value: Any) -> bool:
     """Return whether an object occurs twice in a model value."""
     seen: set[int] = set()
-    rest = [value]
-    while rest:
-        value = rest.pop()
+    pending = [value]
+    while pending:
+        value = pending.pop()
         if value.__class__ in _PLAIN:
             continue
         if id(value) in seen:
             return True
         seen.add(id(value))
         if value.__class__ is list:
-            rest += value
+            pending += value
             continue
         for name in names_of_parts(value.__class__):
             part = getattr(value, name)
             if part and part.__class__ not in _PLAIN:
-                rest.append(part)
+                pending.append(part)
     return False
 
 

@@ -139,15 +139,15 @@ class Place(msgspec.Struct, eq=False):
     wire: Json
     item: object
     table: Table
-    found: Layout | None = _UNKNOWN
+    found_row: Layout | None = _UNKNOWN
 
     @property
     def row(self) -> Layout | None:
         """The row that made the object, found once; None if no row made it."""
-        if self.found is _UNKNOWN:
+        if self.found_row is _UNKNOWN:
             table = self.table
-            self.found = table(self.item) if callable(table) else None if table is None else table.row_of(self.item)
-        return self.found
+            self.found_row = table(self.item) if callable(table) else None if table is None else table.row_of(self.item)
+        return self.found_row
 
     @property
     def pieces(self) -> Callable[[JsonObject], list[str]] | None:
@@ -164,7 +164,7 @@ class WirePaths:
         payload: Json,
         traces: list[Trace],
         replaced: Iterable[tuple[object, object]],
-        taken: Iterable[tuple[object, object]],
+        owned: Iterable[tuple[object, object]],
         copies: Sequence[tuple[object, object]],
         moved: Sequence[Move],
         *,
@@ -176,7 +176,7 @@ class WirePaths:
         self._positions = Positions([payload], containers_of)
         self._replaced = {id(new): old for old, new in replaced}
         """The values that rows decoded, by the identity of their replacements."""
-        self._owners = {id(part): owner for part, owner in taken}
+        self._owners = {id(part): owner for part, owner in owned}
         """The objects that had a part when it was decoded, by the identity of the part."""
         self._copied = {id(copy): original for copy, original in copies}
         self._roots = [copy for copy, _ in copies]
@@ -199,15 +199,15 @@ class WirePaths:
         self._traces: dict[int, tuple[Trace, int]] = {}
         for trace in reversed(traces):
             # The first trace of an object counts.
-            made = trace[1]
+            decoded = trace[1]
             if self._replaced:
-                made = [self._decoded(item) if id(item) in self._replaced else item for item in made]
-            last = len(made) - 1
+                decoded = [self._decoded(item) if id(item) in self._replaced else item for item in decoded]
+            last = len(decoded) - 1
             if last:
                 places = zip(repeat(trace), range(last, -1, -1), strict=False)
-                self._traces.update(zip(map(id, reversed(made)), places, strict=False))
+                self._traces.update(zip(map(id, reversed(decoded)), places, strict=False))
             else:
-                self._traces[id(made[0])] = trace, 0
+                self._traces[id(decoded[0])] = trace, 0
         self._all = traces
         self._has_other_paths = bool(self._elsewhere or self._moved or is_respelled)
         """True if paths in decoded objects may differ from those in the payload."""
@@ -235,10 +235,10 @@ class WirePaths:
         """
         while id(container) in self._copied:
             container = self._copied[id(container)]
-        found = self._positions.path(container)
-        if found is None and (root := self._inside.tree(container)) is not None:
-            found = self.path(self._roots[root]) + (self._inside.path(container) or "$")[1:]
-        return found or "$"
+        path = self._positions.path(container)
+        if path is None and (root := self._inside.tree(container)) is not None:
+            path = self.path(self._roots[root]) + (self._inside.path(container) or "$")[1:]
+        return path or "$"
 
     def locate(self, container: object, key: str | int | None) -> str:
         """Return the path of `container[key]`. If `key` is None, return the path of the container."""
@@ -255,21 +255,21 @@ class WirePaths:
         `near` may be an object that contains it.
         """
         decoded = self._decoded(item) if id(item) in self._replaced else item
-        known = self._places.get(id(decoded))
-        if known is None and id(decoded) in self._traces:
-            known = self._traced(decoded)
-        if known is not None:
-            return known
+        traced = self._places.get(id(decoded))
+        if traced is None and id(decoded) in self._traces:
+            traced = self._traced(decoded)
+        if traced is not None:
+            return traced
         former = self._owners.get(id(decoded))
         owned = (former, "", None) if former is not None else model.owners.of(item, near or model.above)
         above = None if owned is None else self.place(owned[0], model)
         if owned is None or above is None:
             return None
-        found = None if owned[2] is None else self._element(decoded, above, owned[1], owned[2])
-        if found is None:
+        place = None if owned[2] is None else self._element(decoded, above, owned[1], owned[2])
+        if place is None:
             self._expand(self._decoded(owned[0]), above)
-            found = self._places.get(id(decoded))
-        return found
+            place = self._places.get(id(decoded))
+        return place
 
     def _element(self, item: object, above: Place, attribute: str, index: int) -> Place | None:
         """Return the origin of an element of a list whose elements were decoded each from its own element."""
@@ -278,17 +278,17 @@ class WirePaths:
         if element_at is None or above.wire.__class__ is not dict or index >= len(elements):
             return None
         # The decoder may have moved the element later.
-        found = element_at(attribute, index, above.wire, above.path) if elements[index] is item else None
-        if found is None:
+        element = element_at(attribute, index, above.wire, above.path) if elements[index] is item else None
+        if element is None:
             return None
-        path, wire, table = found
+        path, wire, table = element
         return self._put(item, self._actual(path, above)[0] if id(above.wire) in self._elsewhere else path, wire, table)
 
     def _traced(self, item: object) -> Place | None:
-        known = self._traces.get(id(item))
-        if known is None:
+        traced = self._traces.get(id(item))
+        if traced is None:
             return None
-        (table, _, container, key, is_spread), index = known
+        (table, _, container, key, is_spread), index = traced
         located = self._located.get((id(container), key))
         if located is None:
             located = self._located[id(container), key] = self.locate(container, key), _element(container, key)
@@ -352,16 +352,16 @@ class WirePaths:
         if not has_place and pending.reason in (reasons.EMPTY_MESSAGE, reasons.NO_ROLE_IN_ANSWER):
             # The API has no message object. The lost contents of the message have their own losses.
             return []
-        name, found = what_of(pending), []
+        name, losses = what_of(pending), []
         if pending.api is not None and self._has_residue_of(pending.api, pending.field, place):
             return self._losses_of_residue(pending, place, model, exact=has_place)
         for path, exact in self._paths(pending, place, field):
             for actual in self._actual(path, place) if self._has_other_paths else (path,):
-                found.append(pending.at(actual, model.target, name, exact=exact and has_place))
+                losses.append(pending.at(actual, model.target, name, exact=exact and has_place))
         if has_place and pending.field is None and pending.reason.kind == "dropped":
             beside = self._beside(owner, pending.owner, place, model, has_state=False)
-            found += [pending.at(path, model.target, name) for path in beside]
-        return found
+            losses += [pending.at(path, model.target, name) for path in beside]
+        return losses
 
     def _losses_of_whole(self, pending: PendingLoss, owner: object, place: Place, model: ModelPaths) -> list[Loss]:
         """Return the losses of an object: of its wire object, and of the values that are beside it."""
@@ -370,17 +370,17 @@ class WirePaths:
         # A degraded object is still in the target. Its lost parts have their own losses.
         exact = kind != "degraded"
         if pieces is None and not self._has_other_paths:
-            found = [pending.at(place.path, target, name, exact=exact)]
+            losses = [pending.at(place.path, target, name, exact=exact)]
         else:
             names = pieces(place.wire) if pieces is not None and exact else []
             paths = [wire_path(place.path, inner) for inner in names] or [place.path]
             exact = exact and (pieces is None or bool(names))
-            found = [pending.at(a, target, name, exact=exact) for path in paths for a in self._actual(path, place)]
+            losses = [pending.at(a, target, name, exact=exact) for path in paths for a in self._actual(path, place)]
         if kind == "dropped":
             has_state = pieces is None and not self._elsewhere
             beside = self._beside(owner, pending.owner, place, model, has_state=has_state)
-            found += [pending.at(path, target, name) for path in beside] if beside else ()
-        return found
+            losses += [pending.at(path, target, name) for path in beside] if beside else ()
+        return losses
 
     def _losses_of_residue(
         self, pending: PendingLoss, place: Place, model: ModelPaths, *, exact: bool = True
@@ -440,8 +440,8 @@ class WirePaths:
         for _ in range(8):
             place = self.place(owner, model)
             if place is not None:
-                found, rest = (place, None) if field is None else self._deepest(place, owner, field, model)
-                return found, rest, has_place
+                deepest, inner_field = (place, None) if field is None else self._deepest(place, owner, field, model)
+                return deepest, inner_field, has_place
             above = model.owners.of(owner, model.above)
             if above is None:
                 return None
@@ -508,8 +508,8 @@ class WirePaths:
                 above = place.path
                 for step in steps[:end]:
                     above = stepped(above, step)
-                found = [self.locate(*origin) + path[len(above) :] for origin in origins]
-                return [spelled(self._payload, one) for one in found] if self._is_respelled else found
+                paths = [self.locate(*origin) + path[len(above) :] for origin in origins]
+                return [spelled(self._payload, actual) for actual in paths] if self._is_respelled else paths
         return [self._spelled(path)]
 
     def _spelled(self, path: str) -> str:

@@ -34,35 +34,35 @@ _id_of = attrgetter("message_id")
 _of_message, _UNSET = attrgetter(*OF_MESSAGES), (None,) * len(OF_MESSAGES)
 
 
-def report_request_records(request: ChatRequest, context: EncodeContext, held: Collection[str]) -> ChatRequest:
-    """Return a request, and report what only stored conversations have, except the fields `held` of the target."""
-    if request.branches and "branches" not in held:
+def report_request_records(request: ChatRequest, context: EncodeContext, held_fields: Collection[str]) -> ChatRequest:
+    """Return a request, and report what only stored conversations have, except `held_fields` of the target."""
+    if request.branches and "branches" not in held_fields:
         context.report_loss(request, "branches", reasons.NO_BRANCHES)
-    report_records(request.messages, held, context)
+    report_records(request.messages, held_fields, context)
     return request
 
 
-def report_records(messages: Sequence[ChatMessage], held: Collection[str], context: EncodeContext) -> None:
+def report_records(messages: Sequence[ChatMessage], held_fields: Collection[str], context: EncodeContext) -> None:
     """Report the times, ids, counts and finish reasons of messages, and what their results have."""
-    if "message_id" not in held and any(map(_id_of, messages)):
+    if "message_id" not in held_fields and any(map(_id_of, messages)):
         for message in messages:
             context.report_lost_attributes(message, ("message_id",))
     if any(map(_UNSET.__ne__, map(_of_message, messages))):
         for message in messages:
-            context.report_records(message, held)
+            context.report_records(message, held_fields)
     if not _RESULTS.isdisjoint(map(type, contents_of(messages))):
-        report_result_records(contents_of(messages), held, context)
+        report_result_records(contents_of(messages), held_fields, context)
 
 
-def report_result_records(contents: Iterable[AIContent], held: Collection[str], context: EncodeContext) -> None:
+def report_result_records(contents: Iterable[AIContent], held_fields: Collection[str], context: EncodeContext) -> None:
     """Report the outcomes and artifacts of results."""
     for result in contents:
         if result.__class__ not in _RESULTS:
             continue
-        if result.artifact is not None and "artifact" not in held:  # type: ignore[attr-defined]
+        if result.artifact is not None and "artifact" not in held_fields:  # type: ignore[attr-defined]
             context.report_loss(result, "artifact", reasons.ARTIFACT)
         outcome = result.outcome  # type: ignore[attr-defined]
-        if outcome is not None and "outcome" not in held:
+        if outcome is not None and "outcome" not in held_fields:
             reason = _reason_for(outcome, is_failed=result.error is not None)  # type: ignore[attr-defined]
             context.report_loss(result, "outcome", reason, value=outcome)
 

@@ -56,7 +56,7 @@ def with_failure(response: ChatResponse, context: EncodeContext, *, keeps_conten
         key, api = _key_of_message(response), context.api if response.origin is None else response.origin.api
         # The source has no error whose fields could be lost.
         error = context.placeholder(failure_of(response))
-        choices = [_without(one, api, key) for one in response.choices]
+        choices = [_without_field(choice, api, key) for choice in response.choices]
         return compared(response, msgspec.structs.replace(response, choices=choices, error=error), context)
     if response.error is None:
         return response
@@ -113,12 +113,12 @@ def _key_of_message(response: ChatResponse) -> str | None:
     return None if source is None else getattr(source, "failure_message", None)
 
 
-def _without(choice: ChatChoice, api: str, key: str | None) -> ChatChoice:
-    own = (choice.extra or {}).get(api, {})
-    if key is None or key not in own:
+def _without_field(choice: ChatChoice, api: str, key: str | None) -> ChatChoice:
+    residue = (choice.extra or {}).get(api, {})
+    if key is None or key not in residue:
         return choice
-    left = {name: value for name, value in own.items() if name != key}
-    return msgspec.structs.replace(choice, extra={**(choice.extra or {}), api: left})
+    remaining = {name: value for name, value in residue.items() if name != key}
+    return msgspec.structs.replace(choice, extra={**(choice.extra or {}), api: remaining})
 
 
 def _is_failed(choice: ChatChoice) -> bool:
@@ -192,10 +192,10 @@ def counted(
     usage = response.usage
     if usage is None or context.native:
         return response
-    made = counted_usage(
+    recounted = counted_usage(
         usage, context, cached_inside=cached_inside, reasoning_inside=reasoning_inside, tools_inside=tools_inside
     )
-    return compared(response, msgspec.structs.replace(response, usage=made), context)
+    return compared(response, msgspec.structs.replace(response, usage=recounted), context)
 
 
 def counted_usage(
@@ -218,8 +218,8 @@ def counted_usage(
     for name in ("input_tokens", "output_tokens", "tool_input_tokens"):
         if name in changed and getattr(usage, name) is not None:
             context.report_loss(usage, name, reasons.TOKEN_COUNTER_DIFFERS)
-    made: Usage = msgspec.structs.replace(usage, **changed)
-    return context.replaced(usage, made)
+    recounted: Usage = msgspec.structs.replace(usage, **changed)
+    return context.replaced(usage, recounted)
 
 
 def _moved(tokens: int, were_inside: bool, are_inside: bool) -> int:

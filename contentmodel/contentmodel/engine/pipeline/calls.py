@@ -263,7 +263,7 @@ class _Pairing:
         """The calls with a placeholder result. A later result of theirs would be a second one."""
         self._deferred: list[AIContent] = []
         """The contents to send as a user message after the results."""
-        self._held: list[ChatMessage] = []
+        self._held_messages: list[ChatMessage] = []
         """The instructions after a call that may still get a result."""
         self._allowed: set[Place] = set()
         """The calls whose approval is answered. The application runs them when it goes on."""
@@ -272,7 +272,7 @@ class _Pairing:
         """Add the next message, after the messages that have to precede it."""
         is_answer = message.role == "assistant"
         # After late results, which are sent as texts, the model has answered: a new turn.
-        is_open = self._waiting and not self._held and not self._deferred
+        is_open = self._waiting and not self._held_messages and not self._deferred
         if message.role == "tool":
             self._end_run()
             self._add_results(number, message)
@@ -285,7 +285,7 @@ class _Pairing:
             # An empty turn (of an interrupted answer) does not separate a result from its call.
             leave_empty(message, self._context)
         elif self._waiting and message.role in INSTRUCTION_ROLES:
-            self._held.append(message)
+            self._held_messages.append(message)
         else:
             self._end_turn()
             self.messages.append(message)
@@ -296,12 +296,12 @@ class _Pairing:
     def _calls_of(self, number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
         """Return the calls of a message that the application runs, with those of the target's own tools."""
         is_own = self._context.is_own
-        own = {
+        hosted_calls = {
             (number, at): content
             for at, content in enumerate(message.contents)
             if isinstance(content, HostedToolCallContent) and content.executor == "client" and is_own(content)
         }
-        return {**calls_of(number, message), **own}
+        return {**calls_of(number, message), **hosted_calls}
 
     def finish(self) -> None:
         """Complete the last messages.
@@ -309,9 +309,9 @@ class _Pairing:
         All calls of the last turn get results, unless none has one yet. A call whose approval is answered stays open.
         """
         self._end_run()
-        if not self._held and not self._deferred:
+        if not self._held_messages and not self._deferred:
             self._waiting = {place: call for place, call in self._waiting.items() if place not in self._allowed}
-        if self._held or self._deferred or (self._waiting and self.messages[-1].role == "tool"):
+        if self._held_messages or self._deferred or (self._waiting and self.messages[-1].role == "tool"):
             self._end_turn()
 
     def _end_turn(self) -> None:
@@ -319,7 +319,7 @@ class _Pairing:
         self._end_run()
         if self._waiting:
             self._answer_waiting()
-        self._add_held()
+        self._add_held_messages()
 
     def _end_run(self) -> None:
         if self._run:
@@ -333,20 +333,22 @@ class _Pairing:
             here = set(places)
             self._allowed |= {call for call in self._waiting if not here.isdisjoint(approvals.get(call, ()))}
         are_expected = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
-        own = is_native(message, self._context)
-        kept: list[AIContent] = []
+        is_of_target = is_native(message, self._context)
+        contents: list[AIContent] = []
         for content, call, is_expected in zip(message.contents, calls, are_expected, strict=True):
             result = content if isinstance(content, ToolResultContent) else None
-            is_unmatched = call in self._closed if own else not is_expected and not self._may_answer_stored
+            is_unmatched = call in self._closed if is_of_target else not is_expected and not self._may_answer_stored
             if result is not None and is_unmatched:
                 self._send_late(self._as_user_text(result), message)
                 continue
-            if self._held and is_expected:
+            if self._held_messages and is_expected:
                 self._context.report_loss(content, None, reasons.RESULT_MOVED)
-            kept.append(self._with_text_only(content) if not own and self._detaches_media(content) else content)
-        message = self._context.with_contents(message, kept)
+            contents.append(
+                self._with_text_only(content) if not is_of_target and self._detaches_media(content) else content
+            )
+        message = self._context.with_contents(message, contents)
         last = self.messages[-1] if self.messages else message
-        if message.contents and self._held and last.role == "tool" and any(are_expected):
+        if message.contents and self._held_messages and last.role == "tool" and any(are_expected):
             # Some APIs take all results of a turn in one message.
             self.messages[-1] = joined_messages([last, message], self._context)
         elif message.contents:
@@ -354,12 +356,12 @@ class _Pairing:
         else:
             leave_empty(message, self._context)
         if not self._waiting:
-            self._add_held()
+            self._add_held_messages()
 
     def _send_late(self, contents: list[AIContent], message: ChatMessage) -> None:
         """Send contents after the results of the turn, and after the messages that are held."""
-        if self._held:
-            self._held.append(ChatMessage(role="user", contents=contents, origin=message.origin))
+        if self._held_messages:
+            self._held_messages.append(ChatMessage(role="user", contents=contents, origin=message.origin))
         else:
             self._deferred += contents
 
@@ -368,13 +370,13 @@ class _Pairing:
             return bool(getattr(content, "is_error", None))
         return self._detach_media == "always"
 
-    def _add_held(self) -> None:
+    def _add_held_messages(self) -> None:
         """Add what follows the results of a turn."""
         if self._deferred:
             origin = self.messages[-1].origin if self.messages else None
             self.messages.append(ChatMessage(role="user", contents=self._deferred, origin=origin))
-        self.messages += self._held
-        self._deferred, self._held = [], []
+        self.messages += self._held_messages
+        self._deferred, self._held_messages = [], []
 
     def _as_user_text(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.UNMATCHED_RESULT, "call_id", "outputs")
@@ -411,10 +413,10 @@ class _Pairing:
             return result
         outputs: list[AIContent] = []
         for output in result.output_list:
-            made = as_texts(output, self._context) if isinstance(output, DocumentContent) else [output]
-            if not made:
+            parts = as_texts(output, self._context) if isinstance(output, DocumentContent) else [output]
+            if not parts:
                 self._context.report_loss(output, None, reasons.UNSUPPORTED_CONTENT)
-            outputs += made
+            outputs += parts
         return self._context.replace(result, outputs=outputs)
 
     def _without_media(self, result: ToolResultContent) -> ToolResultContent:
@@ -452,10 +454,12 @@ def with_guests(messages: list[ChatMessage], context: EncodeContext, guests: Seq
         parts: dict[int, JsonArray] = {}
         for api, contents in guest_contents.items():
             for group in by_api[api].adapter.block_groups(contents):
-                made = by_api[api].encode(group, calls, context)
-                parts.update({id(content): own for content, own in zip(group, made or (), strict=made is not None)})
+                encoded = by_api[api].encode(group, calls, context)
+                parts.update(
+                    {id(content): spelled for content, spelled in zip(group, encoded or (), strict=encoded is not None)}
+                )
         if parts:
-            contents = [one for content in message.contents for one in _as_parts(content, parts, context)]
+            contents = [part for content in message.contents for part in _as_parts(content, parts, context)]
             message = with_contents(message, contents)
         changed.append(message)
     return changed
@@ -464,7 +468,7 @@ def with_guests(messages: list[ChatMessage], context: EncodeContext, guests: Seq
 def _by_guest(message: ChatMessage, guests: dict[str, Guest]) -> dict[str, list[AIContent]]:
     """Return the contents of guests by the API of their provider."""
     origin = message.origin.api if message.origin is not None else ""
-    found: dict[str, list[AIContent]] = {}
+    by_api: dict[str, list[AIContent]] = {}
     for content in message.contents:
         if not isinstance(content, ToolCallContent | ToolResultContent):
             continue
@@ -472,8 +476,8 @@ def _by_guest(message: ChatMessage, guests: dict[str, Guest]) -> dict[str, list[
         is_hosted = isinstance(content, HostedToolCallContent | HostedToolResultContent)
         api = named or (origin if origin in guests and is_hosted else None)
         if api is not None:
-            found.setdefault(api, []).append(content)
-    return found
+            by_api.setdefault(api, []).append(content)
+    return by_api
 
 
 def _as_parts(content: AIContent, parts: dict[int, JsonArray], context: EncodeContext) -> Iterable[AIContent]:
@@ -518,7 +522,10 @@ def with_whole_guests(
     if not refused:
         return request
     messages = [
-        with_contents(message, [without_guest(one, context) if id(one) in refused else one for one in message.contents])
+        with_contents(
+            message,
+            [without_guest(content, context) if id(content) in refused else content for content in message.contents],
+        )
         for message in request.messages
     ]
     return msgspec.structs.replace(request, messages=messages)
@@ -528,5 +535,5 @@ def without_guest(content: Any, context: EncodeContext) -> Any:
     """Return a content that is no guest of the target: it is handled like a content of another API."""
     if not context.is_own(content):
         return content
-    own = {key: value for key, value in content.extra[context.api].items() if key != GUEST.key}
-    return context.replace(content, extra={**content.extra, context.api: own})
+    fields = {key: value for key, value in content.extra[context.api].items() if key != GUEST.key}
+    return context.replace(content, extra={**content.extra, context.api: fields})

@@ -94,19 +94,19 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     contents = [content for message in hoisted for content in _without_calls(message, context)]
-    instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
-    return msgspec.structs.replace(request, instructions=instructions, messages=rest)
+    instructions, messages = [*request.instructions, *contents], request.messages[len(hoisted) :]
+    return msgspec.structs.replace(request, instructions=instructions, messages=messages)
 
 
 def _without_calls(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
     """Return the contents of instructions that are not a model's."""
-    kept = []
+    contents = []
     for content in message.contents:
         if is_only_of_models(content):
             context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
         else:
-            kept.append(content)
-    return kept
+            contents.append(content)
+    return contents
 
 
 @needs(*INSTRUCTION_ROLES, makes=lambda facts: ("user",))
@@ -223,12 +223,12 @@ def _reason_for(answer: ToolApprovalResponseContent, sent: ToolResultContent | N
 
 
 def without_own_approvals(
-    message: ChatMessage, number: int, found: OwnApprovals, context: EncodeContext
+    message: ChatMessage, number: int, approvals: OwnApprovals, context: EncodeContext
 ) -> ChatMessage:
     """Return message `number` without the approvals that were found. A denial is replaced by its result."""
     contents: list[Any] = []
     for at, content in enumerate(message.contents):
-        reason, result = found.get((number, at), (None, None))
+        reason, result = approvals.get((number, at), (None, None))
         if reason is None:
             contents.append(content)
         elif result is None:
@@ -347,8 +347,8 @@ def results_apart(message: ChatMessage, context: EncodeContext) -> Turns:
     if len(results) == len(message.contents):
         return msgspec.structs.replace(message, role="tool")
     if message.role != "assistant":
-        rest = [c for c in message.contents if not _is_result(c, context)]
-        return [_part(message, "tool", results), msgspec.structs.replace(message, contents=rest)]
+        others = [c for c in message.contents if not _is_result(c, context)]
+        return [_part(message, "tool", results), msgspec.structs.replace(message, contents=others)]
     return _cut(message, context)
 
 
@@ -356,7 +356,7 @@ def with_denials_as_results(messages: list[ChatMessage], context: EncodeContext)
     """Return messages of other APIs without the approvals of the application's own calls. A denial becomes a result."""
     if all(is_native(message, context) for message in messages) or not (approvals := own_approvals(messages)):
         return messages
-    kept: list[ChatMessage] = []
+    changed: list[ChatMessage] = []
     for number, message in enumerate(messages):
         without = message
         if not is_native(message, context):
@@ -364,8 +364,8 @@ def with_denials_as_results(messages: list[ChatMessage], context: EncodeContext)
         if message.contents and not without.contents:
             leave_empty(without, context)
         else:
-            kept.append(without)
-    return kept
+            changed.append(without)
+    return changed
 
 
 def plain_types(facts: Facts) -> Mapping[str, frozenset[type]]:
@@ -543,12 +543,12 @@ def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     empty = [is_empty_text(content) for content in contents_of(messages)]
     if context.is_open or True not in empty or all(empty):
         return messages
-    kept = []
+    changed = []
     for message in messages:
         for content in filter(is_empty_text, message.contents):
             leave_empty_text(content, context)
-        kept.append(with_contents(message, [c for c in message.contents if not is_empty_text(c)]))
-    return kept
+        changed.append(with_contents(message, [c for c in message.contents if not is_empty_text(c)]))
+    return changed
 
 
 def is_empty_text(content: AIContent) -> bool:
@@ -626,8 +626,8 @@ def normalized_message(
     context.message = message
     contents: list[AIContent] = []
     for context.index, content in enumerate(message.contents):
-        made = content if context.index in kept else lowered(content, context, cited)
-        contents += (content,) if made is content else recorded(content, made, context)
+        normalized = content if context.index in kept else lowered(content, context, cited)
+        contents += (content,) if normalized is content else recorded(content, normalized, context)
     return context.with_contents(message, contents)
 
 

@@ -163,9 +163,9 @@ def with_known_types(content: Any, context: EncodeContext) -> AIContent:
     nearest = next((_NEAREST[base] for base in kind.__mro__ if base in _NEAREST), kind)
     if nearest is not kind:
         fields = nearest.__struct_fields__
-        made = nearest(**{name: getattr(content, name) for name in fields})
+        plain = nearest(**{name: getattr(content, name) for name in fields})
         context.report_lost_attributes(content, tuple(name for name in content.__struct_fields__ if name not in fields))
-        content = context.replaced(content, made)
+        content = context.replaced(content, plain)
     if nearest in _RESULTS:
         if content.outputs is None:
             return context.replace(content, outputs=[])  # type: ignore[no-any-return]
@@ -208,8 +208,8 @@ def lower(content: object, union: Union, context: EncodeContext) -> list[AIConte
     """Return replacements of a content that `union` has rows for. If there are none, report a loss and return []."""
     for kind, function in _LOWERINGS:
         if isinstance(content, kind):
-            made = [c for c in function(content, context) if type(c) is not type(content)]
-            lowered = [c for c in made if union.has(type(c), native=context.native)]
+            candidates = [c for c in function(content, context) if type(c) is not type(content)]
+            lowered = [c for c in candidates if union.has(type(c), native=context.native)]
             if lowered:
                 return list(recorded(content, lowered, context))
     context.report_loss(content, None, reasons.NO_BLOCK, place=union.name)
@@ -283,8 +283,8 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
             context.report_loss(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
         context.report_lost_attributes(content, ("kind", "annotations", "cache_point"))
         context.leave_residue(content, own=True)
-        kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
-        return [kept]
+        reasoning = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
+        return [reasoning]
     if policy != "text":
         return []
     context.degrade(content, reasons.REASONING_AS_TEXT, "text", "kind")
@@ -485,13 +485,13 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> frozenset[int]:
     """Return the positions of hosted calls without a result in a request's message. A store keeps them."""
     if context.kind != "request" or context.keeps_state:
         return frozenset()
-    known, found = context.unfinished
-    if known is not message:
+    last_message, positions = context.unfinished
+    if last_message is not message:
         places = {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
         # A call that stays hosted may have its result in a later message.
-        found = frozenset(at for at in places if not context.is_own(message.contents[at]))
-        context.unfinished = message, found
-    return found
+        positions = frozenset(at for at in places if not context.is_own(message.contents[at]))
+        context.unfinished = message, positions
+    return positions
 
 
 def is_one_text(result: Any) -> bool:
@@ -538,10 +538,10 @@ def _normalized_content(content: AIContent, context: EncodeContext, cited: froze
     if isinstance(content, ToolCallContent | ToolResultContent):
         return _hosted(content, context, cited)
     if isinstance(content, CompactionContent) and not _readable(content, context) and not context.keeps_state:
-        made = compaction_as_text(content, context)
-        if not made:
+        texts = compaction_as_text(content, context)
+        if not texts:
             context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
-        return made
+        return texts
     if _is_unsupported(content, context):
         context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
         return ()

@@ -124,11 +124,11 @@ def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -
     if isinstance(content, DocumentContent):
         if reads.in_documents or not any(part.__class__ in MEDIA for part in content.parts):
             return content
-        made: list[AIContent] = []
+        parts: list[AIContent] = []
         for part in _parted(content, context):
             changed = _readable(part, context, reads)
-            made += (part,) if changed is part else recorded(part, changed, context)
-        return made
+            parts += (part,) if changed is part else recorded(part, changed, context)
+        return parts
     if isinstance(content, MediaContent) and content.media_type and not is_media_type(content.media_type):
         context.report_loss(content, "media_type", reasons.NO_MEDIA_TYPE)
         content = context.replace(content, media_type=None)
@@ -145,9 +145,9 @@ def _parted(content: DocumentContent, context: EncodeContext) -> list[AIContent]
     apart: list[AIContent] = [part for part in content.parts if part.__class__ in MEDIA]
     for part in apart:
         context.report_loss(part, None, reasons.MEDIA_AFTER_DOCUMENT)
-    kept = [part for part in content.parts if part.__class__ not in MEDIA]
-    if kept or content.title or content.uri:
-        return [context.replace(content, parts=kept), *apart]
+    texts = [part for part in content.parts if part.__class__ not in MEDIA]
+    if texts or content.title or content.uri:
+        return [context.replace(content, parts=texts), *apart]
     # Nothing is left of the document but its settings.
     context.report_loss(content, None, reasons.UNSUPPORTED_CONTENT)
     return apart
@@ -260,8 +260,8 @@ def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
     except UnicodeDecodeError:
         return content
     context.report_loss(content, "data", reasons.DOCUMENT_TEXT)
-    made: DataContent = context.replace(content, data="", text=text)
-    return made
+    document: DataContent = context.replace(content, data="", text=text)
+    return document
 
 
 def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) -> AIContent | tuple[()]:

@@ -37,8 +37,8 @@ def validator(rule: IdentifierRule) -> Callable[[str], bool]:
 
     Raise ValueError if the rule allows too few texts to replace the ids of another API.
     """
-    first, rest = _allowed_characters(rule)
-    if len(first) * len(rest) ** (_length(rule) - 1) < _MIN_TEXTS:
+    first, others = _allowed_characters(rule)
+    if len(first) * len(others) ** (_length(rule) - 1) < _MIN_TEXTS:
         raise ValueError(
             f"the rule {rule} allows fewer than {_MIN_TEXTS:,} texts, too few for ids or names: allow more characters"
         )
@@ -65,12 +65,12 @@ def _length(rule: IdentifierRule) -> int:
 
 def _encoded_digest(digest: str, rule: IdentifierRule) -> str:
     """Return a digest in the characters that the rule allows."""
-    first, rest = _allowed_characters(rule)
+    first, others = _allowed_characters(rule)
     number, index = divmod(int(digest, 16), len(first))
     text = first[index]
     for _ in range(_length(rule) - 1):
-        number, index = divmod(number, len(rest))
-        text += rest[index]
+        number, index = divmod(number, len(others))
+        text += others[index]
     return text
 
 
@@ -246,8 +246,8 @@ class _Renamer:
 
     def _content(self, content: ToolCallContent | ToolResultContent) -> AIContent:
         call_id = None if content.call_id is None else self._ids(content.call_id)
-        own = _name_of(content)
-        name = content.name if own is None else self._names(own)
+        old_name = _name_of(content)
+        name = content.name if old_name is None else self._names(old_name)
         if call_id == content.call_id and name == content.name:
             return content
         return self._changed(content, call_id=call_id, name=name)
@@ -274,7 +274,7 @@ def _name_of(content: ToolCallContent | ToolResultContent) -> str | None:
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _TOOLS = (ToolCallContent, ToolResultContent)
-_Given: TypeAlias = "dict[Place, tuple[str, Reason]]"
+_ChangedIds: TypeAlias = "dict[Place, tuple[str, Reason]]"
 """The ids of calls, results and approvals by place, and why an id differs from that of the source."""
 
 
@@ -294,13 +294,13 @@ def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[C
 def with_answer_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Return the messages of an answer with distinct ids on its calls, and with the same ids on their results."""
     ids = AnswerCallIds(context.answer_id)
-    given: _Given = {}
+    changed_ids: _ChangedIds = {}
     places = [(number, at) for number, message in enumerate(messages) for at in range(len(message.contents))]
     for block, place in enumerate(places):
         content = _at(messages, place)
         if isinstance(content, _TOOLS):
-            given[place] = ids.give(block, content).call_id or "", reason_of_new_id(content.call_id)
-    return _with_ids(messages, given, context)
+            changed_ids[place] = ids.give(block, content).call_id or "", reason_of_new_id(content.call_id)
+    return _with_ids(messages, changed_ids, context)
 
 
 def with_minted_ids(
@@ -329,54 +329,56 @@ def with_distinct_ids(
     """
     distinct, originals = DistinctIds(), dict[str, str]()
     fresh, foreign = new_ids(distinct.taken), set[str]()
-    given: _Given = {}
+    changed_ids: _ChangedIds = {}
     for place in sorted([*index.calls, *index.results]):
-        content, own = _at(messages, place), is_native(messages[place[0]], context)
+        content, is_of_target = _at(messages, place), is_native(messages[place[0]], context)
         if place in index.call_of:
-            given |= _id_of_result(messages, place, index.call_of[place], given)
+            changed_ids |= _id_of_result(messages, place, index.call_of[place], changed_ids)
         elif content.call_id and not isinstance(content, ToolCallContent):
             continue
-        elif own and content.call_id and content.call_id not in foreign:
+        elif is_of_target and content.call_id and content.call_id not in foreign:
             distinct.taken.add(content.call_id)
             continue
         else:
             call_id = distinct.give(content.call_id or next(fresh))
-            given[place] = call_id, reason_of_new_id(content.call_id)
+            changed_ids[place] = call_id, reason_of_new_id(content.call_id)
             if content.call_id and call_id != content.call_id:
                 originals[call_id] = content.call_id
-                given |= dict.fromkeys(index.approvals_of.get(place, ()), given[place])
-            if not own:
+                changed_ids |= dict.fromkeys(index.approvals_of.get(place, ()), changed_ids[place])
+            if not is_of_target:
                 foreign.add(call_id)
     if originals:
         maps = context.maps or Renames()
         context.maps = msgspec.structs.replace(maps, repeated={**maps.repeated, **originals})
-    return _with_ids(messages, given, context)
+    return _with_ids(messages, changed_ids, context)
 
 
-def _id_of_result(messages: Sequence[ChatMessage], place: Place, call_place: Place, given: _Given) -> _Given:
+def _id_of_result(
+    messages: Sequence[ChatMessage], place: Place, call_place: Place, changed_ids: _ChangedIds
+) -> _ChangedIds:
     """Return the new id of a result, if it has to change: the id of its call."""
     own_id, call_id = _at(messages, place).call_id, _at(messages, call_place).call_id
-    if call_place not in given:
+    if call_place not in changed_ids:
         return {} if own_id else {place: (call_id, reasons.CALL_ID)}
     reason = reasons.ID_OF_CALL if own_id and own_id != call_id else reason_of_new_id(own_id)
-    return {place: (given[call_place][0], reason)}
+    return {place: (changed_ids[call_place][0], reason)}
 
 
 def _at(messages: Sequence[ChatMessage], place: Place) -> Any:
     return messages[place[0]].contents[place[1]]
 
 
-def _with_ids(messages: Sequence[ChatMessage], given: _Given, context: EncodeContext) -> list[ChatMessage]:
+def _with_ids(messages: Sequence[ChatMessage], changed_ids: _ChangedIds, context: EncodeContext) -> list[ChatMessage]:
     """Return messages with the given ids of calls, results and approvals. Report each that differs as a loss."""
     changed: dict[int, list[AIContent]] = {}
-    for place, (call_id, reason) in ((place, given[place]) for place in sorted(given)):
+    for place, (call_id, reason) in ((place, changed_ids[place]) for place in sorted(changed_ids)):
         content = _at(messages, place)
         field = "call_id" if isinstance(content, _TOOLS) else "request_id"
         if getattr(content, field) == call_id:
             continue
         context.report_loss(content, field, reason)
-        made = with_call_id(content, call_id) if field == "call_id" else _answering(content, call_id)
-        changed.setdefault(place[0], list(messages[place[0]].contents))[place[1]] = made
+        renamed = with_call_id(content, call_id) if field == "call_id" else _answering(content, call_id)
+        changed.setdefault(place[0], list(messages[place[0]].contents))[place[1]] = renamed
     return [
         with_contents(message, changed[number]) if number in changed else message
         for number, message in enumerate(messages)

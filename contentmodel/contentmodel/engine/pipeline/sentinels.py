@@ -173,8 +173,8 @@ def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] 
     if match is None:
         return None
     unmarked_text = text[match.end() :] if match[3] else None
-    rest = () if unmarked_text is None else (unmarked_text,)
-    return (match[1] == "true", unmarked_text) if match[2] == seal_of(match[1], call_id, *rest) else None
+    sealed_texts = () if unmarked_text is None else (unmarked_text,)
+    return (match[1] == "true", unmarked_text) if match[2] == seal_of(match[1], call_id, *sealed_texts) else None
 
 
 # -- media after their result -----------------------------------------------------------------------------------------
@@ -332,22 +332,22 @@ def _take_media(results: list[ChatMessage], message: ChatMessage, context: Decod
     ]
     if [content.call_id for _, _, content in places] != list(media):
         return False
-    taken = [_with_media(content, media[content.call_id or ""], context) for _, _, content in places]
-    whole = [content for content in taken if content is not None]
-    if len(whole) < len(taken):
+    merged = [_with_media(content, media[content.call_id or ""], context) for _, _, content in places]
+    whole = [content for content in merged if content is not None]
+    if len(whole) < len(merged):
         return False
     for (result, index, _), content in zip(places, whole, strict=True):
         # In place, because the origin of the message is recorded already.
         result.contents[index] = content
-    context.taken(message, [medium for media_of_call in media.values() for medium in media_of_call])
+    context.moved_parts(message, [medium for media_of_call in media.values() for medium in media_of_call])
     return True
 
 
 def _with_media(result: ToolResultContent, media: list[AIContent], context: DecodeContext) -> ToolResultContent | None:
     """Return the result with `media` as outputs; None unless it announces each of them, in this order."""
     outputs, seals = announced(result)
-    rest = iter(seals)
-    if not media or not all(media_seal(result.call_id, medium) in rest for medium in media):
+    remaining_seals = iter(seals)
+    if not media or not all(media_seal(result.call_id, medium) in remaining_seals for medium in media):
         return None
     moved = [BEHIND.on(medium, context.api, True) for medium in media]
     for old, new in zip(media, moved, strict=True):

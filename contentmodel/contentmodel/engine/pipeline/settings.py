@@ -358,36 +358,38 @@ def _fit_sampling(options: ChatOptions, request: ChatRequest, context: EncodeCon
     ranges = capabilities.sampled(thinks=thinks(options.reasoning, capabilities))
     changes: dict[str, Any] = {}
     for name in SAMPLING if ranges is not None else ():
-        taken = (ranges or {}).get(name)
-        value, fitted = getattr(options, name), _sampled(getattr(options, name), taken)
+        accepted = (ranges or {}).get(name)
+        value, fitted = getattr(options, name), _sampled(getattr(options, name), accepted)
         if fitted != value:
-            usual = (capabilities.sampling or {}).get(name) == taken
-            why = context.known.why(_taken(name, taken, usual=usual), "sampling", "sampling_while_thinking")
-            context.report_loss(request, f"options.{name}", _sampling_loss(value, fitted, taken), why=why)
+            usual = (capabilities.sampling or {}).get(name) == accepted
+            why = context.known.why(
+                _sampling_statement(name, accepted, usual=usual), "sampling", "sampling_while_thinking"
+            )
+            context.report_loss(request, f"options.{name}", _sampling_loss(value, fitted, accepted), why=why)
             changes[name] = fitted
     return msgspec.structs.replace(options, **changes) if changes else options
 
 
-def _sampled(value: Any, taken: tuple[float, float] | None) -> Any:
+def _sampled(value: Any, accepted: tuple[float, float] | None) -> Any:
     """Return the nearest value that the model takes; None if it takes none, or only one."""
-    if value is None or taken is None or taken[0] == taken[1]:
+    if value is None or accepted is None or accepted[0] == accepted[1]:
         return None
-    least, most = taken
+    least, most = accepted
     return value if least <= value <= most else min(max(value, least), most)
 
 
-def _sampling_loss(value: Any, fitted: Any, taken: tuple[float, float] | None) -> reasons.Reason:
+def _sampling_loss(value: Any, fitted: Any, accepted: tuple[float, float] | None) -> reasons.Reason:
     if fitted is not None:
         return reasons.SAMPLING_CLIPPED
-    return reasons.SAMPLING_DEFAULT if taken == (value, value) else reasons.SAMPLING_UNSUPPORTED
+    return reasons.SAMPLING_DEFAULT if accepted == (value, value) else reasons.SAMPLING_UNSUPPORTED
 
 
-def _taken(name: str, taken: tuple[float, float] | None, *, usual: bool) -> str:
+def _sampling_statement(name: str, accepted: tuple[float, float] | None, *, usual: bool) -> str:
     setting = _SETTING_NAMES.get(name, name)
     when = "" if usual else " while it thinks"
-    if taken is None:
+    if accepted is None:
         return f"accepts no {setting}{when}"
-    least, most = taken
+    least, most = accepted
     return (
         f"accepts no {setting} other than {least:g}{when}"
         if least == most
@@ -467,6 +469,6 @@ def with_fields_of(request: ChatRequest, context: EncodeContext, other: str, nam
     same = {name: fields[name] for name in names if name in fields}
     if not same or context.host.dialect is not None:
         return request
-    left = {name: value for name, value in fields.items() if name not in same}
-    own: dict[str, Any] = {**same, **extra.get(context.api, {})}
-    return msgspec.structs.replace(request, extra={**extra, other: left, context.api: own})
+    remaining = {name: value for name, value in fields.items() if name not in same}
+    own_fields: dict[str, Any] = {**same, **extra.get(context.api, {})}
+    return msgspec.structs.replace(request, extra={**extra, other: remaining, context.api: own_fields})

@@ -555,14 +555,14 @@ def _looks(
 
 def _step(run: Callable[..., object], settings: JsonObject, needs: Collection[Any] = (), **options: Any) -> Step:
     """Return a step with the options that are given, and those that are declared beside its function."""
-    given = {name: value for name, value in options.items() if value is not None}
+    given_options = {name: value for name, value in options.items() if value is not None}
     if needs:
-        given["needs"] = frozenset(needs)
-    fields = {**getattr(run, _DECLARED, {}), **given}
+        given_options["needs"] = frozenset(needs)
+    fields = {**getattr(run, _DECLARED, {}), **given_options}
     return Step(run.__name__, partial(run, **settings) if settings else run, **fields)
 
 
-def prepared(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
+def apply_request_steps(request: ChatRequest, plan: Plan, context: EncodeContext) -> ChatRequest:
     """Apply the steps that may have work to a request. Replacements are recorded for the paths of losses."""
     messages = request.messages
     for step in plan.stages(census(request, context.api), context):
@@ -650,8 +650,8 @@ class Walk:
                 elif step.attribute is not None and step.attribute(turn) is None:
                     changed.append(turn)
                 else:
-                    made = step.run(turn, context)
-                    changed += (turn,) if made is turn else recorded_turns(turn, made, context)
+                    returned = step.run(turn, context)
+                    changed += (turn,) if returned is turn else recorded_turns(turn, returned, context)
             turns = changed
         return turns
 
@@ -660,30 +660,30 @@ def _of_contents(step: Step, message: ChatMessage, context: EncodeContext) -> li
     """Apply a step to the contents of a message that it looks at."""
     types, attribute = step.types, step.attribute
     context.message = message
-    made: list[AIContent] = []
+    contents: list[AIContent] = []
     is_same = True
     for index, content in enumerate(message.contents):
         if (types and content.__class__ not in types) or (attribute is not None and not attribute(content)):
-            made.append(content)
+            contents.append(content)
             continue
         context.index = index
-        fitted = step.run(content, context)
-        if fitted is content:
-            made.append(content)
+        returned = step.run(content, context)
+        if returned is content:
+            contents.append(content)
             continue
         is_same = False
-        made += recorded(content, fitted, context)
+        contents += recorded(content, returned, context)
     if is_same:
         return [message]
-    changed = context.replace(message, contents=made)
-    if made or step.emptied is None:
+    changed = context.replace(message, contents=contents)
+    if contents or step.emptied is None:
         return [changed]
     return recorded_turns(changed, step.emptied(changed, context), context)
 
 
-def recorded_turns(message: ChatMessage, made: Turns, context: EncodeContext) -> list[ChatMessage]:
+def recorded_turns(message: ChatMessage, returned: Turns, context: EncodeContext) -> list[ChatMessage]:
     """Record what a step made of a message. Return it as a list."""
-    turns: list[ChatMessage] = [made] if isinstance(made, ChatMessage) else list(made)
+    turns: list[ChatMessage] = [returned] if isinstance(returned, ChatMessage) else list(returned)
     heir = next((turn for turn in turns if turn.role == message.role), turns[0] if turns else message)
     if heir is not message:
         context.replaced(message, heir)
@@ -694,19 +694,19 @@ def recorded_turns(message: ChatMessage, made: Turns, context: EncodeContext) ->
     return turns
 
 
-def recorded(content: AIContent, made: Any, context: EncodeContext) -> Sequence[AIContent]:
+def recorded(content: AIContent, returned: Any, context: EncodeContext) -> Sequence[AIContent]:
     """Record what a step made of a content. Return it as a sequence."""
-    if made.__class__ is not list and made.__class__ is not tuple:
-        context.replaced(content, made)
-        return (made,)
-    if not made:
+    if returned.__class__ is not list and returned.__class__ is not tuple:
+        context.replaced(content, returned)
+        return (returned,)
+    if not returned:
         return ()
     inner = {id(part) for part in getattr(content, "parts", None) or getattr(content, "outputs", None) or ()}
-    for part in made:
+    for part in returned:
         # Parts of the content have a place of their own.
         if part is not content and id(part) not in inner:
             context.replaced(content, part)
-    return made
+    return returned
 
 
 def compared(old: _V, new: _V, context: EncodeContext) -> _V:
@@ -717,58 +717,58 @@ def compared(old: _V, new: _V, context: EncodeContext) -> _V:
     """
     if new is old:
         return new
-    known = context.originals()
-    rest: list[tuple[Any, Any]] = _pairs(old, new, known) if new.__class__ is list else [(old, new)]
-    while rest:
-        before, after = rest.pop()
-        if id(after) not in known and (id(before) not in known or _source(before, known) != id(after)):
+    originals = context.originals()
+    pairs: list[tuple[Any, Any]] = _pairs(old, new, originals) if new.__class__ is list else [(old, new)]
+    while pairs:
+        before, after = pairs.pop()
+        if id(after) not in originals and (id(before) not in originals or _source(before, originals) != id(after)):
             # A step may give back what an earlier one replaced.
             context.replacements.append((before, after))
         for name in names_of_parts(after.__class__) if after.__class__ is not ChatMessage else ():
-            part, made = getattr(before, name, None), getattr(after, name)
-            if made is part or not made or not part:
+            part, new_part = getattr(before, name, None), getattr(after, name)
+            if new_part is part or not new_part or not part:
                 continue
-            if made.__class__ is part.__class__ is list:
-                rest += _pairs(part, made, known)
-            elif isinstance(made, msgspec.Struct) and isinstance(part, msgspec.Struct):
-                rest.append((part, made))
+            if new_part.__class__ is part.__class__ is list:
+                pairs += _pairs(part, new_part, originals)
+            elif isinstance(new_part, msgspec.Struct) and isinstance(part, msgspec.Struct):
+                pairs.append((part, new_part))
     return new
 
 
-def _pairs(old: Any, new: Any, known: Mapping[int, object]) -> list[tuple[Any, Any]]:
+def _pairs(old: Any, new: Any, originals: Mapping[int, object]) -> list[tuple[Any, Any]]:
     """Return the items of a list that are gone, each with the one that replaced it."""
     before, after = set(map(id, old)), set(map(id, new))
-    if before <= after or after - before <= known.keys():
+    if before <= after or after - before <= originals.keys():
         return []
     gone = [item for item in old if id(item) not in after]
-    made = [item for item in new if id(item) not in before]
-    if made[0].__class__ is ChatMessage:
-        return _pairs_of_messages(gone, made, known)
-    if len(gone) != len(made) or not all(isinstance(item, msgspec.Struct) for item in (*gone, *made)):
+    added = [item for item in new if id(item) not in before]
+    if added[0].__class__ is ChatMessage:
+        return _pairs_of_messages(gone, added, originals)
+    if len(gone) != len(added) or not all(isinstance(item, msgspec.Struct) for item in (*gone, *added)):
         return []
-    return list(zip(gone, made, strict=True))
+    return list(zip(gone, added, strict=True))
 
 
 def _pairs_of_messages(
-    gone: list[ChatMessage], made: list[ChatMessage], known: Mapping[int, object]
+    gone: list[ChatMessage], added: list[ChatMessage], originals: Mapping[int, object]
 ) -> list[tuple[Any, Any]]:
     """Return the messages that are gone, each with the one that has its contents, and the replaced contents."""
     owners = {id(content): message for message in gone for content in message.contents}
-    kept = {id(content) for message in made for content in message.contents}
+    kept_ids = {id(content) for message in added for content in message.contents}
     heirs: dict[int, ChatMessage] = {}
     others: list[ChatMessage] = []
-    for message in made:
-        found = (owners.get(_source(content, known, owners)) for content in message.contents)
-        first = next(filter(None, found), None)
+    for message in added:
+        sources = (owners.get(_source(content, originals, owners)) for content in message.contents)
+        first = next(filter(None, sources), None)
         if first is None or heirs.setdefault(id(first), message) is not message:
             others.append(message)
-    left: dict[str, list[ChatMessage]] = {}
+    unmatched: dict[str, list[ChatMessage]] = {}
     for message in reversed(gone):
         contents = message.contents
-        if id(message) not in heirs and not (contents and all(id(content) in kept for content in contents)):
-            left.setdefault(message.role if contents else "", []).append(message)
+        if id(message) not in heirs and not (contents and all(id(content) in kept_ids for content in contents)):
+            unmatched.setdefault(message.role if contents else "", []).append(message)
     for message in others:
-        queue = left.get(message.role if message.contents else "") or left.get(message.role)
+        queue = unmatched.get(message.role if message.contents else "") or unmatched.get(message.role)
         if queue:
             heirs[id(queue.pop())] = message
     pairs: list[tuple[Any, Any]] = []
@@ -776,16 +776,16 @@ def _pairs_of_messages(
         heir = heirs.get(id(first))
         if heir is not None:
             pairs.append((first, heir))
-            before = [content for content in first.contents if id(content) not in kept]
+            before = [content for content in first.contents if id(content) not in kept_ids]
             after = [content for content in heir.contents if id(content) not in owners]
             pairs += zip(before, after, strict=True) if len(before) == len(after) else ()
     return pairs
 
 
-def _source(content: object, known: Mapping[int, object], near: Collection[int] = ()) -> int:
+def _source(content: object, originals: Mapping[int, object], near: Collection[int] = ()) -> int:
     """Return the identity of the first value that a content replaced, or of the latest one in `near`."""
-    while id(content) not in near and known.get(id(content), content) is not content:
-        content = known[id(content)]
+    while id(content) not in near and originals.get(id(content), content) is not content:
+        content = originals[id(content)]
     return id(content)
 
 
@@ -794,16 +794,16 @@ def each_output(result: _R, step: Callable[[AIContent, EncodeContext], Made], co
     outputs: list[AIContent] = []
     is_same = True
     for output in result.outputs or ():
-        made = step(output, context)
-        if made is output:
+        returned = step(output, context)
+        if returned is output:
             outputs.append(output)
         else:
             is_same = False
-            outputs += recorded(output, made, context)
+            outputs += recorded(output, returned, context)
     return result if is_same else msgspec.structs.replace(result, outputs=outputs)
 
 
-def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
+def apply_answer_steps(messages: list[ChatMessage], plan: Plan, context: EncodeContext) -> list[ChatMessage]:
     """Apply the steps that can change them to the messages of one choice of an answer.
 
     After a step that changed something, the steps after it are chosen again.
@@ -818,7 +818,7 @@ def fitted_answer(messages: list[ChatMessage], plan: Plan, context: EncodeContex
     return messages
 
 
-def fitted(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
+def apply_steps(value: _T, plan: Plan, context: EncodeContext, *source: object) -> _T:
     """Apply the steps to a response, or to a payload with its source."""
     for step in plan.whole(context):
         if step.keys and step.keys.isdisjoint(value):  # type: ignore[arg-type]

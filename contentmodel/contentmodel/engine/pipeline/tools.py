@@ -84,8 +84,8 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
         return request
     fitter = _Fitter(request, context, kinds)
     # Custom results become function results. If calls share an id, these do not show which call they answer.
-    own = is_all_native(request, context)
-    messages = request.messages if own else with_distinct_ids(request.messages, fitter.index, context)
+    is_of_target = is_all_native(request, context)
+    messages = request.messages if is_of_target else with_distinct_ids(request.messages, fitter.index, context)
     compared(request.messages, messages, context)
     changed = msgspec.structs.replace(
         request,
@@ -395,7 +395,7 @@ ADDED = Hint[Literal[True]](None, "added", "a tool is a copy of one that a messa
 
 def is_added(tool: Tool) -> bool:
     """Return whether a tool of a request is a copy of one that a message adds."""
-    return any(ADDED.is_in(own) for own in (tool.extra or {}).values())
+    return any(ADDED.is_in(residue) for residue in (tool.extra or {}).values())
 
 
 class AddedTools:
@@ -422,15 +422,15 @@ class AddedTools:
         added: dict[str | None, list[Tool]] = {}
         for tool in self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))):
             added.setdefault(tool.name, []).append(tool)
-        kept = [tool for tool in request.tools if not ADDED.of(tool, api) or tool not in added.get(tool.name, ())]
-        return msgspec.structs.replace(request, tools=kept)
+        tools = [tool for tool in request.tools if not ADDED.of(tool, api) or tool not in added.get(tool.name, ())]
+        return msgspec.structs.replace(request, tools=tools)
 
     def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Tool]:
         for definition in self._definitions(request):
             for tool in self._union.decode_list([definition], context):
-                made = ADDED.on(tool, self._union.api, True)
-                context.trace(self._union, [made], definition, None, spread=False)
-                yield made
+                marked = ADDED.on(tool, self._union.api, True)
+                context.trace(self._union, [marked], definition, None, spread=False)
+                yield marked
 
     def _definitions(self, request: ChatRequest) -> Iterator[JsonObject]:
         if ToolChangeContent not in map(type, contents_of(request.messages)):

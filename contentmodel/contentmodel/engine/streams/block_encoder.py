@@ -39,9 +39,9 @@ class AmendingEncoder(StreamEncoder):
         if written.call is not None:
             self.report_loss(place, content, reasons.CHANGED_AFTER_WRITE)
         elif isinstance(content, TEXTS) and len(content.text) > written.sent:
-            rest = partial(self._encode_rest, start=written.sent, cited=written.cited)
+            encode_rest = partial(self._encode_rest, start=written.sent, cited=written.cited)
             written.sent, written.cited = len(content.text), len(content.annotations or ())
-            self.write_more(place, self.encode_with(rest, [content], [place]))
+            self.write_more(place, self.encode_with(encode_rest, [content], [place]))
         elif len(content.annotations or ()) > written.cited:
             self.cite_late(place, content, written)
 
@@ -56,8 +56,8 @@ class AmendingEncoder(StreamEncoder):
         written.cited = len(content.annotations or ())
 
     def _encode_rest(self, contents: list[Any], context: EncodeContext, *, start: int, cited: int) -> Json:
-        rest = [_rest_of(content, start, cited, context) for content in contents]
-        return self.adapter.encode_more(rest, context)
+        pieces = [_rest_of(content, start, cited, context) for content in contents]
+        return self.adapter.encode_more(pieces, context)
 
 
 def _rest_of(content: Any, start: int, cited: int, context: EncodeContext) -> Any:
@@ -65,15 +65,15 @@ def _rest_of(content: Any, start: int, cited: int, context: EncodeContext) -> An
 
     Report the other citations as lost: the block of their text is complete.
     """
-    converter, kept = SpanConverter(content.text), []
+    converter, citations = SpanConverter(content.text), []
     for citation, moved in citations_of_piece(content, cited, start):
         if moved is None:
             context.report_loss(citation, None, reasons.AFTER_BLOCK)
             continue
         if citation.span is not None and (converter.convert(citation.span, "codepoint").start or 0) < start:
             context.report_loss(citation, "span", reasons.AFTER_BLOCK)
-        kept.append(moved if moved is citation else context.replaced(citation, moved))
-    return context.replace(content, text=content.text[start:], annotations=kept or None)
+        citations.append(moved if moved is citation else context.replaced(citation, moved))
+    return context.replace(content, text=content.text[start:], annotations=citations or None)
 
 
 def citations_of_piece(
@@ -85,8 +85,8 @@ def citations_of_piece(
     """
     listed, whole, cut = (content.annotations or ())[first:], content.text, content.text[:end]
     ended = moved_citations(listed, whole, cut, len(cut), len(whole))
-    kept = [citation for citation in ended if citation is not None]
-    begun = iter(moved_citations(kept, cut, cut[start:], 0, start))
+    remaining = [citation for citation in ended if citation is not None]
+    begun = iter(moved_citations(remaining, cut, cut[start:], 0, start))
     return [(old, None if new is None else next(begun)) for old, new in zip(listed, ended, strict=True)]
 
 
@@ -157,8 +157,8 @@ class BlockEncoder(AmendingEncoder):
         is_from_this_api = self._origin is not None and self._origin.api == self.api
         if is_from_this_api or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
             return super().is_deferred(block)
-        known, block.state = block.state or 0, len(block.deltas)
-        return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
+        seen, block.state = block.state or 0, len(block.deltas)
+        return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[seen:])
 
     def open_block(self, block: OutgoingBlock) -> None:
         wires = self.encode_start(block.content)
@@ -180,11 +180,11 @@ class BlockEncoder(AmendingEncoder):
 
     def close_block(self, block: OutgoingBlock) -> None:
         wires = self.encode_block(block)
-        own = None if block.grow is None else self.begun_wire(block, wires)
-        if own is not None:
-            self._end_block(own, self.parts_of(own), block, is_live=True)
+        begun = None if block.grow is None else self.begun_wire(block, wires)
+        if begun is not None:
+            self._end_block(begun, self.parts_of(begun), block, is_live=True)
         for wire in wires:
-            if wire is not own:
+            if wire is not begun:
                 self._write_block(wire, block)
         block.cited = len(block.content.annotations or ())
 
@@ -206,13 +206,13 @@ class BlockEncoder(AmendingEncoder):
         self, wire: JsonObject, parts: BlockParts, block: OutgoingBlock | None, *, is_live: bool = False
     ) -> None:
         """Write what is left of a block: the text that is not written yet, the other deltas, and the stop."""
-        left, growth, sent = parts.text, parts.growth, 0
+        text, growth, sent = parts.text, parts.growth, 0
         if block is not None and block.typed:
-            left = spelled(left, block.typed)
+            text = spelled(text, block.typed)
         if block is not None and is_live:
-            left, growth, sent = block.left(left), block.state.growth, block.sent
-        if parts.growth is not None and (left or parts.growth != growth or (parts.needs_text and not sent)):
-            self.put_growth(parts.growth, left)
+            text, growth, sent = block.unwritten(text), block.state.growth, block.sent
+        if parts.growth is not None and (text or parts.growth != growth or (parts.needs_text and not sent)):
+            self.put_growth(parts.growth, text)
         for delta in parts.rest:
             self.put_delta(delta)
         self.stop_block(wire, is_complete=block is None or block.is_complete)

@@ -324,13 +324,13 @@ class ChunkEncoder(JoiningEncoder):
         self.begun.add(key)
         return {"role": "assistant"}
 
-    def event(self, number: int, delta: JsonObject, **rest: Any) -> JsonObject:
+    def event(self, number: int, delta: JsonObject, **fields: Any) -> JsonObject:
         """Return the chunk with a delta of a choice."""
-        choice = {"index": number, "delta": {**self.opening(number), **delta}, "finish_reason": None, **rest}
+        choice = {"index": number, "delta": {**self.opening(number), **delta}, "finish_reason": None, **fields}
         return {**self.head, "choices": [choice]}
 
-    def put_message(self, choice: int, message: JsonObject, **rest: Any) -> None:
-        self.put(self.event(choice, message, **rest))
+    def put_message(self, choice: int, message: JsonObject, **fields: Any) -> None:
+        self.put(self.event(choice, message, **fields))
 
     def begin_block(self, block: OutgoingBlock) -> None:
         """Prepare for a block that is about to be written."""
@@ -365,10 +365,10 @@ class ChunkEncoder(JoiningEncoder):
 
     def _between(self, block: OutgoingBlock, column: str) -> str:
         """Return the separator before reasoning in a column; "" if it needs none."""
-        place, taken = (block.choice, column), self.columns.columns[column]
-        if block.content.__class__ is not ReasoningContent or ReasoningContent not in taken.models:
+        place, target = (block.choice, column), self.columns.columns[column]
+        if block.content.__class__ is not ReasoningContent or ReasoningContent not in target.models:
             return ""
-        between: str = getattr(taken.codec, "between", "") if place in self._thoughts else ""
+        between: str = getattr(target.codec, "between", "") if place in self._thoughts else ""
         self._thoughts.add(place)
         return between
 
@@ -401,9 +401,9 @@ class ChunkEncoder(JoiningEncoder):
         parts: list[Any] = [
             {**part, "text": ""} if part.get("type") == "text" else part for part in list_of(delta, column)
         ]
-        rest = {key: value for key, value in delta.items() if key != column}
+        others = {key: value for key, value in delta.items() if key != column}
         is_more = any(len(part) > 2 for part in parts) or (block.state and parts)
-        return {**rest, column: parts} if is_more else rest
+        return {**others, column: parts} if is_more else others
 
     def finish(self, event: TurnComplete) -> None:
         self._end_choices(event)

@@ -337,12 +337,12 @@ class StreamDecoder:
         if wire.__class__ is list:
             self._grown = None
 
-    def _end(self, rest: bytes) -> None:
+    def _end(self, incomplete: bytes) -> None:
         self.read_rest()
         if self.is_ready() and not self._framing.is_cut:
             self.finish()
             return
-        position = "in the middle of an event" if rest else "before the answer was complete"
+        position = "in the middle of an event" if incomplete else "before the answer was complete"
         self.fail(ErrorContent(code=ENDED, message=f"the stream ended {position}"))
 
     # -- implemented by the decoder of each API ----------------------------------------------------------------

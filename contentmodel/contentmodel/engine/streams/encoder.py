@@ -159,10 +159,10 @@ def size_of(content: AIContent) -> int:
     return 1_000 + len(text) if isinstance(text, str) else MOST_KEPT + 1
 
 
-def path_of(place: Place, known: Mapping[Place, str]) -> str:
+def path_of(place: Place, paths: Mapping[Place, str]) -> str:
     """Return the path of a block. While its message is unknown, the path contains its number in the choice instead."""
     choice, index = place
-    return known.get(place) or f"$.choices[{choice}].blocks[{index}]"
+    return paths.get(place) or f"$.choices[{choice}].blocks[{index}]"
 
 
 Encode = Callable[[list[Any], EncodeContext], Any]
@@ -291,10 +291,10 @@ class StreamEncoder(StreamLosses):
         ids = self._call_ids.get(choice)
         if ids is None:
             ids = self._call_ids[choice] = AnswerCallIds(self._answer_id)
-        made = ids.give(index, content)
-        if made is not content:
+        identified = ids.give(index, content)
+        if identified is not content:
             self.report_loss((choice, index), content, reason_of_new_id(content.call_id), field="call_id")
-        return made
+        return identified
 
     def _as_known(self, place: Place, content: AIContent) -> AIContent:
         """Return a content as its nearest type of the model. Fields that the type lacks are reported as lost."""
@@ -302,8 +302,8 @@ class StreamEncoder(StreamLosses):
             return content
         encoded = self._known([content])
         self.record([place], encoded)
-        known: AIContent = encoded.payload[0]
-        return known
+        plain: AIContent = encoded.payload[0]
+        return plain
 
     def _known(self, contents: list[AIContent]) -> EncodedContents:
         context = self.new_context()
@@ -644,8 +644,8 @@ class StreamEncoder(StreamLosses):
 
     def write_rest(self, block: OutgoingBlock, text: object) -> None:
         """Write the part of the text of a live block that is not written yet."""
-        if isinstance(text, str) and (left := block.left(text)):
-            self.write_text(block, left)
+        if isinstance(text, str) and (unwritten := block.unwritten(text)):
+            self.write_text(block, unwritten)
 
     def begun_text(self, block: OutgoingBlock) -> str:
         """Return the text that a block began with."""
@@ -665,11 +665,11 @@ class StreamEncoder(StreamLosses):
     def encode_envelope(self, event: TurnComplete | TurnError) -> JsonObject:
         """Encode the answer without contents and without its error. Its losses are recorded."""
         if isinstance(event, TurnComplete):
-            known = self.with_ends(event.response)
+            response = self.with_ends(event.response)
         else:
-            known = msgspec.structs.replace(event.response, error=None)
-            known = known if self.is_native else without_ends(known, self.api, partial(self.add_losses, None))
-        encoded = self._encode_envelope(known, is_unfinished=isinstance(event, TurnError))
+            response = msgspec.structs.replace(event.response, error=None)
+            response = response if self.is_native else without_ends(response, self.api, partial(self.add_losses, None))
+        encoded = self._encode_envelope(response, is_unfinished=isinstance(event, TurnError))
         self.note_envelope(encoded)
         payload: JsonObject = encoded.payload
         return payload

@@ -155,7 +155,7 @@ def _with_separated_texts(
         return normalized
     originals = list(contents_of(source))
     texts = {id(content) for content in originals if content.__class__ is TextContent}
-    joined, rest = JoinedTexts(), iter(originals)
+    joined, following = JoinedTexts(), iter(originals)
     messages = []
     for message in normalized:
         contents: list[Any] = []
@@ -163,7 +163,7 @@ def _with_separated_texts(
             text = _text_in(content, has_errors=has_errors)
             if content.__class__ is TextContent or text:
                 is_original = id(content) in texts
-                if not is_original or _skips(rest, content):
+                if not is_original or _skips(following, content):
                     joined.part()
                 if joined.before(text):
                     contents.append(context.replaced(content, TextContent(text=EMPTY_LINE)))

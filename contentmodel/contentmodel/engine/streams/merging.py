@@ -43,11 +43,11 @@ def extended_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> J
     merged = old if old.__class__ is list else []
     for entry in new:
         index = entry.get("index") if entry.__class__ is dict else None
-        known = None if index is None else by_index.setdefault(write(index), entry)
-        if known is None or known is entry:
+        earlier = None if index is None else by_index.setdefault(write(index), entry)
+        if earlier is None or earlier is entry:
             merged.append(entry)
         else:
-            merge_into(known, entry)
+            merge_into(earlier, entry)
     return merged
 
 
@@ -117,7 +117,7 @@ class ChoiceOrder(Generic[T]):
             self.begin(self._next)
             self._next += 1
         ready = [delayed for waiting, delayed in self._waiting if waiting < self._next]
-        self._waiting = [one for one in self._waiting if one[0] >= self._next]
+        self._waiting = [entry for entry in self._waiting if entry[0] >= self._next]
         return ready
 
     def rest(self) -> list[JsonObject]:

@@ -71,7 +71,7 @@ class OutgoingBlock:
         """The number of written characters of the growing field."""
         return sum(map(len, self.pieces))
 
-    def left(self, text: str) -> str:
+    def unwritten(self, text: str) -> str:
         """Return the part of the text that is not written yet; "" if the text does not continue what was written."""
         written = "".join(self.pieces)
         return text[len(written) :] if text.startswith(written) else ""

@@ -138,8 +138,8 @@ def is_exact(finish: FinishReason, context: EncodeContext) -> bool:
     source = source_of(context.origin)
     if source is None:
         return finish.raw != finish.reason
-    own: FinishReasons | None = getattr(source, "finish", None)
-    return own is not None and not own.is_usual(finish.raw, finish.reason)
+    finish_reasons: FinishReasons | None = getattr(source, "finish", None)
+    return finish_reasons is not None and not finish_reasons.is_usual(finish.raw, finish.reason)
 
 
 def finished_by_calls(choice: ChatChoice) -> ChatChoice:
@@ -293,13 +293,13 @@ class ErrorBody(Record[ErrorContent]):
         fields = self.types.fields_of(kind)
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
         # A number was set by a host. It is not an error type of the issuer.
-        kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
+        sent_types = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
         # APIs of the same issuer may have the same error types.
         is_kin = origin is not None and context.issuer != "" and origin.issuer == context.issuer
-        if is_kin and not any(value.__class__ is str for value in kept.values()):
+        if is_kin and not any(value.__class__ is str for value in sent_types.values()):
             is_kin = error.code is None or self.types.kind_of(dict.fromkeys(self.types.keys, error.code)) == kind
         if is_kin:
-            fields = {**fields, **kept}
+            fields = {**fields, **sent_types}
         elif kind is None or self.types.kind_of({**fields, "message": message}) != kind:
             # A body without types has its kind in the HTTP status.
             lost = "code" if error.code is not None else "kind" if kind is not None and self.types.keys else None
@@ -334,11 +334,11 @@ class ErrorFields(Group):
         self.keys = (fields[0], *(alias for alias, usual in aliases.items() if usual == fields[0]))
         self._body, self._fields = body, (*fields, *aliases)
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> ErrorContent | None:
-        if not self.taken(wire):
+        if not self.consumed(wire):
             return None
         error: JsonObject = {key: wire[key] for key in self._fields if key in wire}
         context.copied(error, wire)
@@ -358,17 +358,17 @@ def _without_types(
     """Return an error without the residue fields that name its kind, or that the wire `fields` contain already."""
     if origin is None or kind is None or error.extra is None:
         return error
-    own = error.extra.get(origin.api, {})
+    source_fields = error.extra.get(origin.api, {})
     for key in _TYPE_KEYS:
-        if own.get(key) is not None and own[key] not in fields.values():
+        if source_fields.get(key) is not None and source_fields[key] not in fields.values():
             context.pending_losses.append((error, key, reasons.ERROR_CONVERTED, origin.api, {}))
     residue = {
         key: value
-        for key, value in own.items()
+        for key, value in source_fields.items()
         if key not in _TYPE_KEYS and (value is None or fields.get(key) != value)
     }
-    left: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
-    return left
+    stripped: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
+    return stripped
 
 
 def whole_seconds(response: ChatResponse, context: EncodeContext) -> int:
@@ -380,8 +380,8 @@ def whole_seconds(response: ChatResponse, context: EncodeContext) -> int:
         context.report_loss(response, "created", reasons.UNKNOWN_TIME)
         return 0
     seconds = seconds_of(created)
-    found = reasons.TIME_ROUNDED if seconds and seconds % 1 else reasons.TIME_REWRITTEN
-    lost = reasons.TIME_DROPPED if seconds is None else found
+    reason = reasons.TIME_ROUNDED if seconds and seconds % 1 else reasons.TIME_REWRITTEN
+    lost = reasons.TIME_DROPPED if seconds is None else reason
     context.report_loss(response, "created", lost, form="in seconds since 1970")
     return _whole_seconds_of(created)
 
@@ -399,5 +399,5 @@ def with_date(payload: JsonObject, key: str, response: ChatResponse, context: En
     date = date_of(created)
     lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
     context.report_loss(response, "created", lost, form="as a date in text")
-    rest = {name: value for name, value in payload.items() if name != key}
-    return rest if date is None else {**rest, key: date}
+    other_fields = {name: value for name, value in payload.items() if name != key}
+    return other_fields if date is None else {**other_fields, key: date}

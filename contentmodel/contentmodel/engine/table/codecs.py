@@ -113,17 +113,17 @@ class Codec(Generic[T]):
         """Return the origins of the model objects in `value`, which was decoded from `wire` at `path`."""
         return ()
 
-    def left(self, wire: Json) -> JsonArray | None:
+    def unread(self, wire: Json) -> JsonArray | None:
         """Return what `decode` leaves of a held list: the other entries, and {} in place of each one that it reads.
 
         Return None if it reads the whole value.
         """
         return None
 
-    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
-        """Return the list that `encode` wrote, with the entries that `left` returned in their places."""
+    def woven(self, entries: JsonArray, wire: Json) -> JsonArray:
+        """Return the list that `encode` wrote, with the entries that `unread` returned in their places."""
         written = iter(wire if wire.__class__ is list else ())
-        places = [[entry] if entry != {} else [*islice(written, 1)] for entry in left]
+        places = [[entry] if entry != {} else [*islice(written, 1)] for entry in entries]
         return [*chain.from_iterable(places), *written]
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:

@@ -77,9 +77,9 @@ class Code:
             info = next(f for f in fields_of(model) if f.name == name)
             model, holder = struct_in(info.type), f"{holder}.{name}"
             if info.default is None:
-                held = self.fresh("held")
-                conditions += f"None if ({held} := {holder}) is None else "
-                holder = held
+                variable = self.fresh("holder")
+                conditions += f"None if ({variable} := {holder}) is None else "
+                holder = variable
         return f"({conditions}{holder}.{last})" if conditions else f"{holder}.{last}"
 
     def respelled_source(self, pad: str) -> list[str]:
@@ -122,19 +122,19 @@ def build(
     model: type[msgspec.Struct], read: dict[str, object], origin: Origin, implied: Collection[str], prefix: str = ""
 ) -> msgspec.Struct:
     """Build the Struct of `Code.arguments` from decoded attributes, by path."""
-    given: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     for info in fields_of(model):
         path = prefix + info.name
         inside = [value for name, value in read.items() if name.startswith(f"{path}.") and name not in implied]
         if path == "origin":
-            given[info.name] = origin
+            arguments[info.name] = origin
         elif path in read:
-            given[info.name] = read[path]
+            arguments[info.name] = read[path]
         elif info.default is None and inside and all(value is None for value in inside):
-            given[info.name] = None
+            arguments[info.name] = None
         elif inside:
-            given[info.name] = build(struct_in(info.type), read, origin, implied, f"{path}.")
-    return model(**given)
+            arguments[info.name] = build(struct_in(info.type), read, origin, implied, f"{path}.")
+    return model(**arguments)
 
 
 def generated(row: Row) -> Functions:
@@ -167,11 +167,11 @@ def _decoder_source(row: Row, code: Code) -> None:
         arguments = code.arguments(row.model, "", row.implied)
         code.add(f"    if {count} == len(wire):", f"        return MODEL({arguments})")
     # If the codecs hold all known fields completely, the residue consists of the unknown keys.
-    known = code.name("known", frozenset(row.known_keys()))
-    code.add(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")
+    known_keys = code.name("known", frozenset(row.known_keys()))
+    code.add(f"    residue = {{k: v for k, v in wire.items() if k not in {known_keys}}}")
     code.add(f"    if {count} + len(residue) != len(wire):", "        residue = ROW.residue(wire)")
-    rest = f"{row.rest}=residue" if row.rest else f"extra={{API: {code.name('escaped', escaped)}(residue)}}"
-    code.add(f"    return MODEL({arguments}{', ' if arguments else ''}{rest})")
+    residue_argument = f"{row.rest}=residue" if row.rest else f"extra={{API: {code.name('escaped', escaped)}(residue)}}"
+    code.add(f"    return MODEL({arguments}{', ' if arguments else ''}{residue_argument})")
 
 
 def _encoder_source(row: Row, code: Code) -> None:

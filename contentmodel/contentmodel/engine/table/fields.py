@@ -65,7 +65,7 @@ class Field:
         if type(self).write is not Field.write:
             code.add(f"    {code.name('write', self.write)}(value, wire, context)")
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         """Return the keys of a wire object that the field consumes."""
         return self.keys
 
@@ -179,7 +179,7 @@ class Gathered(Field):
         self._is_optional = attribute_of(row.model, self.attributes[0])[2] is None
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
-        gathered = {key: wire[key] for key in self.taken(wire)}
+        gathered = {key: wire[key] for key in self.consumed(wire)}
         read[self.attributes[0]] = (gathered or None) if self._is_optional else gathered
 
     def read_source(self, count: str, code: Code) -> None:
@@ -187,7 +187,7 @@ class Gathered(Field):
         code.add(f"    {count} += len(gathered)")
         code.read[self.attributes[0]] = "(gathered or None)" if self._is_optional else "gathered"
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
@@ -218,7 +218,7 @@ class Group(Field):
         """Write the fields into `wire`."""
         raise TypeError(f"{type(self).__name__} has no `encode`: implement it")
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         """Return the keys of a wire object that `decode` reads completely. The others stay in the residue.
 
         The default: all of `keys` that the object has.
@@ -237,7 +237,7 @@ class Group(Field):
 
     def read_source(self, count: str, code: Code) -> None:
         group = code.name("group", self)
-        code.add(f"    {count} += len({group}.taken(wire))")
+        code.add(f"    {count} += len({group}.consumed(wire))")
         code.add(f"    {code.variable(self.attribute)} = {group}.decode(wire, context)")
 
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
@@ -276,8 +276,8 @@ class Implied(Field):
     def __init__(self, values: Mapping[str, Json]) -> None:
         self.values = dict(values)
         self.attributes = tuple(self.values)
-        own = ((name, value) for name, value in self.values.items() if "." not in name)
-        self._checked = {name: value for name, value in own if name not in FOLLOWING}
+        top_level = ((name, value) for name, value in self.values.items() if "." not in name)
+        self._checked = {name: value for name, value in top_level if name not in FOLLOWING}
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         read.update(self.values)

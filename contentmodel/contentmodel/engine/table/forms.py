@@ -161,10 +161,10 @@ class Words(Leaf):
         self.examples = [word for word, _ in words]
 
     def to_block(self, value: Any) -> Any:
-        return next((own for word, own in self._words if same(word, value)), MISFIT)
+        return next((block_value for word, block_value in self._words if same(word, value)), MISFIT)
 
     def to_part(self, value: Any) -> Any:
-        return next((word for word, own in self._words if same(own, value)), MISFIT)
+        return next((word for word, block_value in self._words if same(block_value, value)), MISFIT)
 
 
 class Either(Leaf):
@@ -178,7 +178,7 @@ class Either(Leaf):
         self.number, self.repeats = number, range(number) if repeats else ()
 
     def to_block(self, value: tuple[Any, ...]) -> Any:
-        return next(one for one in value if one is not None)
+        return next(item for item in value if item is not None)
 
     def to_part(self, value: Any) -> Any:
         return value, *(NOTHING for _ in range(self.number - 1))
@@ -224,8 +224,8 @@ class Items(Leaf):
         return [{**self._constants, self._block_key: item[key]} for item in value]
 
     def to_part(self, value: list[Any]) -> Any:
-        found = [item for item in value if item.__class__ is dict and self._constants.items() <= item.items()]
-        return [{self._part_key: item.get(self._block_key)} for item in found]
+        items = [item for item in value if item.__class__ is dict and self._constants.items() <= item.items()]
+        return [{self._part_key: item.get(self._block_key)} for item in items]
 
 
 class Each(Leaf):
@@ -238,19 +238,19 @@ class Each(Leaf):
         self._forms, self.examples = forms, examples
 
     def to_block(self, value: list[Any]) -> Any:
-        found = [spelled(self._forms, item) for item in value]
-        made = [None if one is None or one[2] else one[1] for one in found]
-        return MISFIT if None in made else made
+        matches = [spelled(self._forms, item) for item in value]
+        blocks = [None if match is None or match[2] else match[1] for match in matches]
+        return MISFIT if None in blocks else blocks
 
     def to_part(self, value: list[Any]) -> Any:
-        made = [part_of(self._forms, item) for item in value]
-        return MISFIT if None in made else made
+        parts = [part_of(self._forms, item) for item in value]
+        return MISFIT if None in parts else parts
 
     def moves(self, block: list[Any], part: list[Any]) -> Iterator[Moved]:
-        for one, item in zip(block, part, strict=True):
-            found = spelled(self._forms, item)
-            if found is not None:
-                yield from found[0].moves(one, item)
+        for inner_block, item in zip(block, part, strict=True):
+            match = spelled(self._forms, item)
+            if match is not None:
+                yield from match[0].moves(inner_block, item)
 
 
 def spelled(forms: Iterable[Form], part: Any) -> tuple[Form, JsonObject, JsonObject] | None:
@@ -258,16 +258,16 @@ def spelled(forms: Iterable[Form], part: Any) -> tuple[Form, JsonObject, JsonObj
     for form in forms if part.__class__ is dict else ():
         block = form.to_block(part)
         back = None if block is None else form.to_part(block)
-        rest = MISFIT if back is None else remainder(part, back)
-        if block is not None and rest is not MISFIT:
-            return form, block, {} if rest is NOTHING else rest
+        other_fields = MISFIT if back is None else remainder(part, back)
+        if block is not None and other_fields is not MISFIT:
+            return form, block, {} if other_fields is NOTHING else other_fields
     return None
 
 
 def part_of(forms: Iterable[Form], block: Any) -> JsonObject | None:
     """Return the part of a block by the first form that has one; None if none has."""
-    made = (form.to_part(block) for form in forms) if block.__class__ is dict else ()
-    return next((part for part in made if part is not None), None)
+    parts = (form.to_part(block) for form in forms) if block.__class__ is dict else ()
+    return next((part for part in parts if part is not None), None)
 
 
 ANY = Leaf()
@@ -331,15 +331,15 @@ class Form:
         back: list[_Move | _Rest] = []
         for paths, path, leaf in self.fields:
             self.places.setdefault(path, []).extend(paths)
-            inside, target = [path_keys(one) for one in paths], path_keys(path)
+            inside, target = [*map(path_keys, paths)], path_keys(path)
             parts, blocks = [_path(keys, part_keys) for keys in inside], [_path(target, block_keys)]
             there.append(_Move(parts, [target], leaf, Leaf.to_block, leaf.part_classes, leaf.block_default))
             back.append(_Move(blocks, inside, leaf, Leaf.to_part, leaf.block_classes, leaf.part_default))
-        self._rest, self._own = rest, {keys[0] for keys in block_keys}
+        self._rest, self._first_keys = rest, {keys[0] for keys in block_keys}
         if rest is not None:
             holder = path_keys(rest) if rest else ()
-            there.append(_Rest(_path(holder, part_keys), (), self._own))
-            back.append(_Rest(((), self._own), holder, () if rest else {keys[0] for keys in part_keys}))
+            there.append(_Rest(_path(holder, part_keys), (), self._first_keys))
+            back.append(_Rest(((), self._first_keys), holder, () if rest else {keys[0] for keys in part_keys}))
         self._respelled = {path: leaf for _, path, leaf in self.fields if leaf.may_respell}
         # The fields of the call are read for their values only: a form fits if they do.
         calls = [(_path(path_keys(path), ()), leaf) for path, leaf in self.of_call.items()]
@@ -357,28 +357,28 @@ class Form:
 
         A value is a list of one value. The list is empty if the part has no value.
         """
-        found = {}
+        spellings = {}
         for path in self._keeping:
             value, usual = (_read(wire, path_keys(path)) for wire in (whole, back))
             if value is not usual and (value is NOTHING or usual is NOTHING or not same(value, usual)):
-                found[path] = [] if value is NOTHING else [value]
-        return found
+                spellings[path] = [] if value is NOTHING else [value]
+        return spellings
 
     def repeated(self, whole: JsonObject, usual: Sequence[str]) -> list[str]:
         """Return the paths of values of a part that its block has elsewhere, and of fields `usual` that follow."""
-        found = []
+        repeated_paths = []
         for paths, _, leaf in self.fields:
             values = [_read(whole, path_keys(path)) for path in paths] if leaf.repeats else []
             is_set = [value is not NOTHING and value is not None and value not in ({}, [], "") for value in values]
             # Of several paths, one must have the value.
             enough = sum(is_set) > 1 or len(values) == 1 or leaf.__class__ is Either
-            found += [path for at, path in enumerate(paths) if enough and at in leaf.repeats and is_set[at]]
-        found += [path for path in self.of_call if path in usual and path in whole]
+            repeated_paths += [path for at, path in enumerate(paths) if enough and at in leaf.repeats and is_set[at]]
+        repeated_paths += [path for path in self.of_call if path in usual and path in whole]
         for path, value in self.adds.items():
-            own = (value(whole) if callable(value) else value) if path_keys(path)[-1] in usual else None
-            if own is not None and same(own, _read(whole, path_keys(path))):
-                found.append(path)
-        return found
+            added_value = (value(whole) if callable(value) else value) if path_keys(path)[-1] in usual else None
+            if added_value is not None and same(added_value, _read(whole, path_keys(path))):
+                repeated_paths.append(path)
+        return repeated_paths
 
     def add(self, whole: JsonObject, key: str) -> None:
         """Add to the part at a key what a part of another origin does not have. Files are added with the last part."""
@@ -399,10 +399,10 @@ class Form:
         for paths, target, leaf in self.fields:
             if paths[0] != target:
                 yield block, part, (target, paths[0])
-            made, value = wire_at(block, target), wire_at(part, paths[0])
-            if made.__class__ is value.__class__ is list:
-                yield from leaf.moves(made, value)
-        for name in map(dotted_key, block.keys() - self._own) if self._rest else ():
+            block_value, value = wire_at(block, target), wire_at(part, paths[0])
+            if block_value.__class__ is value.__class__ is list:
+                yield from leaf.moves(block_value, value)
+        for name in map(dotted_key, block.keys() - self._first_keys) if self._rest else ():
             yield block, part, (name, f"{self._rest}.{name}")
 
     def holds(self, contents: Sequence[Any]) -> bool:
@@ -433,9 +433,9 @@ class Form:
             for at, path in enumerate(paths)
         }
         of_call = {path: leaf.description() for path, leaf in self.of_call.items()}
-        own = {"name": self.name, "keys": list(self.keys), "part": self.part, "block": self.block}
-        own["adds"] = {path: value for path, value in self.adds.items() if not callable(value)}
-        return {**own, "fields": fields, "of_call": of_call, "rest": self._rest}
+        description = {"name": self.name, "keys": list(self.keys), "part": self.part, "block": self.block}
+        description["adds"] = {path: value for path, value in self.adds.items() if not callable(value)}
+        return {**description, "fields": fields, "of_call": of_call, "rest": self._rest}
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
@@ -456,18 +456,18 @@ class _Move:
         default: Json,
     ) -> None:
         """Create the move. `translate` is the method of `Leaf` that a class of leaves may replace."""
-        own = getattr(leaf, translate.__name__)
-        self._translate = None if own.__func__ is translate else own
+        method = getattr(leaf, translate.__name__)
+        self._translate = None if method.__func__ is translate else method
         self._reads, self._writes, self._leaf = reads, writes, leaf
         self._classes, self._default = classes, default
         self.depth = max(map(len, writes), default=0)
 
-    def run(self, wire: JsonObject, made: JsonObject) -> bool:
+    def run(self, wire: JsonObject, target: JsonObject) -> bool:
         """Write the translated value of one object into the other one. Return False if it does not fit."""
         reads = self._reads
         values = [_read(wire, *reads[0])] if len(reads) == 1 else [_read(wire, *path) for path in reads]
         leaf, classes, first, is_missing = self._leaf, self._classes, values[0], True
-        found: Any
+        translated: Any
         for at, value in enumerate(values):
             if value is not NOTHING and value is not None:
                 is_missing = False
@@ -479,15 +479,15 @@ class _Move:
             if leaf.required:
                 return False
             default = list(self._default) if self._default.__class__ is tuple else self._default
-            found = None if leaf.nullable and first is None else default
+            translated = None if leaf.nullable and first is None else default
         else:
-            found = first if len(values) == 1 else (*values,)
-            found = found if self._translate is None else self._translate(found)
-        if found is MISFIT:
+            translated = first if len(values) == 1 else (*values,)
+            translated = translated if self._translate is None else self._translate(translated)
+        if translated is MISFIT:
             return False
         for at, keys in enumerate(self._writes):
-            value = found[at] if len(self._writes) > 1 and found is not NOTHING else found
-            if value is not NOTHING and not _put(made, keys, value):
+            value = translated[at] if len(self._writes) > 1 and translated is not NOTHING else translated
+            if value is not NOTHING and not _put(target, keys, value):
                 return False
         return True
 
@@ -495,22 +495,22 @@ class _Move:
 class _Rest:
     """One direction of all fields of an object that no field of the form maps. It comes last."""
 
-    __slots__ = ("_keys", "_read", "_taken", "depth")
+    __slots__ = ("_keys", "_read", "_reserved", "depth")
 
-    def __init__(self, read: _Path, keys: _Keys, taken: Collection[str]) -> None:
-        """Create the move. An object with a field that is `taken` does not fit."""
-        self._read, self._keys, self._taken, self.depth = read, keys, taken, 0
+    def __init__(self, read: _Path, keys: _Keys, reserved: Collection[str]) -> None:
+        """Create the move. An object with a field that is `reserved` does not fit."""
+        self._read, self._keys, self._reserved, self.depth = read, keys, reserved, 0
 
-    def run(self, wire: JsonObject, made: JsonObject) -> bool:
+    def run(self, wire: JsonObject, target: JsonObject) -> bool:
         """Write the fields of one object to the other one. Return False if they do not fit."""
-        rest = _read(wire, *self._read)
-        if rest is NOTHING or rest == {}:
+        fields = _read(wire, *self._read)
+        if fields is NOTHING or fields == {}:
             return True
-        if rest.__class__ is not dict or not rest.keys().isdisjoint(self._taken):
+        if fields.__class__ is not dict or not fields.keys().isdisjoint(self._reserved):
             return False
         if self._keys:
-            return _put(made, self._keys, rest)
-        made.update(rest)
+            return _put(target, self._keys, fields)
+        target.update(fields)
         return True
 
 
@@ -544,20 +544,20 @@ def _way(
 
     def run(wire: JsonObject) -> JsonObject | None:
         for keys, value in checks:
-            found = _read(wire, keys)
-            if not (found is NOTHING and value is None) and not same(found, value):
+            actual = _read(wire, keys)
+            if not (actual is NOTHING and value is None) and not same(actual, value):
                 return None
-        made: JsonObject = {}
+        target: JsonObject = {}
         for keys, value in constants:
-            _put(made, keys, [*value] if value.__class__ is list else value)
+            _put(target, keys, [*value] if value.__class__ is list else value)
         for move in ordered:
-            if not move.run(wire, made):
+            if not move.run(wire, target):
                 return None
         for keys, follows in followers:
-            value = follows(made)
+            value = follows(target)
             if value is not NOTHING:
-                _put(made, keys, value)
-        return made
+                _put(target, keys, value)
+        return target
 
     return run
 
@@ -570,32 +570,32 @@ def respelled(whole: JsonObject, spellings: Mapping[str, JsonArray]) -> JsonObje
 
 
 def _with_value(wire: Any, keys: _Keys, values: JsonArray) -> Any:
-    first, *rest = keys
-    held = wire if wire.__class__ is dict else {}
-    if rest and (values or first in held):
-        inner = _with_value(held.get(first), (*rest,), values)
-        if inner or not held.get(first):
-            return {**held, first: inner}
+    first, *inner_keys = keys
+    fields = wire if wire.__class__ is dict else {}
+    if inner_keys and (values or first in fields):
+        inner = _with_value(fields.get(first), (*inner_keys,), values)
+        if inner or not fields.get(first):
+            return {**fields, first: inner}
         # The object had only the value.
         values = []
-    others = {key: value for key, value in held.items() if key != first}
+    others = {key: value for key, value in fields.items() if key != first}
     return {**others, first: values[0]} if values else others
 
 
-def _put(made: JsonObject, keys: _Keys, value: Json) -> bool:
+def _put(target: JsonObject, keys: _Keys, value: Json) -> bool:
     """Write a value at a path. Objects with different keys are merged; return False if there is another value."""
     *above, last = keys
     for key in above:
-        inner = made.setdefault(key, {})
+        inner = target.setdefault(key, {})
         if inner.__class__ is not dict:
             return False
-        made = inner
-    if last not in made:
-        made[last] = value
+        target = inner
+    if last not in target:
+        target[last] = value
         return True
-    before = made[last]
+    before = target[last]
     if before.__class__ is dict and value.__class__ is dict:
-        made[last] = {**before, **value}
+        target[last] = {**before, **value}
         return before.keys().isdisjoint(value)
     return same(before, value)
 
@@ -616,42 +616,47 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def remainder(whole: Any, made: Any) -> Any:
-    """Return the values of `whole` that `made` lacks, NOTHING if it lacks none, MISFIT if it has others."""
-    if whole.__class__ is not dict or made.__class__ is not dict:
-        return NOTHING if same(whole, made) else MISFIT
-    if not made.keys() <= whole.keys():
+def remainder(whole: Any, covered: Any) -> Any:
+    """Return the values of `whole` that `covered` lacks, NOTHING if it lacks none, MISFIT if it has others."""
+    if whole.__class__ is not dict or covered.__class__ is not dict:
+        return NOTHING if same(whole, covered) else MISFIT
+    if not covered.keys() <= whole.keys():
         return MISFIT
-    rest: JsonObject = {}
+    remaining: JsonObject = {}
     for key, value in whole.items():
-        if key not in made:
-            rest[key] = value
-        elif value is not made[key]:
-            left = remainder(value, made[key])
-            if left is MISFIT:
+        if key not in covered:
+            remaining[key] = value
+        elif value is not covered[key]:
+            inner = remainder(value, covered[key])
+            if inner is MISFIT:
                 return MISFIT
-            if left is not NOTHING:
-                rest[key] = left
-    return rest or NOTHING
+            if inner is not NOTHING:
+                remaining[key] = inner
+    return remaining or NOTHING
 
 
-def merged(part: Any, rest: Any) -> Any:
-    """Return a part with the remaining values of `rest`: the inverse of `remainder`. The part's own values win."""
-    if part.__class__ is not dict or rest.__class__ is not dict:
+def merged(part: Any, remaining: Any) -> Any:
+    """Return a part with the `remaining` values: the inverse of `remainder`. The part's own values win."""
+    if part.__class__ is not dict or remaining.__class__ is not dict:
         return part
-    return {**rest, **{key: merged(value, rest[key]) if key in rest else value for key, value in part.items()}}
+    return {
+        **remaining,
+        **{key: merged(value, remaining[key]) if key in remaining else value for key, value in part.items()},
+    }
 
 
-def missing(whole: Any, made: Any, respelled: Mapping[str, Leaf], path: str = "") -> Iterator[tuple[str, Json, Json]]:
-    """Yield the dotted paths of values of `whole` that `made` does not have, with both. Null is no value, nor is []."""
+def missing(
+    whole: Any, covered: Any, respelled: Mapping[str, Leaf], path: str = ""
+) -> Iterator[tuple[str, Json, Json]]:
+    """Yield the dotted paths of values of `whole` that `covered` lacks, with both. Null is no value, nor is []."""
     if whole is None or whole in ([], {}):
         return
-    if path in respelled and made is not None and respelled[path].is_alike(whole, made):
+    if path in respelled and covered is not None and respelled[path].is_alike(whole, covered):
         return
-    if whole.__class__ is dict and made.__class__ is dict:
+    if whole.__class__ is dict and covered.__class__ is dict:
         for key, value in whole.items():
-            if (other := made.get(key)) is not value:
+            if (other := covered.get(key)) is not value:
                 inner = f"{path}.{dotted_key(key)}" if path else dotted_key(key)
                 yield from missing(value, other, respelled, inner)
-    elif not same(whole, made):
-        yield path, whole, made
+    elif not same(whole, covered):
+        yield path, whole, covered

@@ -127,7 +127,7 @@ class Provider(Other):
         self.adapter.aim(inner, None)
         request = ChatRequest(messages=[*messages], origin=self.origin)
         payload = self.adapter.request.encode(request, inner)
-        Encoded(payload, request, inner).hand_over(context)
+        Encoded(payload, request, inner).add_losses_to(context)
         return payload
 
 
@@ -156,8 +156,8 @@ class Values:
     def read(self, content: AIContent) -> JsonObject:
         """Return the values that are kept with a content, by their names in the item."""
         residue = (content.extra or {}).get(self._api, {}) if isinstance(content, self._types) else {}
-        found = {name: self._place(residue, name) for name in self._paths} if residue else {}
-        return {name: wire_at(residue, path) for name, path in found.items() if path is not None}
+        paths = {name: self._place(residue, name) for name in self._paths} if residue else {}
+        return {name: wire_at(residue, path) for name, path in paths.items() if path is not None}
 
     def are_made(self, content: AIContent, origin: Origin) -> bool:
         """Return whether the provider made the item of a content. `origin` is that of its message."""
@@ -176,18 +176,18 @@ class Values:
 
 
 def _without(wire: JsonObject, keys: Sequence[str]) -> JsonObject:
-    first, *rest = keys
-    left = _without(wire[first], rest) if rest else {}
-    return {**{key: value for key, value in wire.items() if key != first}, **({first: left} if left else {})}
+    first, *inner_keys = keys
+    inner = _without(wire[first], inner_keys) if inner_keys else {}
+    return {**{key: value for key, value in wire.items() if key != first}, **({first: inner} if inner else {})}
 
 
 def values_in(message: ChatMessage, api: str) -> Values | None:
     """Return the values of an API that the format of a message keeps; None if there are none."""
     try:
-        found = None if message.origin is None else Other(message.origin.api).adapter
+        adapter = None if message.origin is None else Other(message.origin.api).adapter
     except UnknownApiError:
         return None
-    table = getattr(found, "table", None)
+    table = getattr(adapter, "table", None)
     return None if table is None else table.of_items.get(api)
 
 
@@ -214,10 +214,10 @@ class Guest(Provider):
 
     def describe(self) -> JsonObject:
         """Return the guest as data, for documentation, coverage and generators."""
-        own = {"api": self.api, "issuers": list(self.issuers)}
+        provider = {"api": self.api, "issuers": list(self.issuers)}
         names = {name: getattr(self.parts, name) for name in ("issuer", "call_id", "file_id", "around")}
         return {
-            **own,
+            **provider,
             "parts": {
                 **names,
                 "texts": list(self.parts.texts),
@@ -247,23 +247,23 @@ class Guest(Provider):
                     break
 
     def _forms_of(self, whole: JsonObject) -> list[Form]:
-        found = [(forms, wire_at(whole, path)) for path, forms in self._by_constant.items()]
-        return [form for forms, value in found if value.__class__ is str for form in forms.get(value, ())]
+        candidates = [(forms, wire_at(whole, path)) for path, forms in self._by_constant.items()]
+        return [form for forms, value in candidates if value.__class__ is str for form in forms.get(value, ())]
 
     def _with_objects(self, group: Group) -> tuple[JsonObject, dict[str, dict[str, str]]]:
         """Return the parts of a group with objects in place of JSON texts, and these texts by the key of the part."""
-        whole, found = group.whole, {}
+        whole, texts_by_key = group.whole, {}
         for key in group.at:
             part = whole[key] if key else whole
             texts = {name: part[name] for name in self.parts.texts if part.get(name).__class__ is str}
             if not texts:
                 continue
             read = {name: object_or_text(text) for name, text in texts.items()}
-            made = {name: value for name, value in read.items() if value.__class__ is dict}
-            if made:
-                found[key] = {name: texts[name] for name in made}
-                whole = {**whole, key: {**part, **made}} if key else {**part, **made}
-        return whole, found
+            objects = {name: value for name, value in read.items() if value.__class__ is dict}
+            if objects:
+                texts_by_key[key] = {name: texts[name] for name in objects}
+                whole = {**whole, key: {**part, **objects}} if key else {**part, **objects}
+        return whole, texts_by_key
 
     def _is_implied(self, group: Group) -> bool:
         parts = [group.whole[key] if key else group.whole for key in group.at]
@@ -279,14 +279,14 @@ class Guest(Provider):
         context: DecodeContext,
     ) -> list[AIContent] | None:
         back = form.to_part(block)
-        kept = form.spellings(whole, back) if form.respells and back is not None else {}
-        if back is not None and kept:
+        spellings = form.spellings(whole, back) if form.respells and back is not None else {}
+        if back is not None and spellings:
             usual = form.to_block(back)
-            back = respelled(back, kept) if usual is not None and same(usual, block) else None
-        rest = MISFIT if back is None else remainder(whole, back)
-        if back is None or rest is MISFIT or len(back.get("files", ())) != len(group.files):
+            back = respelled(back, spellings) if usual is not None and same(usual, block) else None
+        other_fields = MISFIT if back is None else remainder(whole, back)
+        if back is None or other_fields is MISFIT or len(back.get("files", ())) != len(group.files):
             return None
-        rest = {} if rest is NOTHING else rest
+        other_fields = {} if other_fields is NOTHING else other_fields
         inner = DecodeContext(self.api, self.origin)
         contents = self.adapter.decode_blocks([block], inner)
         if inner.has_faults or len(contents) != len(group.at) or any(c.__class__ is UnknownContent for c in contents):
@@ -295,21 +295,23 @@ class Guest(Provider):
         # A list in the block may have other names than in the part.
         context.is_respelled = context.is_respelled or form.respells
         repeated = form.repeated(whole, self.parts.usual) if form.repeats or self.parts.usual else []
-        made = []
+        marked = []
         for key, content in zip(group.at, contents, strict=True):
-            own = escaped(rest.get(key, {}) if key else rest)
+            part_fields = escaped(other_fields.get(key, {}) if key else other_fields)
             if key in texts:
-                own = {**own, **TEXTS.entry(texts[key])}
-            if kept and (spelled := {path: one for path, one in kept.items() if not key or path_keys(path)[0] == key}):
-                own = {**own, **KEPT.entry(spelled)}
+                part_fields = {**part_fields, **TEXTS.entry(texts[key])}
+            if spellings and (
+                spelled := {path: values for path, values in spellings.items() if not key or path_keys(path)[0] == key}
+            ):
+                part_fields = {**part_fields, **KEPT.entry(spelled)}
             if repeated or self.parts.usual:
-                own = self._with_repeated(content, own, repeated, f"{key}." if key else "")
+                part_fields = self._with_repeated(content, part_fields, repeated, f"{key}." if key else "")
             if key == form.keys[-1] and group.files:
-                content = self._with_files(content, group, rest.get("files", {}), context)
-            made.append(context.replaced(content, self._marked(content, form, own, context)))
-        return made
+                content = self._with_files(content, group, other_fields.get("files", {}), context)
+            marked.append(context.replaced(content, self._marked(content, form, part_fields, context)))
+        return marked
 
-    def _with_files(self, result: Any, group: Group, rest: JsonObject, context: DecodeContext) -> Any:
+    def _with_files(self, result: Any, group: Group, other_fields: JsonObject, context: DecodeContext) -> Any:
         """Return a result whose media have the other fields of the parts of their files."""
         names = iter(group.whole["files"])
         outputs = []
@@ -317,28 +319,28 @@ class Guest(Provider):
             name = next(names, None) if output.__class__ in _MEDIA else None
             if name is not None:
                 context.trace(None, [output], group.whole["files"][name], None, spread=False)
-                extra = {**(output.extra or {}), context.api: escaped(rest.get(name, {}))}
+                extra = {**(output.extra or {}), context.api: escaped(other_fields.get(name, {}))}
                 output = context.replaced(output, replace(output, extra=extra))
             outputs.append(output)
         return context.replaced(result, replace(result, outputs=outputs))
 
-    def _with_repeated(self, content: Any, own: JsonObject, repeated: Sequence[str], start: str) -> JsonObject:
+    def _with_repeated(self, content: Any, part_fields: JsonObject, repeated: Sequence[str], start: str) -> JsonObject:
         """Return the other fields of a part with the hint of values that its block has elsewhere, as the call id."""
         names = [path.removeprefix(start) for path in repeated if path.startswith(start)]
         is_known = self.parts.call_id in self.parts.usual and MINTED.of(content, self.api) is None
-        if is_known and content.call_id is not None and own.get(self.parts.call_id) == content.call_id:
+        if is_known and content.call_id is not None and part_fields.get(self.parts.call_id) == content.call_id:
             names.append(self.parts.call_id)
-        return {**own, **REPEATED.entry(names)} if names else own
+        return {**part_fields, **REPEATED.entry(names)} if names else part_fields
 
-    def _marked(self, content: Any, form: Form, own: JsonObject, context: DecodeContext) -> AIContent:
+    def _marked(self, content: Any, form: Form, part_fields: JsonObject, context: DecodeContext) -> AIContent:
         """Return a content with the hint of its form, and the other fields of its part. Its part may give it its id."""
-        call_id = own.get(self.parts.call_id)
+        call_id = part_fields.get(self.parts.call_id)
         if content.call_id is None and call_id.__class__ is str:
             content = MINTED.on(replace(content, call_id=call_id), self.api, call_id)
         if form.executor is not None:
             content = replace(content, executor=form.executor)
         marked: AIContent = GUEST.on(content, self.api, form.name)
-        return replace(marked, extra={**(marked.extra or {}), context.api: own})
+        return replace(marked, extra={**(marked.extra or {}), context.api: part_fields})
 
     def _trace(
         self,
@@ -357,12 +359,13 @@ class Guest(Provider):
         copy: Any = next((copy for copy, original, *_ in inner._moved if original is block), block)
         paths = {target: form.places.get(lifted.get(target, target), ()) for target in (*form.places, *lifted)}
         places = {
-            target: [place for path in found if (place := _place(path, group))] for target, found in paths.items()
+            target: [place for path in part_paths if (place := _place(path, group))]
+            for target, part_paths in paths.items()
         }
         for key, content in zip(group.at, contents, strict=True):
-            own = dict(copy)
-            self._move(own, key, group, places, context)
-            context.trace(self.adapter.block_rows, [content], own, None, spread=False)
+            traced = dict(copy)
+            self._move(traced, key, group, places, context)
+            context.trace(self.adapter.block_rows, [content], traced, None, spread=False)
         for whole in (block,) if copy is block else (block, copy):
             self._move(whole, next(iter(group.at)), group, places, context)
         context.take_over(inner)
@@ -373,8 +376,10 @@ class Guest(Provider):
         """Record that a block is a copy of a part, whose fields are at these places. Those in the part come first."""
         part = group.whole[key] if key else group.whole
         context.copied(block, part)
-        for target, found in places.items():
-            for container, name, _ in found if len(found) < 2 else sorted(found, key=lambda place: place[2] != key):
+        for target, sources in places.items():
+            for container, name, _ in (
+                sources if len(sources) < 2 else sorted(sources, key=lambda place: place[2] != key)
+            ):
                 context.copied(block, part, (target, (container, name)))
                 first, *inside = path_keys(target)
                 if len(inside) == 1 and block.get(first).__class__ is dict:
@@ -414,27 +419,29 @@ class Guest(Provider):
             again = form.without_parts(again, form.keys[len(contents) :])
         self._report(form, blocks[0], again, whole, contents, context)
         context.replacements += inner.replacements
-        kept, own = {"kept": (self.api, context.api)}, set(map(id, plain))
-        inside = [loss[0] for loss in inner.pending_losses if id(loss[0]) not in own]
-        context.pending_losses += [(owner, None, RESIDUE, None, kept) for owner in inside]
+        options, plain_ids = {"kept": (self.api, context.api)}, set(map(id, plain))
+        inside = [loss[0] for loss in inner.pending_losses if id(loss[0]) not in plain_ids]
+        context.pending_losses += [(owner, None, RESIDUE, None, options) for owner in inside]
         return [self._written(form, whole, key, content, context) for key, content in pairs]
 
     def _as_spelled(self, form: Form, whole: JsonObject, contents: Sequence[Any], context: EncodeContext) -> JsonObject:
         """Return a part with the spellings that were kept, if its block is the same with them."""
-        kept: dict[str, JsonArray] = {}
+        spellings: dict[str, JsonArray] = {}
         for content in contents:
-            kept.update(KEPT.of(content, context.api) or {})
-        if not kept:
+            spellings.update(KEPT.of(content, context.api) or {})
+        if not spellings:
             return whole
-        spelled = respelled(whole, kept)
+        spelled = respelled(whole, spellings)
         again, usual = form.to_block(spelled), form.to_block(whole)
         return spelled if again is not None and same(again, usual) else whole
 
     def _plain(self, content: Any) -> Any:
         """Return a content with the residue of its provider alone. One that is no guest gets the usual names."""
-        own = (content.extra or {}).get(self.api, {})
-        kept = own if GUEST.is_in(own) else {name: value for name, value in own.items() if name not in KEYS}
-        return replace(content, extra={self.api: kept} if kept else None)
+        residue = (content.extra or {}).get(self.api, {})
+        fields = (
+            residue if GUEST.is_in(residue) else {name: value for name, value in residue.items() if name not in KEYS}
+        )
+        return replace(content, extra={self.api: fields} if fields else None)
 
     def _complete(
         self,
@@ -446,10 +453,10 @@ class Guest(Provider):
         context: EncodeContext,
     ) -> bool:
         """Add the fields of a part that its block does not have. Return False if it needs an id or its call."""
-        part, own = whole[key] if key else whole, (content.extra or {}).get(context.api)
-        if own is not None:
-            part.update(merged(part, wire_fields(own)))
-        if own is None or GUEST.of(content, self.api) is None:
+        part, part_fields = whole[key] if key else whole, (content.extra or {}).get(context.api)
+        if part_fields is not None:
+            part.update(merged(part, wire_fields(part_fields)))
+        if part_fields is None or GUEST.of(content, self.api) is None:
             for name in form.of_call:
                 if name not in calls.get(content.call_id, {}):
                     return False
@@ -467,15 +474,15 @@ class Guest(Provider):
 
     def _written(self, form: Form, whole: JsonObject, key: str, content: Any, context: EncodeContext) -> JsonArray:
         """Return the part of a content, after the parts of its files. Texts that have the same value are restored."""
-        part, own = whole[key] if key else whole, (content.extra or {}).get(context.api, {})
-        texts = (TEXTS.read(own) or {}).items()
+        part, part_fields = whole[key] if key else whole, (content.extra or {}).get(context.api, {})
+        texts = (TEXTS.read(part_fields) or {}).items()
         part.update({name: text for name, text in texts if same(object_or_text(text), part.get(name))})
         if key == "" or key != form.keys[-1]:
             return [part]
         media = [output.extra or {} for output in content.output_list if output.__class__ in _MEDIA]
-        kept = [extra[context.api] for extra in media if context.api in extra]
-        kept += [{self.parts.file_id: content.call_id} for _ in whole.get("files", {})]
-        return [*map(merged, whole.get("files", {}).values(), map(wire_fields, kept)), part]
+        file_fields = [extra[context.api] for extra in media if context.api in extra]
+        file_fields += [{self.parts.file_id: content.call_id} for _ in whole.get("files", {})]
+        return [*map(merged, whole.get("files", {}).values(), map(wire_fields, file_fields)), part]
 
     def _report(
         self,
@@ -492,8 +499,8 @@ class Guest(Provider):
         """
         lost = [*form.missing(block, again)]
         for content in contents:
-            kept = {"kept": (context.api,), "only": (self.api, {path_keys(path)[0] for path, _, _ in lost})}
-            context.pending_losses.append((content, None, RESIDUE, None, kept))
+            options = {"kept": (context.api,), "only": (self.api, {path_keys(path)[0] for path, _, _ in lost})}
+            context.pending_losses.append((content, None, RESIDUE, None, options))
         for path, value, other in lost:
             self._report_value(path, value, other, contents, context)
         if form.renamed is not None and context.api not in (contents[0].extra or {}):
@@ -546,12 +553,12 @@ def guests_in(
     parts: JsonArray, guests: Sequence[Guest], issuer: str, context: DecodeContext
 ) -> dict[int, list[AIContent]]:
     """Return the contents of the parts that are guests, by index. The parts of files have none of their own."""
-    made: dict[int, list[AIContent]] = {}
+    decoded: dict[int, list[AIContent]] = {}
     for guest in guests:
         for group, contents in guest.decode(parts, issuer, context):
-            made.update((at, []) for at in group.files)
-            made.update({at: [content] for at, content in zip(group.at.values(), contents, strict=True)})
-    return made
+            decoded.update((at, []) for at in group.files)
+            decoded.update({at: [content] for at, content in zip(group.at.values(), contents, strict=True)})
+    return decoded
 
 
 class GuestBlocks(Blocks[AIContent]):
@@ -566,18 +573,18 @@ class GuestBlocks(Blocks[AIContent]):
 
     def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         kinds = [part.get(self.union.tag) for part in value if part.__class__ is dict]
-        made: dict[int, list[AIContent]] = {}
+        guests: dict[int, list[AIContent]] = {}
         if self._kinds.intersection([kind for kind in kinds if kind.__class__ is str]):
-            made = guests_in(value, self.guests, self._issuer_of(container), context)
-        if not made:
+            guests = guests_in(value, self.guests, self._issuer_of(container), context)
+        if not guests:
             return self.union.decode_list(value, context)
         contents = []
         for at, part in enumerate(value):
-            found = made.get(at)
-            if found is None:
-                found = self.union.decode_list([part], context)
-                context.trace(self.union, found, value, at, spread=False)
-            contents += found
+            decoded = guests.get(at)
+            if decoded is None:
+                decoded = self.union.decode_list([part], context)
+                context.trace(self.union, decoded, value, at, spread=False)
+            contents += decoded
         return contents
 
     def places(self, value: list[AIContent], wire: Json, path: str) -> Iterable[tuple[Any, str, Json, Any]]:

@@ -25,14 +25,14 @@ def attribute_of(model: type[msgspec.Struct], attribute: str) -> tuple[object, b
 
     Raise TypeError if the class has no such attribute.
     """
-    head, _, rest = attribute.partition(".")
+    head, _, tail = attribute.partition(".")
     hints = _hints(model)
     if head not in hints:
         near = get_close_matches(head, hints, 1)
         fix = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(hints)}"
         raise TypeError(f"{model.__name__} has no attribute {head!r}: {fix}")
-    if rest:
-        return attribute_of(struct_in(hints[head]), rest)
+    if tail:
+        return attribute_of(struct_in(hints[head]), tail)
     info = next(f for f in fields_of(model) if f.name == head)
     if info.default_factory is not msgspec.NODEFAULT:
         return hints[head], False, info.default_factory

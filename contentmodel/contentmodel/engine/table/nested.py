@@ -45,8 +45,8 @@ class Record(Codec[S]):
         self.row, self.provider_only = row, provider_only
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
-        made: S = self.row.decode(value, context)
-        return made
+        decoded: S = self.row.decode(value, context)
+        return decoded
 
     def places(self, value: S, wire: Json, path: str) -> Iterable[Place]:
         return [(value, path, wire, self.row)]
@@ -111,8 +111,8 @@ class OneOf(Codec[S]):
         self.tagged = (union.tag, union.tags) if union.tags else None
 
     def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
-        made: S = self.union.decode(value, context)
-        return made
+        decoded: S = self.union.decode(value, context)
+        return decoded
 
     def places(self, value: S, wire: Json, path: str) -> Iterable[Place]:
         return [(value, path, wire, self.union)]
@@ -297,10 +297,10 @@ class TextOrBlocks(Blocks[AIContent]):
     def _is_string(self, only: TextContent, context: EncodeContext) -> bool:
         if only.cache_point is not None and self._has_cache_points and accepts_cache_points(context):
             return False
-        own = None if only.extra is None else only.extra.get(context.api)
+        residue = None if only.extra is None else only.extra.get(context.api)
         if self._plain_is_string:
-            return not own
-        return own is not None and len(own) == 1 and FORM.read(own) == "string"
+            return not residue
+        return residue is not None and len(residue) == 1 and FORM.read(residue) == "string"
 
     def describe(self) -> str:
         return f"str or list of {self.union.name}"
@@ -425,7 +425,7 @@ class TextField(Codec[list[AIContent]]):
 class TextParts(Codec[str]):
     """A text that is a list of parts with only a text. `constants` are the other fields of a part.
 
-    Several parts are joined: a row with them has the option `as_sent`. Entries of another form stay in the residue, at
+    Several parts are joined: a row with them has the option `verbatim`. Entries of another form stay in the residue, at
     their places.
     """
 
@@ -457,14 +457,14 @@ class TextParts(Codec[str]):
         """Return the joined texts of the parts that have only a text."""
         return "".join(part["text"] for part in parts if self.is_part(part))
 
-    def left(self, wire: Json) -> JsonArray | None:
+    def unread(self, wire: Json) -> JsonArray | None:
         if self.holds_all(wire):
             return None
         return [{} if self.is_part(part) else part for part in wire]
 
-    def woven(self, left: JsonArray, wire: Json) -> JsonArray:
+    def woven(self, entries: JsonArray, wire: Json) -> JsonArray:
         # Without a text, the list was not held: an empty object is an entry of it.
-        return left if wire is None else super().woven(left, wire)
+        return entries if wire is None else super().woven(entries, wire)
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> JsonArray:
         return [{**self._constants, "text": value}]
@@ -539,11 +539,11 @@ class ObjectList(Codec[list[T]]):
         """Return the entries that are objects."""
         return [item for item in wire if item.__class__ is dict]
 
-    def left(self, wire: Json) -> JsonArray | None:
+    def unread(self, wire: Json) -> JsonArray | None:
         if all(item.__class__ is dict for item in wire):
             return None
         return [{} if item.__class__ is dict else item for item in wire]
 
     def places(self, value: list[T], wire: Json, path: str) -> Iterable[Place]:
         places = [(f"{path}[{index}]", item) for index, item in enumerate(wire) if item.__class__ is dict]
-        return [(one, place, item, self.row) for one, (place, item) in zip(value, places, strict=False)]
+        return [(element, place, item, self.row) for element, (place, item) in zip(value, places, strict=False)]

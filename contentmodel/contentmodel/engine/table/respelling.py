@@ -44,12 +44,12 @@ def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> msgs
     if not isinstance(decoded, row.model):
         return decoded
     extra = getattr(decoded, "extra", None) or {}
-    own = dict(extra.get(row.api, {}))
+    residue = dict(extra.get(row.api, {}))
     if names:
-        own |= NAMES.entry(names)
+        residue |= NAMES.entry(names)
     if numbers:
-        own |= NUMBERS.entry(numbers)
-    return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
+        residue |= NUMBERS.entry(numbers)
+    return msgspec.structs.replace(decoded, extra={**extra, row.api: residue})
 
 
 def respell(row: Row, wire: JsonObject, residue: JsonObject) -> None:
@@ -99,24 +99,24 @@ def _usual_name(row: Row, key: str, prefix: str) -> str:
     return row.aliases.get(f"{prefix}{key}") or row.aliases.get(f"{prefix}{camel}", camel)
 
 
-def _known(
+def _named_fields(
     row: Row, node: Nested, wire: JsonObject, prefix: str
 ) -> Iterator[tuple[str, str, Json, Plain | Nested | Column | None]]:
     """Yield each key of a wire object with its usual name, its value, and the field of the row, or None.
 
     If two keys have the same usual name, the key in the usual spelling gets it, else the first one.
     """
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for key, value in wire.items():
         name = key if key in node.children else _usual_name(row, key, prefix)
-        if name != key and (name in wire or name in taken):
+        if name != key and (name in wire or name in used_names):
             name = key
-        taken.add(name)
+        used_names.add(name)
         yield key, name, value, node.children.get(name)
 
 
 def _names(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[str]:
-    for key, name, value, child in _known(row, node, wire, prefix):
+    for key, name, value, child in _named_fields(row, node, wire, prefix):
         if name != key and (child is not None or name in node.constants):
             yield f"{prefix}{name}={key}"
         if isinstance(child, Nested) and value.__class__ is dict:
@@ -124,7 +124,7 @@ def _names(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[st
 
 
 def _numbers(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[tuple[str, Json]]:
-    for _, name, value, child in _known(row, node, wire, prefix):
+    for _, name, value, child in _named_fields(row, node, wire, prefix):
         if isinstance(child, Nested) and value.__class__ is dict:
             yield from _numbers(row, child, value, f"{prefix}{name}.")
         elif isinstance(child, Plain) and number_of(value, child.codec) is not None:
@@ -133,7 +133,7 @@ def _numbers(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[
 
 def _usual_copy(row: Row, node: Nested, wire: JsonObject, prefix: str, context: DecodeContext) -> JsonObject:
     copy: JsonObject = {}
-    for key, name, value, child in _known(row, node, wire, prefix):
+    for key, name, value, child in _named_fields(row, node, wire, prefix):
         if isinstance(child, Nested) and value.__class__ is dict:
             value = _usual_copy(row, child, value, f"{prefix}{name}.", context)
         elif isinstance(child, Plain):
@@ -154,12 +154,12 @@ def _container(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
     return (container if container.__class__ is dict else {}), key
 
 
-AS_SENT = Hint[dict[str, Any]](
+VERBATIM = Hint[dict[str, Any]](
     None, "as-sent", "the wire values, by path, of fields that are usually written otherwise"
 )
 
 
-class AsSent:
+class Verbatim:
     """Keep the wire values at dotted `paths` of a row, if its codecs would write them in another way.
 
     A value is restored unless the attribute was changed. The codecs of these fields use no context.
@@ -176,25 +176,25 @@ class AsSent:
             value: Any = decode(wire, context)
             if value.__class__ is not row.model:
                 return value
-            kept = {leaf.wire: raw for leaf in leaves if (raw := _other_spelling(leaf, wire, value)) is not None}
-            return AS_SENT.on(value, row.api, kept) if kept else value
+            raw_values = {leaf.wire: raw for leaf in leaves if (raw := _other_spelling(leaf, wire, value)) is not None}
+            return VERBATIM.on(value, row.api, raw_values) if raw_values else value
 
-        def encode_as_sent(value: Any, context: EncodeContext) -> JsonObject:
+        def encode_verbatim(value: Any, context: EncodeContext) -> JsonObject:
             wire = encode(value, context)
-            kept = AS_SENT.of(value, row.api) or {}
+            raw_values = VERBATIM.of(value, row.api) or {}
             for leaf in leaves:
-                raw = kept.get(leaf.wire)
+                raw = raw_values.get(leaf.wire)
                 if (
                     raw is not None
                     and leaf.codec.holds(raw)
                     and _read(leaf, raw) == get_attribute(value, leaf.attribute)
                 ):
                     put_at(wire, leaf.wire, raw)
-            if kept and row.aliases:
+            if raw_values and row.aliases:
                 respell(row, wire, value.extra[row.api])
             return wire
 
-        return decode_and_keep, encode_as_sent
+        return decode_and_keep, encode_verbatim
 
 
 def _read(leaf: Plain, raw: Json) -> Any:

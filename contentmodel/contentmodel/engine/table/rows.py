@@ -42,8 +42,8 @@ from contentmodel.json import Json, JsonObject, dotted_key, path_keys, snake_nam
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolCallContent, ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.table.respelling import AsSent
-    from contentmodel.engine.table.signs import Failure, Shape
+    from contentmodel.engine.table.failure_fields import Failure, Shape
+    from contentmodel.engine.table.respelling import Verbatim
 
 
 Spec = str | tuple[str | tuple[str, ...], AnyCodec]
@@ -59,7 +59,7 @@ class Row:
     - `shape`: the row decodes blocks of that form whose tag has no row.
     - `failure`: the fields that report a failed tool.
     - `preferred_for`: returns whether a content of the row's class is usually encoded by this row.
-    - `as_sent`: the fields whose exact wire value is kept.
+    - `verbatim`: the fields whose exact wire value is kept.
     - `accepts`: a further condition for wire objects, if the required fields do not distinguish the row.
     - `is_generated`: whether code is generated for the row. A row that is made for one name in a payload needs none.
     """
@@ -76,7 +76,7 @@ class Row:
         shape: Shape | None = None,
         failure: Failure | None = None,
         preferred_for: Callable[[Any], bool] | None = None,
-        as_sent: AsSent | None = None,
+        verbatim: Verbatim | None = None,
         accepts: Callable[[JsonObject], bool] | None = None,
         is_generated: bool = True,
     ) -> None:
@@ -85,8 +85,8 @@ class Row:
         Raise TypeError if two fields have the same path, or two of the others are of one kind.
         """
         self.name = name
-        self.shape, self.failure, self.preferred_for, self.as_sent = shape, failure, preferred_for, as_sent
-        self.signs = failure
+        self.shape, self.failure, self.preferred_for, self.verbatim = shape, failure, preferred_for, verbatim
+        self.reported_failure = failure
         """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
         self.select, self._accepts, self._is_generated = select, accepts, is_generated
@@ -128,15 +128,15 @@ class Row:
         for path, spec in fields.items():
             target, codec = self._spec_of(path, spec)
             attributes = (target,) if isinstance(target, str) else target
-            (kind, required, _), *_ = found = [self._attribute_of(path, attribute) for attribute in attributes]
-            defaults = tuple(default for _, _, default in found)
+            (kind, required, _), *_ = infos = [self._attribute_of(path, attribute) for attribute in attributes]
+            defaults = tuple(default for _, _, default in infos)
             if codec is not None:
                 codec.check(kind, f"row {self.name}: field {path}, attribute {attributes[0]}")
             is_required = required or bool(codec and codec.mandatory)
             is_other = attributes[0] in self.attributes
             codec = codec or codec_for(kind, f"row {self.name}: field {path}, attribute {attributes[0]}")
-            made = Plain(path, attributes, codec, is_required, defaults, is_alternative=is_other)
-            self.put(path, made)
+            field = Plain(path, attributes, codec, is_required, defaults, is_alternative=is_other)
+            self.put(path, field)
 
     def _spec_of(self, path: str, spec: Any) -> tuple[str | tuple[str, ...], AnyCodec | None]:
         """Return the attribute of a field, and its codec. Raise TypeError if it is neither of the two forms."""
@@ -159,10 +159,10 @@ class Row:
 
     def check_required(self) -> None:
         """Raise TypeError if no field sets an attribute that a value of the row's class needs."""
-        known = {name.partition(".")[0] for name in self.attributes} | set(self.implied)
-        known |= {name for field in self.others for name in field.attributes}
+        names = {name.partition(".")[0] for name in self.attributes} | set(self.implied)
+        names |= {name for field in self.others for name in field.attributes}
         for info in fields_of(self.model):
-            if info.required and info.name not in known:
+            if info.required and info.name not in names:
                 fix = f'map a field to "{info.name}", or add Implied({{"{info.name}": ...}})'
                 raise TypeError(f"row {self.name}: {self.model.__name__} needs {info.name}, which no field sets: {fix}")
 
@@ -224,8 +224,8 @@ class Row:
 
     def _compile(self) -> None:
         pair = generated(self) if self._is_generated else plain(self)
-        if self.as_sent is not None:
-            pair = self.as_sent.around(*pair, self)
+        if self.verbatim is not None:
+            pair = self.verbatim.around(*pair, self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model)
         # From now on, these are the row's own methods, if no subclass has others.
         if type(self).decode is Row.decode:
@@ -246,13 +246,13 @@ class Row:
         """Return the parts of `wire` that no field, constant or column consumes."""
         holds = self._holds
         if holds is None:
-            rest = self.root.residue(wire)
+            residue = self.root.residue(wire)
         else:
-            rest = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
+            residue = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for field in self.others:
-            for key in field.taken(wire):
-                rest.pop(key, None)
-        return rest
+            for key in field.consumed(wire):
+                residue.pop(key, None)
+        return residue
 
     def known_keys(self) -> Iterator[str]:
         """Yield the top-level keys of the wire object that the row maps."""
@@ -343,8 +343,8 @@ class Row:
             part = get_attribute(value, leaf.attribute)
             if part is not None and inner is not None and leaf.holds(inner):
                 yield from leaf.codec.places(part, inner, wire_path(path, leaf.wire))
-        if self.signs is not None:
-            yield from self.signs.places(value, wire, path, self.api)
+        if self.reported_failure is not None:
+            yield from self.reported_failure.places(value, wire, path, self.api)
         if self.columns is not None:
             yield from self.columns.places(value, wire, path)
 
@@ -428,10 +428,10 @@ class Row:
 
         Each has its path in the wire object, the first key of the path, the same in snake case, and its codec.
         """
-        found = [(path, path_keys(path)[0], codec) for path, codec in self.codecs()]
+        codecs = [(path, path_keys(path)[0], codec) for path, codec in self.codecs()]
         return [
             (path, key, snake_name(key), codec)
-            for path, key, codec in found
+            for path, key, codec in codecs
             if codec.classes or codec.known_values is not None or codec.tagged is not None
         ]
 
@@ -506,7 +506,7 @@ class PairRow:
 
     def __init__(self, call: Row, result: Row, result_fields: Sequence[str], failure: Failure | None = None) -> None:
         self.call, self.result, self.result_fields, self.failure = call, result, tuple(result_fields), failure
-        result.signs = failure
+        result.reported_failure = failure
         self.name = call.name
 
     def bind(self, api: str) -> PairRow:
@@ -517,14 +517,14 @@ class PairRow:
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> list[Any]:
         """Decode the call and its result."""
-        own = {key: wire[key] for key in self.result_fields if key in wire}
-        rest = {key: value for key, value in wire.items() if key not in own} if own else wire
-        context.copied(own, wire)
-        context.copied(rest, wire)
-        call = self.call.decode(rest, context)
+        result_part = {key: wire[key] for key in self.result_fields if key in wire}
+        call_part = {key: value for key, value in wire.items() if key not in result_part} if result_part else wire
+        context.copied(result_part, wire)
+        context.copied(call_part, wire)
+        call = self.call.decode(call_part, context)
         if call.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
-        result = self.result.decode(own, context)
+        result = self.result.decode(result_part, context)
         if result.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
         result = msgspec.structs.replace(result, call_id=call.call_id)
@@ -652,11 +652,11 @@ class Inlined(Group):
         self.parts = {path: f"{attribute}.{name}" for name, path in fields.items()}
         self._pieces = Pieces(fields)
 
-    def taken(self, wire: Mapping[str, Json]) -> Collection[str]:
+    def consumed(self, wire: Mapping[str, Json]) -> Collection[str]:
         return [key for key in self.keys if wire.get(key) is not None]
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
-        part = {key: wire[key] for key in self.taken(wire)}
+        part = {key: wire[key] for key in self.consumed(wire)}
         if not part:
             return [] if self._one_of_list else None
         context.copied(part, wire)

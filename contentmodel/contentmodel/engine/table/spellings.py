@@ -27,7 +27,7 @@ class NonEmpty(Codec[str]):
 
 
 class TextOrJson(Codec[str]):
-    """A text, or an object or a list in its place, which becomes JSON text. `AsSent` writes it back."""
+    """A text, or an object or a list in its place, which becomes JSON text. `Verbatim` writes it back."""
 
     classes = (str, dict, list)
     identity = False
@@ -40,7 +40,7 @@ class TextOrJson(Codec[str]):
 
 
 class TextOrTexts(Codec[list[str]]):
-    """A list of texts, or one text in its place. `AsSent` writes the text back."""
+    """A list of texts, or one text in its place. `Verbatim` writes the text back."""
 
     classes = (list, str)
     identity = False
@@ -71,13 +71,13 @@ class Affixed(Codec[str]):
 
     def holds(self, value: Any) -> bool:
         is_affixed = value.__class__ is str and value.startswith(self._before) and value.endswith(self._after)
-        return is_affixed and (not self._values or self._inner(value) in self._values)
+        return is_affixed and (not self._values or self._between(value) in self._values)
 
-    def _inner(self, value: str) -> str:
+    def _between(self, value: str) -> str:
         return value.removeprefix(self._before).removesuffix(self._after)
 
     def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
-        return self._inner(value)
+        return self._between(value)
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return f"{self._before}{value}{self._after}"
@@ -109,7 +109,7 @@ class FixedName(Codec[str]):
 class OnlyItem(Codec[str]):
     """A list of exactly one text, or of one object that has only the text `key`. Other lists stay in the residue.
 
-    Other fields of the object may be null: a row with such a field has the option `as_sent`.
+    Other fields of the object may be null: a row with such a field has the option `verbatim`.
     """
 
     classes = (list,)
@@ -158,8 +158,8 @@ class Words(Codec[T]):
         return value.__class__ in self.classes and value in self._to_model
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
-        made: T = self._to_model[value]
-        return made
+        decoded: T = self._to_model[value]
+        return decoded
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         if value not in self._to_wire:
@@ -205,11 +205,11 @@ class Roles(Codec[str]):
         return self.to_model.get(value) or f"{self._prefix}{value}"
 
     def encode(self, value: str, context: EncodeContext, owner: object) -> str:
-        known = self.to_wire.get(value)
-        if known is not None:
-            return known
-        own = value.removeprefix(self._prefix)
-        if own != value and own not in self.to_model:
-            return own
+        wire_role = self.to_wire.get(value)
+        if wire_role is not None:
+            return wire_role
+        role = value.removeprefix(self._prefix)
+        if role != value and role not in self.to_model:
+            return role
         context.report_loss(owner, "role", reasons.NO_ROLE, role=value)
         return self.to_wire["user"]

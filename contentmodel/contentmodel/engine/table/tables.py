@@ -16,11 +16,11 @@ from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.losses.provenance import Place, spelled
 from contentmodel.engine.table.codecs import AnyCodec, EnumString
+from contentmodel.engine.table.failure_fields import Failure
 from contentmodel.engine.table.fields import Field
 from contentmodel.engine.table.forms import Form
 from contentmodel.engine.table.guests import Guest, Parts, Values
 from contentmodel.engine.table.rows import PairRow, Row, Spec
-from contentmodel.engine.table.signs import Failure
 from contentmodel.engine.table.unions import Union
 from contentmodel.errors import Fault
 from contentmodel.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
@@ -63,25 +63,25 @@ class Table:
     ) -> Row:
         """Add a row for an object that has one fixed position and no tag. Its class is the option `kind`, or Row."""
         kind: type[Row] = options.pop("kind", Row)
-        made = self.records[name] = kind(name, model, fields, *others, **options).bind(self.api)
-        return made
+        row = self.records[name] = kind(name, model, fields, *others, **options).bind(self.api)
+        return row
 
     def union(self, name: str, rows: Iterable[Row], **options: Any) -> Union:
         """Add a union: the alternative rows of one position."""
-        made = self.unions[name] = Union(self.api, name, rows, **options)
-        return made
+        union = self.unions[name] = Union(self.api, name, rows, **options)
+        return union
 
     def pair(self, call: Row, result: Row, result_fields: Sequence[str], failure: Failure | None = None) -> PairRow:
         """Add a row for a wire object that contains both a call and its result."""
-        made = PairRow(call, result, result_fields, failure).bind(self.api)
-        self.pairs.append(made)
-        return made
+        pair = PairRow(call, result, result_fields, failure).bind(self.api)
+        self.pairs.append(pair)
+        return pair
 
     def guest(self, api: str, issuers: Sequence[str], forms: Sequence[Form], parts: Parts, **options: Any) -> Guest:
         """Add a guest: the blocks of a provider that the format has among its parts."""
-        made = Guest(api, issuers, forms, parts, **options)
-        self.guests.append(made)
-        return made
+        guest = Guest(api, issuers, forms, parts, **options)
+        self.guests.append(guest)
+        return guest
 
     def keep_of_items(self, api: str, *values: Any, **options: Any) -> None:
         """Declare the values of an API's items that the format keeps with contents of its own, as `Values` does."""
@@ -112,7 +112,11 @@ class Table:
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},
             **({"guests": [guest.describe() for guest in self.guests]} if self.guests else {}),
-            **({"of_items": {api: kept.describe() for api, kept in self.of_items.items()}} if self.of_items else {}),
+            **(
+                {"of_items": {api: kept_values.describe() for api, kept_values in self.of_items.items()}}
+                if self.of_items
+                else {}
+            ),
         }
 
 
@@ -149,8 +153,8 @@ def misfits(payload: JsonObject, context: DecodeContext, accepts: Accepts, *, is
             if message is not None and not accepts(name, value, codec):
                 yield Fault(spelled(payload, wire_path(path, name)), message)
             if codec.tagged is not None and value.__class__ is dict and (is_own or not codec.other_hosts_add_values):
-                tag, known = codec.tagged
-                message = _strange(value.get(tag), known)
+                tag, known_values = codec.tagged
+                message = _strange(value.get(tag), known_values)
                 if message is not None and not accepts(f"{name}.{tag}", value[tag], codec):
                     yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), message)
 
@@ -174,8 +178,8 @@ def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:
     return _strange(value, codec.known_values) if is_own or not codec.other_hosts_add_values else None
 
 
-def _strange(value: object, known: frozenset[str] | None) -> str | None:
+def _strange(value: object, known_values: frozenset[str] | None) -> str | None:
     """Return a message if a text is not one of the known values."""
-    if known is None or value.__class__ is not str or value in known:
+    if known_values is None or value.__class__ is not str or value in known_values:
         return None
-    return f"{value!r:.60} is none of {', '.join(sorted(known))}"
+    return f"{value!r:.60} is none of {', '.join(sorted(known_values))}"

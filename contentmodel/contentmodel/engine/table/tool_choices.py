@@ -67,8 +67,8 @@ class Choice(Codec[ToolChoice]):
         return msgspec.structs.replace(choice, extra={context.api: {**RAW.entry(value), **whole}})
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
-        own = (value.extra or {}).get(context.api)
-        raw = None if own is None else RAW.read(own)
+        fields = (value.extra or {}).get(context.api)
+        raw = None if fields is None else RAW.read(fields)
         if raw is not None:
             raw_choice = self._choice_of(without_nulls(raw))
             if value.mode == "other" or (raw_choice is not None and _same(raw_choice, value)):

@@ -48,11 +48,13 @@ class Plain:
 
     def holds(self, value: object) -> bool:
         """Return whether the attribute can hold the wire value, and the value differs from that of a missing field."""
-        return self.codec.holds(value) and (self.default is None or self.required or value != _made(self.default))
+        return self.codec.holds(value) and (
+            self.default is None or self.required or value != _default_value(self.default)
+        )
 
     def missing(self) -> Iterator[tuple[str, object]]:
         """Yield each attribute with its default."""
-        return zip(self.attributes, map(_made, self.defaults), strict=True)
+        return zip(self.attributes, map(_default_value, self.defaults), strict=True)
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
         """Read the attributes. Return the path of the field if it is required and missing."""
@@ -61,8 +63,8 @@ class Plain:
             if not self.is_alternative:
                 read.update(self.missing())
             return self.wire if self.required else None
-        made: Any = value if self.codec.identity else self.codec.decode(value, context, wire, key)
-        read.update(zip(self.attributes, made if len(self.attributes) > 1 else (made,), strict=True))
+        decoded: Any = value if self.codec.identity else self.codec.decode(value, context, wire, key)
+        read.update(zip(self.attributes, decoded if len(self.attributes) > 1 else (decoded,), strict=True))
         return None
 
     def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
@@ -80,8 +82,8 @@ class Plain:
         if self.required:
             code.add(*missing_source(self.wire, code, pad))
         else:
-            made = zip(targets, map(code.default, self.defaults), strict=True)
-            code.add(*(f"{pad}    {target} = {default}" for target, default in made))
+            assignments = zip(targets, map(code.default, self.defaults), strict=True)
+            code.add(*(f"{pad}    {target} = {default}" for target, default in assignments))
 
     def _test(self, name: str, code: Code) -> str:
         test = test_source(self.codec, name, code)
@@ -96,28 +98,28 @@ class Plain:
 
     def write(self, key: str, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Write the field into a wire object, if the attribute is set."""
-        held = [get_attribute(value, attribute) for attribute in self.attributes]
-        if len(held) > 1:
-            made = self.codec.encode(tuple(held), context, value)
+        values = [get_attribute(value, attribute) for attribute in self.attributes]
+        if len(values) > 1:
+            encoded = self.codec.encode(tuple(values), context, value)
         elif self.is_always_written:
-            wire[key] = held[0]
+            wire[key] = values[0]
             return
-        elif held[0] is None or held[0] == _made(self.default) or (self.default == "" and not held[0]):
+        elif values[0] is None or values[0] == _default_value(self.default) or (self.default == "" and not values[0]):
             return
         else:
-            made = held[0] if self.codec.identity else self.codec.encode(held[0], context, value)
-        if made is not None:
-            wire[key] = made
+            encoded = values[0] if self.codec.identity else self.codec.encode(values[0], context, value)
+        if encoded is not None:
+            wire[key] = encoded
 
     def write_source(self, key: str, wire: str, code: Code, pad: str) -> None:
         """Generate the code of `write`."""
         name = code.fresh("field")
-        held = [code.attribute(attribute) for attribute in self.attributes]
+        expressions = [code.attribute(attribute) for attribute in self.attributes]
         encode = None if self.codec.identity else code.name("encode", self.codec.encode)
-        if len(held) > 1:
-            code.add(f"{pad}{name} = {encode}(({', '.join(held)}), context, value)")
+        if len(expressions) > 1:
+            code.add(f"{pad}{name} = {encode}(({', '.join(expressions)}), context, value)")
         else:
-            code.add(f"{pad}{name} = {held[0]}", f"{pad}if {self._is_set(name, code)}:")
+            code.add(f"{pad}{name} = {expressions[0]}", f"{pad}if {self._is_set(name, code)}:")
             pad += "    "
             if encode is not None:
                 call = f"{encode}({name}, context, value)"
@@ -135,7 +137,7 @@ class Plain:
         return f"{name} != {code.default(self.default)}"
 
 
-def _made(default: object) -> object:
+def _default_value(default: object) -> object:
     """Return the default of an attribute: a value, or what a class returns."""
     return default() if isinstance(default, type) else default
 
@@ -253,23 +255,23 @@ class Nested:
 
     def residue(self, wire: Mapping[str, object]) -> JsonObject:
         """Return the parts of a wire object that no field and no constant holds."""
-        left = {}
+        residue = {}
         for key, value in wire.items():
             child = self.children.get(key)
             if child is None:
                 if key not in self.constants or self.constants[key] != value:
-                    left[key] = value
+                    residue[key] = value
             elif not isinstance(child, Nested):
-                rest = child.codec.left(value) if child.holds(value) else value
-                if rest is not None or not child.holds(value):
-                    left[key] = rest
+                remaining = child.codec.unread(value) if child.holds(value) else value
+                if remaining is not None or not child.holds(value):
+                    residue[key] = remaining
             elif value.__class__ is dict:
                 inner = child.residue(value)
                 if inner or not value:
-                    left[key] = inner
+                    residue[key] = inner
             else:
-                left[key] = value
-        return left
+                residue[key] = value
+        return residue
 
     def merge(self, residue: Mapping[str, object], wire: JsonObject) -> None:
         """Fill a wire object with residue. Fields that the model sets keep the model's value.
@@ -309,8 +311,8 @@ class Nested:
         """Generate the code of `read`. It also counts the object if all of its fields are held."""
         inner = code.fresh("inner")
         code.add(f"{pad}{inner} = {wire}.get({key!r})", f"{pad}if {inner}.__class__ is dict:")
-        taken = self.fields_source(inner, code, f"{pad}    ")
-        code.add(f"{pad}    if {taken} == len({inner}) and {inner}:", f"{pad}        {count} += 1")
+        inner_count = self.fields_source(inner, code, f"{pad}    ")
+        code.add(f"{pad}    if {inner_count} == len({inner}) and {inner}:", f"{pad}        {count} += 1")
         required = next((leaf for leaf in self.leaves() if leaf.required), None)
         if required is not None:
             code.add(f"{pad}else:", *missing_source(required.wire, code, pad))
@@ -364,12 +366,12 @@ def test_source(codec: AnyCodec, name: str, code: Code) -> str:
 
 def _leaves_entries(codec: AnyCodec) -> bool:
     """Return whether a codec may leave entries of a list."""
-    return type(codec).left is not Codec.left
+    return type(codec).unread is not Codec.unread
 
 
 def _whole_source(codec: AnyCodec, name: str, code: Code) -> str:
     """Return an expression for the number of fields that a codec reads as a whole: 1, or 0 if it leaves entries."""
-    return f"({code.name('left', codec.left)}({name}) is None)" if _leaves_entries(codec) else "1"
+    return f"({code.name('unread', codec.unread)}({name}) is None)" if _leaves_entries(codec) else "1"
 
 
 def missing_source(path: str, code: Code, pad: str) -> list[str]:

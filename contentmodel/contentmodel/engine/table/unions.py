@@ -101,13 +101,13 @@ class Union:
         family: Callable[[str], Row | None] | None = None,
     ) -> None:
         self.api, self.name, self.tag = api, name, tag or ""
-        own = list(rows)
-        self._find = self._fitting if tag is None else first_fitting(own, tag) if by_fields else find
-        self.rows = [r.bind(api) for r in (*own, *([other] if other else []))]
+        known_rows = list(rows)
+        self._find = self._fitting if tag is None else first_fitting(known_rows, tag) if by_fields else find
+        self.rows = [r.bind(api) for r in (*known_rows, *([other] if other else []))]
         for r in self.rows:
             r.is_one_of = True
         names = [r.name for r in self.rows]
-        if again := next((one for at, one in enumerate(names) if one in names[:at]), None):
+        if again := next((row_name for at, row_name in enumerate(names) if row_name in names[:at]), None):
             fix = f'give one of them another name: row("{again}", ..., form="...")'
             raise TypeError(f"union {name}: two rows are named {again}: {fix}")
         self._other = other
@@ -141,17 +141,17 @@ class Union:
                 return self._decode_untagged(wire, context)
             if tag is None and not self._takes_untyped:
                 context.fault(wire, self.tag, f"missing string: the type of this {self.name}")
-            made = self._made(tag) if tag.__class__ is str else None
-            return self._unknown(wire, context) if made is None else self._decoder(made)(wire, context)
+            family_row = self._family_row(tag) if tag.__class__ is str else None
+            return self._unknown(wire, context) if family_row is None else self._decoder(family_row)(wire, context)
         return decoder(wire, context)
 
-    def _made(self, name: str | None, model: type | None = None) -> Row | None:
+    def _family_row(self, name: str | None, model: type | None = None) -> Row | None:
         """Return the row of the family with this name, and this model if it is given; None if there is none."""
-        made = None if self._family is None or name is None else self._family(name)
-        if made is None or model not in (None, made.model):
+        row = None if self._family is None or name is None else self._family(name)
+        if row is None or model not in (None, row.model):
             return None
-        made.bind(self.api).is_one_of = True
-        return made
+        row.bind(self.api).is_one_of = True
+        return row
 
     def _unknown(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         """Decode a block with an unknown tag by a row whose shape fits, else by `other`, else as UnknownContent."""
@@ -425,7 +425,7 @@ class Union:
             name = None if content.extra is None else ROW.of(content, api)
             if name in encoders:
                 return encoders[name](content, context)
-            r = (None if name is None else self._made(name, content.__class__)) or choose(content, rows)
+            r = (None if name is None else self._family_row(name, content.__class__)) or choose(content, rows)
             if r is None:
                 raise _NoRow
             return r.encode(content, context)
@@ -447,9 +447,9 @@ class Union:
         name = ROW.read(residue)
         if name in self._by_name:
             return self._by_name[name]
-        made = self._made(name, type(value))
-        if made is not None:
-            return made
+        family_row = self._family_row(name, type(value))
+        if family_row is not None:
+            return family_row
         rows = self._by_class.get(type(value), [])
         if len(rows) > 1:
             return self._usual(value, rows)

@@ -34,9 +34,9 @@ class Growing(NamedTuple):
         return [self.start(name, **fields), *([self.more(name, text)] if text else []), self.end(name)]
 
 
-def with_fields(own: JsonObject, rest: Mapping[str, Any]) -> JsonObject:
+def with_fields(fields: JsonObject, further: Mapping[str, Any]) -> JsonObject:
     """Return an object with further fields. Existing fields keep their values."""
-    return {**own, **rest, **own}
+    return {**fields, **further, **fields}
 
 
 TEXT = Growing("TEXT_MESSAGE", "CONTENT", "messageId")

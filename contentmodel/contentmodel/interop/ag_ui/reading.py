@@ -91,8 +91,8 @@ class RunReader:
             owner[field] = "".join([begun if isinstance(begun, str) else "", *pieces])
         self._pieces = {}
         self._messages, self._results = [*self._in_order()], {}
-        kept = {"events": self._kept} if self._kept else {}
-        return {**self._run, "messages": self._messages, **kept}
+        events = {"events": self._kept} if self._kept else {}
+        return {**self._run, "messages": self._messages, **events}
 
     def _in_order(self) -> Iterator[JsonObject]:
         """Yield the messages. New results follow their call and the results that it has."""
@@ -180,9 +180,9 @@ class RunReader:
             role = "reasoning" if growing is REASONING else "assistant"
             if growing is TEXT and event.get("role") is not None:
                 role = self._string(event, "role")
-            rest = _rest(event, growing.key, "role", "delta")
+            fields = _rest(event, growing.key, "role", "delta")
             title, self._title = self._title if growing is REASONING else {}, {}
-            self._add(with_fields({"id": name, "role": role, "content": ""}, {**title, **rest}))
+            self._add(with_fields({"id": name, "role": role, "content": ""}, {**title, **fields}))
 
     def _start_call(self, name: str, event: JsonObject, call: JsonObject | None) -> None:
         function = self._string(event, "toolCallName")
@@ -192,8 +192,8 @@ class RunReader:
             _merge_metadata(call, event)
             return
         message = self._caller(name, event)
-        rest = _rest(event, CALL.key, "toolCallName", "parentMessageId", "subagentRunId", "delta")
-        call = with_fields({"id": name, "type": "function", "function": {"name": function, "arguments": ""}}, rest)
+        fields = _rest(event, CALL.key, "toolCallName", "parentMessageId", "subagentRunId", "delta")
+        call = with_fields({"id": name, "type": "function", "function": {"name": function, "arguments": ""}}, fields)
         if not isinstance(message.get("toolCalls"), list):
             message["toolCalls"] = []
         message["toolCalls"].append(call)
@@ -202,12 +202,12 @@ class RunReader:
     def _caller(self, name: str, event: JsonObject) -> JsonObject:
         """Return the assistant message for a new call. A call without a parent gets a new message."""
         parent = event.get("parentMessageId")
-        known = self._owners.get(("messageId", parent)) if isinstance(parent, str) else None
-        if known is not None and known.get("role") == "assistant":
-            return known
-        own = name if known is not None or not isinstance(parent, str) else parent
+        parent_message = self._owners.get(("messageId", parent)) if isinstance(parent, str) else None
+        if parent_message is not None and parent_message.get("role") == "assistant":
+            return parent_message
+        message_id = name if parent_message is not None or not isinstance(parent, str) else parent
         agent = {} if event.get("subagentRunId") is None else {"subagentRunId": event["subagentRunId"]}
-        return self._add({"id": own, "role": "assistant", **agent})
+        return self._add({"id": message_id, "role": "assistant", **agent})
 
     def _grow(self, owner: JsonObject, text: str) -> None:
         grown = owner["function"] if isinstance(owner.get("function"), dict) else owner
@@ -237,8 +237,8 @@ class RunReader:
 
     def _read_result(self, event: JsonObject) -> None:
         name, call = self._string(event, "messageId"), self._string(event, "toolCallId")
-        rest = _rest(event, "messageId", "toolCallId", "content", "role")
-        message = with_fields({"id": name, "role": "tool", "toolCallId": call, "content": event.get("content")}, rest)
+        fields = _rest(event, "messageId", "toolCallId", "content", "role")
+        message = with_fields({"id": name, "role": "tool", "toolCallId": call, "content": event.get("content")}, fields)
         self._index(message)
         before = self._callers.get(call, self._messages[-1] if self._messages else None)
         if before is None:
@@ -252,10 +252,10 @@ class RunReader:
         messages = self._listed(event)
         new = {message["id"]: message for message in messages}
         staying = {"activity", "reasoning"} - {message["role"] for message in messages}
-        kept = [old for old in self.run["messages"] if old["id"] in new or old["role"] in staying]
-        known = {old["id"] for old in kept}
-        self._messages = [new.get(old["id"], old) for old in kept]
-        self._messages += [message for message in messages if message["id"] not in known]
+        staying_messages = [old for old in self.run["messages"] if old["id"] in new or old["role"] in staying]
+        staying_ids = {old["id"] for old in staying_messages}
+        self._messages = [new.get(old["id"], old) for old in staying_messages]
+        self._messages += [message for message in messages if message["id"] not in staying_ids]
         self._owners, self._callers = {}, {}
         self._size = len(self._messages)
         for message in self._messages:
@@ -272,21 +272,21 @@ class RunReader:
     def _read_activity(self, event: JsonObject) -> None:
         name = self._string(event, "messageId")
         message = with_fields({"id": name, "role": "activity"}, _rest(event, "messageId", "replace", "metadata"))
-        known = self._owners.get(("messageId", name))
-        if known is None:
-            known = self._add(message)
+        activity = self._owners.get(("messageId", name))
+        if activity is None:
+            activity = self._add(message)
         elif event.get("replace") is not False:
-            if known.get("role") != "activity":
-                known.clear()
-            known.update(message)
-        _merge_metadata(known, event)
+            if activity.get("role") != "activity":
+                activity.clear()
+            activity.update(message)
+        _merge_metadata(activity, event)
 
     def _read_activity_changes(self, event: JsonObject) -> None:
-        known = self._owners.get(("messageId", self._string(event, "messageId")))
-        if known is None or known.get("role") != "activity":
+        activity = self._owners.get(("messageId", self._string(event, "messageId")))
+        if activity is None or activity.get("role") != "activity":
             self._fail("messageId", "no activity has this id")
-        known["content"] = self._patched(known.get("content"), event, "patch")
-        _merge_metadata(known, event)
+        activity["content"] = self._patched(activity.get("content"), event, "patch")
+        _merge_metadata(activity, event)
 
     def _read_encrypted(self, event: JsonObject) -> None:
         key = "toolCallId" if event.get("subtype") == "tool-call" else "messageId"
@@ -301,13 +301,13 @@ class RunReader:
         if self._has_started:
             self._fail("type", "a second run begins: use one reader for each run")
         self._has_started = True
-        given = event.get("input")
-        given = given if isinstance(given, dict) else {}
+        run_input = event.get("input")
+        run_input = run_input if isinstance(run_input, dict) else {}
         self._run = {**_rest(event, "input"), **{key: value for key, value in self._run.items() if key in INPUT}}
-        for key, value in given.items():
+        for key, value in run_input.items():
             if key != "messages" and value is not None:
                 self._run.setdefault(key, value)
-        for message in self._listed(given) if given.get("messages") is not None else ():
+        for message in self._listed(run_input) if run_input.get("messages") is not None else ():
             if ("messageId", message["id"]) not in self._owners:
                 self._add(message)
 
@@ -348,12 +348,12 @@ _READ: dict[str, Callable[[RunReader, JsonObject], None]] = {
 }
 
 
-def _rest(event: Mapping[str, Any], *taken: str) -> JsonObject:
-    """Return the fields of an event without its type, nulls, and the fields in `taken`."""
-    return {key: value for key, value in event.items() if key != "type" and key not in taken and value is not None}
+def _rest(event: Mapping[str, Any], *excluded: str) -> JsonObject:
+    """Return the fields of an event without its type, nulls, and the fields in `excluded`."""
+    return {key: value for key, value in event.items() if key != "type" and key not in excluded and value is not None}
 
 
 def _merge_metadata(owner: JsonObject, event: JsonObject) -> None:
     if isinstance(event.get("metadata"), dict):
-        known = owner.get("metadata")
-        owner["metadata"] = {**(known if isinstance(known, dict) else {}), **event["metadata"]}
+        metadata = owner.get("metadata")
+        owner["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **event["metadata"]}

@@ -103,8 +103,8 @@ class RunWriter(BlockWriter):
     def _name_of(self, call: ToolCallContent) -> str | None:
         if not is_of_hosted_tool(call):
             return call.name
-        calls = (made for message in self.listed(API, [call]) for made in message.get("toolCalls", ()))
-        return next((made["function"]["name"] for made in calls), call.name)
+        calls = (written for message in self.listed(API, [call]) for written in message.get("toolCalls", ()))
+        return next((written["function"]["name"] for written in calls), call.name)
 
     def _hosted_content(self, result: ToolResultContent) -> Json:
         messages = self.listed(API, [result])

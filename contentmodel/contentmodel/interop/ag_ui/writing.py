@@ -16,40 +16,40 @@ def write_run(run: JsonObject | JsonArray) -> list[JsonObject]:
     The messages up to the last user message are the input of the run, in RUN_STARTED. Later messages become events. If
     events cannot express a message, all messages are in the input.
     """
-    given: JsonObject = run if isinstance(run, dict) else {"messages": run}
-    messages = given["messages"]
+    document: JsonObject = run if isinstance(run, dict) else {"messages": run}
+    messages = document["messages"]
     inputs = [number for number, message in enumerate(messages, 1) if message.get("role") in _INPUT_ROLES]
     try:
-        events = list(_events(given, inputs[-1] if inputs else 0))
+        events = list(_events(document, inputs[-1] if inputs else 0))
         if read_run(events)["messages"] == messages:
             return events
     except (DecodeError, AttributeError, LookupError, TypeError):
         # A message is malformed.
         pass
-    return list(_events(given, len(messages)))
+    return list(_events(document, len(messages)))
 
 
 def _events(run: JsonObject, count: int) -> Iterator[JsonObject]:
     """Yield the events of a run. The first `count` messages are its input."""
     names = {key: run.get(key, "") for key in ("threadId", "runId")}
-    own = (*names, *INPUT, "messages", "finished", "error", "events")
-    given = {key: run[key] for key in INPUT if key in run and key != "state"}
-    started = {"type": "RUN_STARTED", **names, **{key: value for key, value in run.items() if key not in own}}
-    if count or given:
-        started["input"] = {**names, "messages": run["messages"][:count], **given}
+    known_keys = (*names, *INPUT, "messages", "finished", "error", "events")
+    inputs = {key: run[key] for key in INPUT if key in run and key != "state"}
+    started = {"type": "RUN_STARTED", **names, **{key: value for key, value in run.items() if key not in known_keys}}
+    if count or inputs:
+        started["input"] = {**names, "messages": run["messages"][:count], **inputs}
     yield started
     if "state" in run:
         yield {"type": "STATE_SNAPSHOT", "snapshot": run["state"]}
-    kept = iter([(entry["at"], entry["event"]) for entry in run.get("events", ())])
-    waiting = next(kept, None)
+    events = iter([(entry["at"], entry["event"]) for entry in run.get("events", ())])
+    waiting = next(events, None)
     for number, message in enumerate(run["messages"][count:], count):
         while waiting is not None and waiting[0] <= number:
             yield waiting[1]
-            waiting = next(kept, None)
+            waiting = next(events, None)
         yield from _MESSAGES.get(message.get("role"), _text_events)(message)
     if waiting is not None:
         yield waiting[1]
-    yield from (event for _, event in kept)
+    yield from (event for _, event in events)
     if "error" in run:
         yield {"type": "RUN_ERROR", "message": "", **run["error"]}
     else:
@@ -60,36 +60,38 @@ def _text_events(message: JsonObject) -> Iterator[JsonObject]:
     """Yield the events of a message of the assistant: its text, its state and its calls."""
     name, content = message.get("id", ""), message.get("content")
     if isinstance(content, str):
-        rest = {key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _ENCRYPTED)}
-        yield from TEXT.whole(name, content, **rest)
+        other_fields = {
+            key: value for key, value in message.items() if key not in ("id", "content", "toolCalls", _ENCRYPTED)
+        }
+        yield from TEXT.whole(name, content, **other_fields)
     yield from _encrypted_events(message, name, "message")
     for call in message.get("toolCalls") or ():
         function, call_id = call.get("function", {}), call.get("id", "")
-        rest = {key: value for key, value in call.items() if key not in ("id", "type", "function", _ENCRYPTED)}
+        other_fields = {key: value for key, value in call.items() if key not in ("id", "type", "function", _ENCRYPTED)}
         parent = {} if name == call_id else {"parentMessageId": name}
         agent = {"subagentRunId": message["subagentRunId"]} if "subagentRunId" in message else {}
-        fields = {"toolCallName": function.get("name", ""), **parent, **agent, **rest}
+        fields = {"toolCallName": function.get("name", ""), **parent, **agent, **other_fields}
         yield from CALL.whole(call_id, function.get("arguments", ""), **fields)
         yield from _encrypted_events(call, call_id, "tool-call")
 
 
 def _reasoning_events(message: JsonObject) -> Iterator[JsonObject]:
     name, content = message.get("id", ""), message.get("content", "")
-    rest = {key: value for key, value in message.items() if key not in ("id", "content", _ENCRYPTED)}
+    fields = {key: value for key, value in message.items() if key not in ("id", "content", _ENCRYPTED)}
     yield {"type": "REASONING_START", "messageId": name}
-    yield from REASONING.whole(name, content, **rest)
+    yield from REASONING.whole(name, content, **fields)
     yield from _encrypted_events(message, name, "message")
     yield {"type": "REASONING_END", "messageId": name}
 
 
 def _result_events(message: JsonObject) -> Iterator[JsonObject]:
-    rest = {key: value for key, value in message.items() if key != "id"}
-    yield {"type": "TOOL_CALL_RESULT", "messageId": message.get("id", ""), **rest}
+    fields = {key: value for key, value in message.items() if key != "id"}
+    yield {"type": "TOOL_CALL_RESULT", "messageId": message.get("id", ""), **fields}
 
 
 def _activity_events(message: JsonObject) -> Iterator[JsonObject]:
-    rest = {key: value for key, value in message.items() if key not in ("id", "role")}
-    yield {"type": "ACTIVITY_SNAPSHOT", "messageId": message.get("id", ""), **rest}
+    fields = {key: value for key, value in message.items() if key not in ("id", "role")}
+    yield {"type": "ACTIVITY_SNAPSHOT", "messageId": message.get("id", ""), **fields}
 
 
 _INPUT_ROLES = ("user", "system", "developer")

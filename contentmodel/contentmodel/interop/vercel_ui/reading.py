@@ -127,18 +127,18 @@ class MessageReader:
     def _read_text(self, kind: str, step: str, chunk: JsonObject) -> None:
         name = self._string(chunk, "id")
         if step == "start":
-            own = {"type": kind, **({"id": name} if kind == "reasoning" else {}), "text": "", "state": "streaming"}
-            self._texts[kind, name] = part = {**own, **_present(chunk, "type", "id", "text", "state")}
+            begun = {"type": kind, **({"id": name} if kind == "reasoning" else {}), "text": "", "state": "streaming"}
+            self._texts[kind, name] = part = {**begun, **_present(chunk, "type", "id", "text", "state")}
             self._parts.append(part)
             return
-        known = self._texts.get((kind, name))
-        if known is None:
+        growing = self._texts.get((kind, name))
+        if growing is None:
             self._fail("id", f"{name!r:.100} has not started")
-        known.update(_present(chunk, "type", "id", "delta", "text", "state"))
+        growing.update(_present(chunk, "type", "id", "delta", "text", "state"))
         if step == "delta":
-            self._pieces.setdefault(id(known), (known, []))[1].append(self._string(chunk, "delta"))
+            self._pieces.setdefault(id(growing), (growing, []))[1].append(self._string(chunk, "delta"))
         else:
-            known["state"] = "done"
+            growing["state"] = "done"
             del self._texts[kind, name]
 
     def _read_data(self, chunk: JsonObject) -> None:
@@ -171,24 +171,24 @@ class MessageReader:
     def _read_input(self, chunk: JsonObject) -> None:
         kind, name = chunk["type"], self._string(chunk, "toolCallId")
         tool = self._string(chunk, "toolName")
-        at, known = self._calls.get(name, (-1, {}))
+        at, part = self._calls.get(name, (-1, {}))
         if at < self._step:
             typed = {"type": "dynamic-tool", "toolName": tool} if chunk.get("dynamic") else {"type": f"tool-{tool}"}
-            known = {**typed, "toolCallId": name}
-            self._calls[name] = len(self._parts), known
-            self._parts.append(known)
-        elif known["type"] == "dynamic-tool":
-            known["toolName"] = tool
+            part = {**typed, "toolCallId": name}
+            self._calls[name] = len(self._parts), part
+            self._parts.append(part)
+        elif part["type"] == "dynamic-tool":
+            part["toolName"] = tool
         else:
-            known["type"] = f"tool-{tool}"
-        known.pop("inputEncoding", None)
+            part["type"] = f"tool-{tool}"
+        part.pop("inputEncoding", None)
         if kind == "tool-input-start":
-            self._change_call(known, "input-streaming", chunk, "input", "inputEncoding")
+            self._change_call(part, "input-streaming", chunk, "input", "inputEncoding")
             self._inputs[name], self._raw[name] = PartialJsonReader(), []
         elif kind == "tool-input-available":
-            self._change_call(known, "input-available", chunk, "input")
+            self._change_call(part, "input-available", chunk, "input")
         else:
-            self._change_call(known, "output-error", chunk, "input", "errorText")
+            self._change_call(part, "output-error", chunk, "input", "errorText")
 
     def _read_more_input(self, chunk: JsonObject) -> None:
         name, text = self._string(chunk, "toolCallId"), self._string(chunk, "inputTextDelta")
@@ -218,8 +218,8 @@ class MessageReader:
     def _read_question(self, chunk: JsonObject) -> None:
         part = self._call(chunk)
         names = {"approvalDescriptor": "descriptor", "reason": "requestReason"}
-        rest = _present(chunk, "type", "toolCallId", "approvalId")
-        approval = {names.get(key, key): value for key, value in rest.items()}
+        fields = _present(chunk, "type", "toolCallId", "approvalId")
+        approval = {names.get(key, key): value for key, value in fields.items()}
         name = self._string(chunk, "approvalId")
         part |= {"state": "approval-requested", "approval": {**approval, "id": name}}
         self._named["approval", name] = part
@@ -229,8 +229,8 @@ class MessageReader:
         part = self._named.get(("approval", name))
         if part is None:
             self._fail("approvalId", f"no request for approval {name!r:.100}")
-        given = _present({key: chunk.get(key) for key in ("approved", "reason")})
-        part |= {"state": "approval-responded", "approval": {**part["approval"], **given}}
+        answer = _present({key: chunk.get(key) for key in ("approved", "reason")})
+        part |= {"state": "approval-responded", "approval": {**part["approval"], **answer}}
         part |= _present({"providerExecuted": chunk.get("providerExecuted")})
         if chunk.get("providerMetadata") is not None:
             part["callProviderMetadata"] = chunk["providerMetadata"]
@@ -245,15 +245,15 @@ class MessageReader:
         del self.message["parts"][self._step :]
         self._texts, self._inputs, self._raw = {}, {}, {}
         self._calls = {name: (at, part) for name, (at, part) in self._calls.items() if at < self._step}
-        kept = set(map(id, self._parts))
-        self._named = {name: part for name, part in self._named.items() if id(part) in kept}
+        part_ids = set(map(id, self._parts))
+        self._named = {name: part for name, part in self._named.items() if id(part) in part_ids}
 
     def _read_metadata(self, chunk: JsonObject) -> None:
         if chunk.get("messageId") is not None:
             self._message["id"] = self._string(chunk, "messageId")
         if chunk.get("messageMetadata") is not None:
-            known = self._message.get("metadata")
-            self._message["metadata"] = _merged(known, chunk["messageMetadata"])
+            metadata = self._message.get("metadata")
+            self._message["metadata"] = _merged(metadata, chunk["messageMetadata"])
         if chunk["type"] == "finish":
             self.is_over = True
             self._message |= _present({"finishReason": chunk.get("finishReason")})
@@ -302,9 +302,9 @@ def is_chunk(value: object) -> bool:
     return value["type"] in _OWN or (value["type"] == "start" and value.keys() <= _STARTS)
 
 
-def _present(value: Mapping[str, Any], *taken: str) -> JsonObject:
-    """Return the fields that are not null and not in `taken`."""
-    return {key: item for key, item in value.items() if item is not None and key not in taken}
+def _present(value: Mapping[str, Any], *excluded: str) -> JsonObject:
+    """Return the fields that are not null and not in `excluded`."""
+    return {key: item for key, item in value.items() if item is not None and key not in excluded}
 
 
 def _merged(old: Any, new: Any) -> Any:

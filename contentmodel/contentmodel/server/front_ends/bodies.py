@@ -183,8 +183,8 @@ def _medium(url: Any, media_type: Any, name: Any, path: str) -> dict[str, Any]:
     if not head.endswith(";base64"):
         _refuse(f"{path}.url", "expected a data URL with base64")
     named = {} if name is None else {"name": name}
-    own = head.removeprefix("data:").removesuffix(";base64")
-    return {"type": "data", "data": data, "media_type": own or media_type, **named}
+    type_of_data = head.removeprefix("data:").removesuffix(";base64")
+    return {"type": "data", "data": data, "media_type": type_of_data or media_type, **named}
 
 
 def _link(url: Any, media_type: Any, name: Any, kind: Any) -> dict[str, Any]:

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Clients:
-    """The client of an endpoint: `given`, or a new one.
+    """The client of an endpoint: `client`, or a new one.
 
     If a call is abandoned in an own client, later calls get a new client. The old one is closed when its other calls
     are done, which ends the abandoned call.
     """
 
-    def __init__(self, given: httpx2.Client | None) -> None:
-        self._given = given
-        self._own = None if given is not None else _new_client()
+    def __init__(self, client: httpx2.Client | None) -> None:
+        self._given = client
+        self._own = None if client is not None else _new_client()
         self._lock = Lock()
         self._calls: Counter[httpx2.Client] = Counter()
         self._left: set[httpx2.Client] = set()

@@ -111,8 +111,8 @@ class Operation:
 
 def tool_file_schema() -> dict[str, Any]:
     """Return the JSON Schema (Draft 2020-12) of a tool configuration file."""
-    made = msgspec.json.schema(list[Entry])
-    for part in made["$defs"].values():
+    schema = msgspec.json.schema(list[Entry])
+    for part in schema["$defs"].values():
         part["description"] = " ".join(part["description"].split())
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Tool configuration file"}
-    return {**head, **made}
+    return {**head, **schema}

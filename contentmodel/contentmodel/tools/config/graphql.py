@@ -97,14 +97,14 @@ def check_graphql(operation: Operation) -> Iterator[Fault]:
     yield from (Fault("api.query", fault) for fault in query.faults)
     if query.faults:
         return
-    known = ", ".join(f"${name}" for name in query.variables) or "none"
+    variables = ", ".join(f"${name}" for name in query.variables) or "none"
     yield from argument_faults(
         operation,
         "api.query",
         [name for name, needed in query.variables.items() if needed],
         query.variables,
         lambda name: f"${name}",
-        lambda name: f"the query has no variable ${name} for this parameter; its variables: {known}",
+        lambda name: f"the query has no variable ${name} for this parameter; its variables: {variables}",
     )
 
 

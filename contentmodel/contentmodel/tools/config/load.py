@@ -62,12 +62,12 @@ def read_tools(
     entries: dict[int, Entry] = {}
     for index, raw in enumerate(value):
         faults = shape_faults(raw)
-        known = without_unknown_keys(raw)
-        if shape_faults(known):
+        without_unknown = without_unknown_keys(raw)
+        if shape_faults(without_unknown):
             faults += _raw_schema_faults(raw)
         else:
             # An unknown key is a fault, but the other checks still run.
-            entries[index] = entry = msgspec.convert(known, Entry)
+            entries[index] = entry = msgspec.convert(without_unknown, Entry)
             faults += _entry_faults(entry, executors, functions)
         file_faults += [_file_fault(name, raw, index, fault) for fault in faults]
     file_faults += [_file_fault(name, value[index], index, fault) for index, fault in _doubled_names(value)]
@@ -148,15 +148,15 @@ def _api_faults(entry: ApiTool, executors: Mapping[str, Executor] | None) -> Ite
         yield from _internal_faults(entry, taken_by(executor, operation))
 
 
-def _internal_faults(entry: ApiTool, taken: frozenset[str] | None) -> Iterator[Fault]:
+def _internal_faults(entry: ApiTool, arguments: frozenset[str] | None) -> Iterator[Fault]:
     """Yield faults that would lose fields of a message, or mix the messages of different callers."""
-    if taken is None:
+    if arguments is None:
         return
     needed = ("role", "content") if entry.function.name == SAVE else ()
-    for name in (name for name in needed if name not in taken):
+    for name in (name for name in needed if name not in arguments):
         yield Fault("api", f"the call has no argument {name}, which every message needs: add it to the call")
     for index, name in enumerate(entry.context):
-        if name not in taken and "context" not in taken:
+        if name not in arguments and "context" not in arguments:
             message = (
                 f"the call has no argument {name} or context, so the messages of all callers would be mixed: add one"
             )
@@ -166,9 +166,9 @@ def _internal_faults(entry: ApiTool, taken: frozenset[str] | None) -> Iterator[F
 def _local_faults(entry: LocalTool, functions: Functions) -> Iterator[Fault]:
     name = entry.function.name
     if name not in functions:
-        known = f"; registered functions: {', '.join(functions)}" if functions else ""
+        registered = f"; registered functions: {', '.join(functions)}" if functions else ""
         yield Fault(
-            "function.name", f"no function is registered for this tool: pass functions={{{name!r}: ...}}{known}"
+            "function.name", f"no function is registered for this tool: pass functions={{{name!r}: ...}}{registered}"
         )
         return
     try:

@@ -94,18 +94,18 @@ class LocalCall(_Configured):
 
 def function_tool(name: str, function: Callable[..., Any] | Tool) -> Tool:
     """Return a registered function as a tool. Raise ToolDefinitionError if its signature is not usable."""
-    known = as_tool(function)
-    return known if isinstance(known, Tool) else CallableTool(known, name=name)
+    registered = as_tool(function)
+    return registered if isinstance(registered, Tool) else CallableTool(registered, name=name)
 
 
 def function_faults(inner: Tool, names: Iterable[str]) -> Iterator[Fault]:
     """Yield the differences between the parameters of a file and those of its function."""
     declared, schema = list(names), inner.arguments.schema
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for name in declared if schema.get("additionalProperties") is False else ():
-        if name not in known:
+        if name not in properties:
             path = f"function.parameters.properties.{name}"
-            yield Fault(path, f"the function has no argument {name}; its arguments: {', '.join(known) or 'none'}")
+            yield Fault(path, f"the function has no argument {name}; its arguments: {', '.join(properties) or 'none'}")
     for name in schema.get("required", ()):
         if name not in declared:
             yield Fault("function.parameters", f"the function requires the argument {name}: add this parameter")

@@ -24,12 +24,12 @@ def argument_faults(
     """
     missing = [name for name in required if name not in operation.supplied]
     spare = sorted(operation.parameters - set(accepted))
-    known = ", ".join(sorted(operation.supplied)) or "none"
+    supplied = ", ".join(sorted(operation.supplied)) or "none"
     for name in missing:
         close = get_close_matches(name, spare, n=1)
         spare = [other for other in spare if other not in close]
         hint = f"did you mean {written(close[0])}? " if close else ""
-        message = f"no parameter or context value supplies {written(name)}: {hint}the available names: {known}"
+        message = f"no parameter or context value supplies {written(name)}: {hint}the available names: {supplied}"
         yield Fault(path, message)
     for name in spare:
         yield Fault(f"function.parameters.properties.{name}", no_place(name))

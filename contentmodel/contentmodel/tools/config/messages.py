@@ -45,11 +45,11 @@ class Internal:
 
     def run(self, fields: Mapping[str, Any]) -> list[Any]:
         """Make the call, and return the results as contents. Raise MessageStoreError if it fails."""
-        taken = self.taken
+        accepted = self.taken
         available = {**self.values, "context": dict(self.context), **fields}
         # Never take fields of a message from the context: a field that is not set is left out.
         available = {n: v for n, v in available.items() if n in fields or n not in MESSAGE_FIELDS}
-        arguments = {name: value for name, value in available.items() if taken is None or name in taken}
+        arguments = {name: value for name, value in available.items() if accepted is None or name in accepted}
         try:
             outcome = contents_of(self.executor.run(self.operation, arguments))
         except ExecutorError as error:
@@ -120,15 +120,15 @@ class MessageLog:
 
     def _fields(self, saver: Internal, row: Row, losses: list[Loss]) -> dict[str, Any] | None:
         """Return the arguments for a row; None if it would be empty."""
-        taken = saver.taken
+        accepted = saver.taken
         fields: dict[str, Any] = {"role": row.role, "content": row.content}
         if row.name is not None:
             fields["name"] = row.name
-            if taken is not None and "name" not in taken:
+            if accepted is not None and "name" not in accepted:
                 losses.append(loss_of(reasons.ROW_NO_NAME, row.path, "the name", family="messages", tool=SAVE))
         if row.call is None:
             return fields
-        if taken is not None and taken.isdisjoint(_CALL_FIELDS):
+        if accepted is not None and accepted.isdisjoint(_CALL_FIELDS):
             losses.append(loss_of(reasons.ROW_NO_CALL, row.path, "a function call", family="tools", tool=SAVE))
             return fields if row.content else None
         return {**fields, **dict.fromkeys(_CALL_FIELDS, call_text(row.call))}

@@ -19,15 +19,15 @@ _SENT = {SAVE: ("role", "content", "name", "function_call"), LOAD: ("limit",)}
 def operation_of(entry: ApiTool) -> Operation:
     """Return the operation of a tool."""
     names = property_names(entry.function.parameters)
-    own = _SUPPLIED.get(entry.function.name, ())
-    fields = (*_SENT.get(entry.function.name, ()), *(entry.context if own else ()))
+    supplied_names = _SUPPLIED.get(entry.function.name, ())
+    fields = (*_SENT.get(entry.function.name, ()), *(entry.context if supplied_names else ()))
     return Operation(
         tool=entry.function.name,
         method=entry.api.method,
         path=entry.api.path,
         query=entry.api.query,
         parameters=frozenset(names),
-        supplied=frozenset((*names, *own, *fields)),
+        supplied=frozenset((*names, *supplied_names, *fields)),
         # A body without declared fields gets the fields of a message, each under one name.
         body=frozenset(names or fields),
     )
@@ -35,14 +35,14 @@ def operation_of(entry: ApiTool) -> Operation:
 
 def context_needed(entry: Entry) -> list[str]:
     """Return the names that the caller must supply: the context, and other required parameters of an internal tool."""
-    own = _SUPPLIED.get(entry.function.name)
-    if own is None:
+    supplied = _SUPPLIED.get(entry.function.name)
+    if supplied is None:
         return list(entry.context)
-    required = (name for name in entry.function.parameters.get("required", ()) if name not in own)
+    required = (name for name in entry.function.parameters.get("required", ()) if name not in supplied)
     return list(dict.fromkeys((*entry.context, *required)))
 
 
-def unknown_executor(name: str, known: Iterable[str]) -> str:
+def unknown_executor(name: str, executors: Iterable[str]) -> str:
     """Return the message about a missing executor."""
-    names = ", ".join(known) or "none"
+    names = ", ".join(executors) or "none"
     return f"there is no executor {name}: pass executors={{{name!r}: ...}}; registered executors: {names}"

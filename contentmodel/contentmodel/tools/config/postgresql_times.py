@@ -46,13 +46,13 @@ def all_times(connection: Connection) -> Iterator[None]:
 
         return Tolerant
 
-    found = {oid: adapters.get_loader(oid, Format.TEXT) for oid in (adapters.types[name].oid for name in _TYPES)}
-    for oid, usual in found.items():
+    loaders = {oid: adapters.get_loader(oid, Format.TEXT) for oid in (adapters.types[name].oid for name in _TYPES)}
+    for oid, usual in loaders.items():
         adapters.register_loader(oid, tolerant(usual))
     try:
         yield
     finally:
-        for oid, usual in found.items():
+        for oid, usual in loaders.items():
             adapters.register_loader(oid, usual)
 
 

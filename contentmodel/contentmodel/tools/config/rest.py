@@ -149,8 +149,8 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> tuple[str,
     set_arguments = {name: value for name, value in arguments.items() if value is not None}
     target = "/".join(_segment(part, set_arguments) for part in plain_path.split("/"))
     pairs = [text for pair in query.split("&") if (text := _pair(pair, set_arguments))] if query else []
-    rest = {name: arguments[name] for name in arguments if name not in _ARGUMENT.findall(operation.path)}
-    return target + ("?" + "&".join(pairs) if pairs else ""), _body(operation, rest)
+    body_arguments = {name: arguments[name] for name in arguments if name not in _ARGUMENT.findall(operation.path)}
+    return target + ("?" + "&".join(pairs) if pairs else ""), _body(operation, body_arguments)
 
 
 def _segment(template: str, arguments: Mapping[str, Any]) -> str:
@@ -176,16 +176,16 @@ def _pair(template: str, arguments: Mapping[str, Any]) -> str | None:
     return _ARGUMENT.sub(lambda match: _encoded(match[1], arguments[match[1]]), template)
 
 
-def _body(operation: Operation, rest: Mapping[str, Any]) -> bytes | None:
+def _body(operation: Operation, arguments: Mapping[str, Any]) -> bytes | None:
     if operation.method in WITH_BODY:
         # Servers that match names in any case could take an undeclared argument for a declared one, or for the context.
-        undeclared = [name for name in rest if name not in operation.supplied | operation.parameters]
+        undeclared = [name for name in arguments if name not in operation.supplied | operation.parameters]
         if undeclared:
             raise ExecutorError(f"{operation.tool} has no argument {', '.join(undeclared)}: remove it")
         named = _ARGUMENT.findall(operation.path)
-        return write(rest) if rest or any(name not in named for name in operation.body) else None
-    if any(value is not None or name not in operation.parameters for name, value in rest.items()):
-        raise ExecutorError(f"{operation.tool} has no argument {', '.join(rest)}: remove it")
+        return write(arguments) if arguments or any(name not in named for name in operation.body) else None
+    if any(value is not None or name not in operation.parameters for name, value in arguments.items()):
+        raise ExecutorError(f"{operation.tool} has no argument {', '.join(arguments)}: remove it")
     return None
 
 

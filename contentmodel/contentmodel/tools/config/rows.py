@@ -130,11 +130,11 @@ def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -
     return "\n".join(texts)
 
 
-def _unheld(value: Any, path: str, held: tuple[str, ...]) -> Iterator[Loss]:
-    """Yield losses for the set fields of a message or content that are not in `held`."""
+def _unheld(value: Any, path: str, written: tuple[str, ...]) -> Iterator[Loss]:
+    """Yield losses for the set fields of a message or content that are not in `written`."""
     for name in type(value).__struct_fields__:
         field_value = getattr(value, name)
-        if name not in held and field_value not in (None, [], {}):
+        if name not in written and field_value not in (None, [], {}):
             yield loss_of(reasons.ROW_NO_FIELD, f"{path}.{name}", f"the {name.replace('_', ' ')}")
 
 

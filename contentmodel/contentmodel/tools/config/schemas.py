@@ -34,8 +34,8 @@ def context_faults(entry: Entry, *, only_parameters: bool) -> Iterator[Fault]:
         elif name not in names and only_parameters:
             close = get_close_matches(name, names, n=1)
             hint = f"did you mean {close[0]}? " if close else ""
-            known = ", ".join(names) or "none"
-            yield Fault(path, f"{name} is not a parameter of this tool: {hint}its parameters: {known}")
+            parameter_names = ", ".join(names) or "none"
+            yield Fault(path, f"{name} is not a parameter of this tool: {hint}its parameters: {parameter_names}")
         elif any(_mentions(value, name) for keyword, value in parameters.items() if keyword not in _HARMLESS):
             message = f"{name} cannot be removed from the schema that the model sees"
             yield Fault(path, f"{message}: mention it only in properties and required")

@@ -96,11 +96,11 @@ def without_unknown_keys(entry: Any) -> Any:
     kind = KINDS.get(entry.get("type", "")) if isinstance(entry, dict) and isinstance(entry.get("type"), str) else None
     if kind is None:
         return entry
-    known = {key: value for key, value in entry.items() if key in ("type", *kind.__struct_fields__)}
+    fields = {key: value for key, value in entry.items() if key in ("type", *kind.__struct_fields__)}
     for name, part in (("function", Function), ("api", Api)):
-        if isinstance(known.get(name), dict):
-            known[name] = {key: value for key, value in known[name].items() if key in part.__struct_fields__}
-    return known
+        if isinstance(fields.get(name), dict):
+            fields[name] = {key: value for key, value in fields[name].items() if key in part.__struct_fields__}
+    return fields
 
 
 @cache
@@ -113,9 +113,9 @@ def _validator(kind: str) -> Any:
 def _faults(error: Any) -> Iterator[Fault]:
     path, value, limit = error.json_path.removeprefix("$").removeprefix("."), error.instance, error.validator_value
     if error.validator == "additionalProperties":
-        known = error.schema["properties"]
-        for key in (key for key in value if key not in known):
-            yield Fault(_below(path, key), f"unknown key {key!r}{_did_you_mean(key, known)}")
+        properties = error.schema["properties"]
+        for key in (key for key in value if key not in properties):
+            yield Fault(_below(path, key), f"unknown key {key!r}{_did_you_mean(key, properties)}")
     elif error.validator == "required":
         for key in (key for key in limit if key not in value):
             yield Fault(path, f"the key {key!r} is missing: add it")
@@ -138,10 +138,10 @@ def _path_or_query(api: Any) -> str:
     return "path and query are both missing: add one"
 
 
-def _did_you_mean(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    close = get_close_matches(name.lower(), {text.lower(): text for text in known}, n=1)
-    match = next((text for text in known if close and text.lower() == close[0]), None)
-    return (f": did you mean {match!r}?" if match else ":") + f" use one of {', '.join(known)}"
+def _did_you_mean(name: str, choices: Mapping[str, Any] | Sequence[str]) -> str:
+    close = get_close_matches(name.lower(), {text.lower(): text for text in choices}, n=1)
+    match = next((text for text in choices if close and text.lower() == close[0]), None)
+    return (f": did you mean {match!r}?" if match else ":") + f" use one of {', '.join(choices)}"
 
 
 def _below(path: str, key: str) -> str:

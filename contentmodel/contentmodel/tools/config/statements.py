@@ -54,14 +54,14 @@ def check_sql(operation: Operation, dialect: str | None = None) -> Iterator[Faul
     yield from (Fault("api.query", fault) for fault in statement.faults)
     if statement.faults:
         return
-    known = ", ".join(f":{name}" for name in statement.placeholders) or "none"
+    placeholders = ", ".join(f":{name}" for name in statement.placeholders) or "none"
     yield from argument_faults(
         operation,
         "api.query",
         statement.placeholders,
         statement.placeholders,
         lambda name: f":{name}",
-        lambda name: f"the statement has no placeholder :{name} for this parameter; its placeholders: {known}",
+        lambda name: f"the statement has no placeholder :{name} for this parameter; its placeholders: {placeholders}",
     )
 
 
@@ -75,7 +75,7 @@ def read_statement(text: str, dialect: str | None = None) -> Statement:
     """Parse a text as one SQL statement. Its faults are the reasons why it is not valid."""
     if dialect is not None:
         return _read(text, _DIALECTS.get(dialect))
-    tries = [_read(text, known) for known in ("sqlite", "postgres")]
+    tries = [_read(text, tried) for tried in ("sqlite", "postgres")]
     return next((statement for statement in tries if not statement.faults), tries[0])
 
 
@@ -122,13 +122,13 @@ def _literal(text: str, colons: set[int]) -> str:
 def _faults(root: Any) -> Iterator[str]:
     from sqlglot import exp
 
-    known = (exp.Query, exp.Values, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.TruncateTable)
+    statements = (exp.Query, exp.Values, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.TruncateTable)
     is_command = isinstance(root, exp.Command)
     if isinstance(root, exp.Copy) or (is_command and str(root.this).upper() == "COPY"):
         yield "COPY transfers data outside of a result: use SELECT or INSERT"
     elif isinstance(root, exp.Transaction | exp.Commit | exp.Rollback):
         yield "each statement runs in its own transaction: remove BEGIN, COMMIT and ROLLBACK"
-    elif not isinstance(root, (*known, exp.Analyze, exp.Describe, exp.Pragma, exp.Show)):
+    elif not isinstance(root, (*statements, exp.Analyze, exp.Describe, exp.Pragma, exp.Show)):
         yield "not a SQL statement: it must begin with SELECT, INSERT, UPDATE, DELETE, WITH or another SQL verb"
     unnamed = any(node.this is None or not isinstance(node.this, str) for node in root.find_all(exp.Placeholder))
     if unnamed or root.find(exp.Parameter):

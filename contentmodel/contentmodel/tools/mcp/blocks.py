@@ -147,31 +147,31 @@ def _residue(content: AIContent) -> dict[str, Any]:
     return wire_fields(notes_of(content))
 
 
-def _extra(rest: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
-    fields = {key: value for key, value in rest.items() if key != "type"}
+def _extra(block: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
+    fields = {key: value for key, value in block.items() if key != "type"}
     return {API: fields} if fields else None
 
 
-def _string(rest: dict[str, Any], key: str) -> str | None:
+def _string(fields: dict[str, Any], key: str) -> str | None:
     """Remove and return the text at `key`. A value of another type is left in place."""
-    return rest.pop(key) if isinstance(rest.get(key), str) else None
+    return fields.pop(key) if isinstance(fields.get(key), str) else None
 
 
 # Text and errors ------------------------------------------------------------------------------------------------------
 
 
-def _read_text(rest: dict[str, Any]) -> AIContent | None:
-    text = _string(rest, "text")
+def _read_text(block: dict[str, Any]) -> AIContent | None:
+    text = _string(block, "text")
     if text is None:
         return None
-    meta = rest.get("_meta")
+    meta = block.get("_meta")
     error = meta.get(ERROR_MARK) if isinstance(meta, dict) else None
     if not isinstance(error, dict) or not _is_error(error):
-        return TextContent(text=text, extra=_extra(rest))
-    rest["_meta"] = {key: value for key, value in rest["_meta"].items() if key != ERROR_MARK}
-    if not rest["_meta"]:
-        del rest["_meta"]
-    return ErrorContent(message=text, code=error.get("code"), details=error.get("details"), extra=_extra(rest))
+        return TextContent(text=text, extra=_extra(block))
+    block["_meta"] = {key: value for key, value in block["_meta"].items() if key != ERROR_MARK}
+    if not block["_meta"]:
+        del block["_meta"]
+    return ErrorContent(message=text, code=error.get("code"), details=error.get("details"), extra=_extra(block))
 
 
 def _is_error(mark: dict[str, Any]) -> bool:
@@ -206,28 +206,28 @@ def plain_error(content: ErrorContent) -> dict[str, Any]:
 # Bytes and documents --------------------------------------------------------------------------------------------------
 
 
-def _read_media(rest: dict[str, Any]) -> AIContent | None:
-    kind, data, media_type = rest["type"], _string(rest, "data"), _string(rest, "mimeType")
+def _read_media(block: dict[str, Any]) -> AIContent | None:
+    kind, data, media_type = block["type"], _string(block, "data"), _string(block, "mimeType")
     if data is None or media_type is None:
         return None
     if _kind_of(media_type) != kind:
-        rest |= _TYPE.entry(kind)
-    return DataContent(data=data, media_type=media_type, extra=_extra(_spelled(rest, data)))
+        block |= _TYPE.entry(kind)
+    return DataContent(data=data, media_type=media_type, extra=_extra(_spelled(block, data)))
 
 
-def _read_resource(rest: dict[str, Any]) -> AIContent | None:
-    resource = dict(rest["resource"]) if isinstance(rest.get("resource"), dict) else {}
+def _read_resource(block: dict[str, Any]) -> AIContent | None:
+    resource = dict(block["resource"]) if isinstance(block.get("resource"), dict) else {}
     uri, text = resource.get("uri"), _string(resource, "text")
     if not isinstance(uri, str):
         return None
     if text is not None and not uri.startswith(_ATTACHMENT):
-        return TextContent(text=text, extra=_extra({**rest, "resource": resource}))
+        return TextContent(text=text, extra=_extra({**block, "resource": resource}))
     blob = None if text is not None else _string(resource, "blob")
     if text is None and blob is None:
         return None
     del resource["uri"]
     media_type = _string(resource, "mimeType")
-    fields = {**rest, "resource": resource}
+    fields = {**block, "resource": resource}
     if not resource and (text is not None or _kind_of(media_type) is None):
         del fields["resource"]
     name = _name_of(uri)
@@ -263,9 +263,9 @@ def _kind_of(media_type: str | None) -> str | None:
     return kind if kind in ("image", "audio") else None
 
 
-def _spelled(rest: dict[str, Any], data: str) -> dict[str, Any]:
+def _spelled(fields: dict[str, Any], data: str) -> dict[str, Any]:
     """Add a hint if the base64 is not in standard form, so that it is sent back unchanged."""
-    return rest if _STANDARD.fullmatch(data) else {**rest, **_SPELLING.entry(True)}
+    return fields if _STANDARD.fullmatch(data) else {**fields, **_SPELLING.entry(True)}
 
 
 def _base64(content: DataContent, context: EncodeContext) -> str:
@@ -293,12 +293,12 @@ def _name_of(uri: str) -> str | None:
 # Links ----------------------------------------------------------------------------------------------------------------
 
 
-def _read_link(rest: dict[str, Any]) -> AIContent | None:
-    uri, name = _string(rest, "uri"), _string(rest, "name")
+def _read_link(block: dict[str, Any]) -> AIContent | None:
+    uri, name = _string(block, "uri"), _string(block, "name")
     if uri is None or name is None:
         return None
-    title, text, media_type = _string(rest, "title"), _string(rest, "description"), _string(rest, "mimeType")
-    return UriContent(uri=uri, name=name, title=title, text=text, media_type=media_type, extra=_extra(rest))
+    title, text, media_type = _string(block, "title"), _string(block, "description"), _string(block, "mimeType")
+    return UriContent(uri=uri, name=name, title=title, text=text, media_type=media_type, extra=_extra(block))
 
 
 def _write_link(content: UriContent, context: EncodeContext) -> dict[str, Any]:

@@ -71,9 +71,9 @@ class _BoundedLines(codecs.IncrementalDecoder):
 
     def decode(self, data: Any, final: bool = False) -> str:
         """Return the text of the complete lines."""
-        *ends, rest = bytes(data).split(b"\n")
+        *ends, incomplete = bytes(data).split(b"\n")
         text = b"".join(self._finished(end) + b"\n" for end in ends)
-        self._add(rest)
+        self._add(incomplete)
         return self._utf8.decode(text + (self._finished(b"") if final else b""), final)
 
     def _add(self, piece: bytes) -> None:

@@ -82,13 +82,13 @@ class McpTool(Tool):
     def definition(self) -> FunctionTool:
         """The declaration for a model; other fields that the server sent are kept in `extra["mcp"]`."""
         declared = ["name", "description", "inputSchema"] + ([] if self.returns is None else ["outputSchema"])
-        rest = {key: value for key, value in self.received.items() if key not in declared}
+        fields = {key: value for key, value in self.received.items() if key not in declared}
         return FunctionTool(
             name=self.name,
             description=self.description,
             parameters=self.arguments.schema,
             returns=self.returns,
-            extra={"mcp": escaped(rest)} if rest else None,
+            extra={"mcp": escaped(fields)} if fields else None,
         )
 
 

@@ -44,13 +44,13 @@ def serve(
     from mcp.server import Server
 
     offered = tools if isinstance(tools, ToolSet) else ToolSet(tools)
-    own = {tool.name: tool for tool in offered if isinstance(tool, Tool)}
+    own_tools = {tool.name: tool for tool in offered if isinstance(tool, Tool)}
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in own.values()])
+        return types.ListToolsResult(tools=[_described(tool) for tool in own_tools.values()])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = own.get(params.name)
+        tool = own_tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name}")
         call = FunctionCallContent(call_id=str(context.request_id), name=tool.name, arguments=params.arguments or {})
@@ -104,9 +104,9 @@ def _described(tool: Tool) -> Any:
     from mcp.types import Tool as McpToolType
 
     definition = tool.definition
-    rest = wire_fields((definition.extra or {}).get("mcp", {}))
+    other_fields = wire_fields((definition.extra or {}).get("mcp", {}))
     schema = {"type": "object", **(definition.parameters or {})}
-    fields = {**rest, "name": definition.name, "description": definition.description, "inputSchema": schema}
+    fields = {**other_fields, "name": definition.name, "description": definition.description, "inputSchema": schema}
     if definition.returns is not None and definition.returns.get("type") == "object":
         fields["outputSchema"] = definition.returns
     return McpToolType.model_validate({key: value for key, value in fields.items() if value is not None})

@@ -184,9 +184,9 @@ async def _listed(session: Client | ClientSession, server: str) -> tuple[list[di
         page = await _page(session, server, cursor)
         original: Any = (page.meta or {}).get(_KEPT)
         received = original or await asyncio.to_thread(_checked, json_of(page))
-        taken = {tool.name for tool in page.tools}
+        accepted = {tool.name for tool in page.tools}
         for tool, wrong in zip(received["tools"], received["faults"], strict=True):
-            if not wrong and tool["name"] not in taken:
+            if not wrong and tool["name"] not in accepted:
                 wrong = ["the package mcp refuses the tool: an x-mcp-header in its inputSchema is not valid"]
             if not wrong and count >= MAX_TOOLS:
                 wrong = [_TOO_MANY]
@@ -236,9 +236,9 @@ async def call_tool(session: Any, server: str, name: str, args: dict[str, Any], 
     if not isinstance(meta, dict) or _STAMP not in meta:
         return dict(received)
     # Every answer contains the server's info, which does not belong to the result.
-    rest = {key: value for key, value in meta.items() if key != _STAMP}
+    other_meta = {key: value for key, value in meta.items() if key != _STAMP}
     without = {key: value for key, value in received.items() if key != "_meta"}
-    return {**without, "_meta": rest} if rest else without
+    return {**without, "_meta": other_meta} if other_meta else without
 
 
 def clean_name(name: Any) -> str:

@@ -17,6 +17,7 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Failure,
+    FailureField,
     Filled,
     Gathered,
     Implied,
@@ -24,7 +25,6 @@ from contentmodel.authoring import (
     Place,
     Roles,
     Row,
-    Sign,
     Silent,
     Spec,
     Table,
@@ -105,7 +105,7 @@ OUTPUTS = ROWS.outputs(
     ROWS.row("oauth_consent_request", UriContent, {"consent_link": "uri"}, filled={"user_input_request": True}),
 )
 VALUE, VALUES = extensions_ai.Value(OUTPUTS), extensions_ai.Value(OUTPUTS, is_list=True)
-COMMANDS = CommandOutputs(API, Failure(Sign("exit_code"), Sign("timed_out")))
+COMMANDS = CommandOutputs(API, Failure(FailureField("exit_code"), FailureField("timed_out")))
 
 
 class ShellOutputs(extensions_ai.Value):
@@ -165,7 +165,7 @@ class Exceptions(Failure):
     """The flag of a failed function. Its outputs keep the texts that the model gets."""
 
     def __init__(self) -> None:
-        super().__init__(Sign("exception", failed=FAILED))
+        super().__init__(FailureField("exception", failed=FAILED))
 
     def read(self, result: ToolResultContent, wire: Any, context: DecodeContext) -> ToolResultContent:
         return msgspec.structs.replace(result, is_error=True) if wire.get("exception") else result

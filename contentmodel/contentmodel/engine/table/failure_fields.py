@@ -1,8 +1,8 @@
-"""Facts of wire objects beside their fields: the signs of failed tools, and the shapes of unknown blocks.
+"""Facts of wire objects beside their fields: the fields that report a failed tool, and the shapes of unknown blocks.
 
-A failure sign is a field beside the outputs of a tool that reports its failure: a status, an exit code or a flag. A row
-declares its signs as data. Decoding adds an `ErrorContent` to the outputs of a failed tool. So `result.error` is right
-for every API, and an API without such a sign gets the error as text.
+A failure field is one beside the outputs of a tool that reports its failure: a status, an exit code or a flag. A row
+declares these fields as data. Decoding adds an `ErrorContent` to the outputs of a failed tool. So `result.error` is
+right for every API, and an API without such a field gets the error as text.
 
 Providers often add hosted tools, and name their blocks alike: `<tool>_tool_result` with the id of its call. A row with
 a shape decodes every block of that form whose tag has no row of its own.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.compile import Decode, Encode, Functions
 
 
-class Sign(msgspec.Struct, frozen=True):
+class FailureField(msgspec.Struct, frozen=True):
     """A field of a wire object that may report a failure.
 
     `values` are those at the dotted `path` that report one. If it is None, any value except null, false, zero and
@@ -50,7 +50,7 @@ class Sign(msgspec.Struct, frozen=True):
         return _error(self.path.rpartition(".")[2], value, is_code=self.values is not None) if reports else None
 
     def describe(self) -> JsonObject:
-        """Return the sign as data."""
+        """Return the field as data."""
         values = None if self.values is None else list(self.values)
         return {"path": self.path, "values": values, "failed": self.failed}
 
@@ -68,22 +68,22 @@ def _error(name: str, value: object, *, is_code: bool) -> ErrorContent:
 
 
 class Failure:
-    """The failure signs of one kind of result.
+    """The fields of one kind of result that report a failure.
 
-    If `texts_are_errors`, the texts of a failed result are its error. If `only_signs`, the API has no other field for a
-    failure: an encoder writes the first sign for an error of any origin.
+    If `texts_are_errors`, the texts of a failed result are its error. If `only_fields`, the API has no other field for
+    a failure: an encoder writes the first field for an error of any origin.
     """
 
-    def __init__(self, *signs: Sign, texts_are_errors: bool = False, only_signs: bool = False) -> None:
-        self.signs, self._texts_are_errors, self._only_signs = signs, texts_are_errors, only_signs
+    def __init__(self, *fields: FailureField, texts_are_errors: bool = False, only_fields: bool = False) -> None:
+        self.fields, self._texts_are_errors, self._only_fields = fields, texts_are_errors, only_fields
 
     def describe(self) -> list[JsonObject]:
-        """Return the signs as data."""
-        return [sign.describe() for sign in self.signs]
+        """Return the fields as data."""
+        return [field.describe() for field in self.fields]
 
     def errors(self, wire: Mapping[str, object], api: str) -> list[ErrorContent]:
-        """Return the error that the first matching sign reports, with the hint that it came from a sign; else []."""
-        errors = (error for sign in self.signs if (error := sign.error(wire)) is not None)
+        """Return the error that the first matching field reports, with the hint that it came from a field; else []."""
+        errors = (error for field in self.fields if (error := field.error(wire)) is not None)
         return [FAILURE.on(error, api, "sign") for error in islice(errors, 1)]
 
     def read(self, result: ToolResultContent, wire: JsonObject, context: DecodeContext) -> ToolResultContent:
@@ -99,24 +99,24 @@ class Failure:
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
 
     def place_of(self, error: AIContent, wire: Mapping[str, object], path: str, api: str) -> tuple[str, Json] | None:
-        """Return the path and value of the sign that an error was made from; None if it was not made from a sign."""
+        """Return the path and value of the field that an error was made from; None if it was not made from a field."""
         if FAILURE.of(error, api) != "sign":
             return None
-        signs = (sign for sign in self.signs if sign.error(wire) is not None)
-        return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
+        fields = (field for field in self.fields if field.error(wire) is not None)
+        return next(((wire_path(path, field.path), wire_at(wire, field.path)) for field in fields), None)
 
     def places(self, result: object, wire: Mapping[str, object], path: str, api: str) -> Iterator[Place]:
-        """Yield each error of a decoded result that was made from a sign, with the origin in that sign."""
+        """Yield each error of a decoded result that was made from a field, with the origin in that field."""
         for output in getattr(result, "output_list", ()):
             place = self.place_of(output, wire, path, api)
             if place is not None:
                 yield output, *place, None
 
     def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
-        """Return a result without errors that were made from signs. Errors that were texts become texts again."""
+        """Return a result without errors that were made from fields. Errors that were texts become texts again."""
         if not any(output.__class__ is ErrorContent for output in result.output_list):
             return result
-        outputs = [made for output in result.output_list for made in self._before(output, context)]
+        outputs = [original for output in result.output_list for original in self._before(output, context)]
         plain = msgspec.structs.replace(result, outputs=outputs)
         return context.replaced(result, plain)
 
@@ -129,15 +129,15 @@ class Failure:
         return [_as_text(output, context)] if origin == "text" else [output]
 
     def write(self, result: ToolResultContent, wire: JsonObject, context: EncodeContext) -> None:
-        """Write the missing failure sign of a failed result.
+        """Write the missing failure field of a failed result.
 
-        If a successful result has a sign, report the effect on decoding: it adds an error, or reads texts as errors.
+        If a successful result has such a field, report the effect on decoding: an added error, or texts as errors.
         """
         is_reported = bool(self.errors(wire, context.api))
         if any(output.__class__ is ErrorContent for output in result.output_list):
-            if self._only_signs and not is_reported:
-                container, key = container_of(wire, self.signs[0].path)
-                container[key] = self.signs[0].failed
+            if self._only_fields and not is_reported:
+                container, key = container_of(wire, self.fields[0].path)
+                container[key] = self.fields[0].failed
         elif is_reported:
             self._report(result, context)
 
@@ -153,7 +153,7 @@ class Failure:
             context.report_loss(result, "outputs", reasons.ERROR_ADDED)
 
     def around(self, decode: Decode, encode: Encode, model: type) -> Functions:
-        """Return `decode` and `encode` of a row, wrapped to read and write these signs."""
+        """Return `decode` and `encode` of a row, wrapped to read and write these fields."""
 
         def decode_failing(wire: JsonObject, context: DecodeContext) -> Any:
             result: Any = decode(wire, context)
@@ -169,9 +169,9 @@ class Failure:
 
 
 def has_explicit_error(result: ToolResultContent) -> bool:
-    """Return whether a result has an error that no decoder made from a sign or a text."""
+    """Return whether a result has an error that no decoder made from a field or a text."""
     errors = (output for output in result.output_list if output.__class__ is ErrorContent)
-    return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)
+    return any(all(not FAILURE.is_in(residue) for residue in (error.extra or {}).values()) for error in errors)
 
 
 def _as_error(output: AIContent, api: str) -> AIContent:
@@ -182,12 +182,12 @@ def _as_error(output: AIContent, api: str) -> AIContent:
 
 def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
     context.report_lost_attributes(error, ("details", "code") if error.message else ("details",))
-    own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
-    extra = {**(error.extra or {}), context.api: own}
-    kept = {api: residue for api, residue in extra.items() if residue} or None
-    text = TextContent(**{**_of_any_content(error), "extra": kept}, text=error.message or error.code or "")
-    made: TextContent = context.replaced(error, text)
-    return made
+    fields = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
+    extra = {**(error.extra or {}), context.api: fields}
+    remaining = {api: residue for api, residue in extra.items() if residue} or None
+    text = TextContent(**{**_of_any_content(error), "extra": remaining}, text=error.message or error.code or "")
+    replaced: TextContent = context.replaced(error, text)
+    return replaced
 
 
 def _of_any_content(content: AIContent) -> dict[str, Any]:
