@@ -126,6 +126,24 @@ def test_chunk_without_choices_is_an_error_or_unknown() -> None:
     assert failed.error.message == "no more tokens"
 
 
+def test_message_beside_deltas_repeats_them_and_may_have_more_fields() -> None:
+    # The chunks of Writer have both fields.
+    repeated = {"role": "assistant", "content": "ab", "sources": [1]}
+    events = decoded(
+        chunk({"content": "a"}, message=None), chunk({"content": "b"}, message=repeated, finish_reason="stop")
+    )
+    message = contentmodel.fold(events).choices[0].messages[0]
+    assert message.contents == [TextContent(text="ab")]
+    assert message.extra == {API: {"sources": [1]}}
+
+
+def test_message_without_deltas_is_the_whole_answer() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "a", "tool_calls": [call]}
+    answer = {"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    assert contentmodel.fold(decoded(answer)) == CHUNKS.decode_response(answer)
+
+
 def test_usage_is_counted_and_written_at_the_end() -> None:
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
     events = decoded(chunk({"content": "a"}), {**chunk(finish_reason="stop"), "usage": usage})
