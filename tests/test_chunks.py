@@ -144,6 +144,15 @@ def test_message_without_deltas_is_the_whole_answer() -> None:
     assert contentmodel.fold(decoded(answer)) == CHUNKS.decode_response(answer)
 
 
+def test_answer_is_a_string_if_its_other_contents_have_no_part() -> None:
+    parts = [{"text": "A cat."}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+    answer = contentmodel.adapter("google-generate-content").decode_response({"candidates": [candidate]})
+    encoded = CHUNKS.encode_response(answer)
+    assert encoded.payload["choices"][0]["message"]["content"] == "A cat."
+    assert [loss.path for loss in encoded.losses if loss.family == "media"] == ["$.choices[0].messages[0].contents[1]"]
+
+
 def test_usage_is_counted_and_written_at_the_end() -> None:
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
     events = decoded(chunk({"content": "a"}), {**chunk(finish_reason="stop"), "usage": usage})
