@@ -153,6 +153,24 @@ def test_answer_is_a_string_if_its_other_contents_have_no_part() -> None:
     assert [loss.path for loss in encoded.losses if loss.family == "media"] == ["$.choices[0].messages[0].contents[1]"]
 
 
+def test_payloads_are_recognised_by_their_fields_and_surely_by_a_model_of_the_api() -> None:
+    class Named(Chunks):
+        own_models = ("own-",)
+
+    message = {"role": "user", "content": "Hi."}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi."}}
+    for payload, kind in (
+        ({"messages": [message]}, "request"),
+        ({"choices": [choice]}, "response"),
+        (chunk({"content": "a"}), "stream"),
+        ({"detail": "no more tokens"}, "response"),
+    ):
+        assert CHUNKS.recognises({"model": "own-1", **payload}) == {kind: 0.1}
+        assert Named().recognises({"model": "own-1", **payload}) == {kind: 1.0}
+        assert Named().recognises({"model": "other", **payload}) == {kind: 0.1}
+    assert CHUNKS.recognises({"detail": None, "choices": []}) == {}
+
+
 def test_usage_is_counted_and_written_at_the_end() -> None:
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
     events = decoded(chunk({"content": "a"}), {**chunk(finish_reason="stop"), "usage": usage})
