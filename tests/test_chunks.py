@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import ChatRequest, ChatResponse, ErrorContent, ReasoningContent, TextContent
+from contentmodel import ChatRequest, ChatResponse, ErrorContent, HostedTool, ReasoningContent, TextContent, user
 from contentmodel.authoring import (
+    Blocks,
     ChatAdapter,
     ErrorBody,
     ErrorFields,
     ErrorTypes,
     Filled,
+    Implied,
+    Rest,
     Rules,
     Silent,
     Table,
@@ -206,6 +209,24 @@ def test_answer_of_another_role_is_a_fault() -> None:
     del choice["message"]["role"]  # type: ignore[attr-defined]
     with pytest.raises(contentmodel.DecodeError, match=r"expected 'assistant', it is missing at \$"):
         CHUNKS.decode_response({"id": "1", "choices": [choice]})
+
+
+def test_hosted_tools_of_the_named_kinds_are_sent() -> None:
+    table = Table(API)
+    tags = {"search": "web_search", "graph": "file_search"}
+    rows = [row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in tags.items()]
+    tools = Blocks(chat.function_tools(table, others=rows, kinds=("web_search",)))
+    messages, _ = chat.messages(table, TextOrBlocks(PARTS, "string"))
+
+    class Hosting(Chunks):
+        request = table.record("request", ChatRequest, {"messages": ("messages", messages), "tools": ("tools", tools)})
+
+    own = {"messages": [], "tools": [{"type": "graph", "ids": ["g"]}, {"type": "search"}]}
+    assert Hosting().encode_request(Hosting().decode_request(own)).payload == own
+    hosted = [HostedTool(kind="web_search"), HostedTool(kind="file_search")]
+    encoded = Hosting().encode_request(ChatRequest(messages=[user("Hi.")], tools=hosted))
+    assert encoded.payload["tools"] == [{"type": "search"}]
+    assert [loss.path for loss in encoded.losses if loss.code == "no-block"] == ["$.tools[1]"]
 
 
 def test_kind_of_error_without_a_type_is_a_loss() -> None:

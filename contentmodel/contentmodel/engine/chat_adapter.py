@@ -81,7 +81,7 @@ class ChatAdapter(TableAdapter):
     response_payload_steps = chat_answer()
     meaningless: Mapping[str, Any] = {"object": ("chat.completion",)}
     own_models: tuple[str, ...] = ()
-    """How the names of the models begin that only this API has, such as "jamba-"."""
+    """The beginnings of the names of models that only this API has, such as "jamba-"."""
 
     def recognises(self, payload: JsonObject) -> Mapping[str, float]:
         """Return the kind of a request, an answer, a chunk or an error.
