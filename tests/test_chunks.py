@@ -215,7 +215,7 @@ def test_hosted_tools_of_the_named_kinds_are_sent() -> None:
     table = Table(API)
     tags = {"search": "web_search", "graph": "file_search"}
     rows = [row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in tags.items()]
-    tools = Blocks(chat.function_tools(table, others=rows, kinds=("web_search",)))
+    tools: Blocks[Any] = Blocks(chat.function_tools(table, others=rows, kinds=("web_search",)))
     messages, _ = chat.messages(table, TextOrBlocks(PARTS, "string"))
 
     class Hosting(Chunks):
@@ -223,8 +223,8 @@ def test_hosted_tools_of_the_named_kinds_are_sent() -> None:
 
     own = {"messages": [], "tools": [{"type": "graph", "ids": ["g"]}, {"type": "search"}]}
     assert Hosting().encode_request(Hosting().decode_request(own)).payload == own
-    hosted = [HostedTool(kind="web_search"), HostedTool(kind="file_search")]
-    encoded = Hosting().encode_request(ChatRequest(messages=[user("Hi.")], tools=hosted))
+    request = ChatRequest(messages=[user("Hi.")], tools=[HostedTool(kind="web_search"), HostedTool(kind="file_search")])
+    encoded = Hosting().encode_request(request)
     assert encoded.payload["tools"] == [{"type": "search"}]
     assert [loss.path for loss in encoded.losses if loss.code == "no-block"] == ["$.tools[1]"]
 

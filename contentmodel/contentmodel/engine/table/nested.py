@@ -301,11 +301,11 @@ class TextOrBlocks(Blocks[AIContent]):
             return self._text_of(blocks[0]) or blocks
         return blocks or None
 
-    def _text_of(self, block: Json) -> Json:
+    def _text_of(self, block: Any) -> Json:
         """Return the text of a block that has no other fields; else None."""
         constants, field = self._text
-        is_text = block.__class__ is dict and {**constants, field: block.get(field)} == block  # type: ignore[union-attr]
-        return block[field] if is_text and field else None  # type: ignore[call-overload,index]
+        is_text = block.__class__ is dict and {**constants, field: block.get(field)} == block
+        return block[field] if is_text and field else None
 
     def _is_string(self, only: TextContent, context: EncodeContext) -> bool:
         if only.cache_point is not None and self._has_cache_points and accepts_cache_points(context):
