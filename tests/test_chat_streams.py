@@ -126,6 +126,10 @@ TEXT_FORMS: dict[str, tuple[list[Any], list[Any]]] = {
         ["ab", "c"],
     ),
     "a whole message beside the delta": ([chunk({"content": "a"}, message={"content": "a"})], ["a"]),
+    "a last message with more than its deltas": (
+        [chunk({"content": "a"}), chunk({}, finish="stop", message={"content": "ab", "reasoning": "c"})],
+        ["c", "ab"],
+    ),
     "a choice without a number": ([{"choices": [{"delta": {"content": "a"}}]}], ["a"]),
     "other ids in every chunk": ([chunk({"content": "a"}), {**chunk({"content": "b"}), "id": "c2"}], ["ab"]),
     "two ends": ([{"content": "a"}, chunk(finish="stop"), {**chunk({"content": ""}, finish="stop")}], ["a"]),
@@ -178,6 +182,15 @@ def test_chat_stream_decoder_takes_only_what_is_missing_from_a_message_after_del
     events = chat(*deltas, whole(message, "stop"), finish=None)
     assert isinstance(events[-1], TurnComplete)
     assert summary(events) == expected
+
+
+def test_chat_stream_decoder_keeps_the_fields_of_a_message_beside_its_last_delta() -> None:
+    # The chunks of Writer have both fields.
+    message = {"role": "assistant", "content": "a", "web_search_data": {"query": "q"}, "tool_calls": [CALL]}
+    events = chat({"content": "a"}, chunk(calls(CALL)), chunk({}, finish="tool_calls", message=message), finish=None)
+    answer = fold(events).choices[0].messages[0]
+    assert summary(events) == ["a", A]
+    assert answer.extra == {"openai-chat": {"web_search_data": {"query": "q"}}}
 
 
 def test_chat_stream_decoder_keeps_unknown_parts_before_the_text() -> None:

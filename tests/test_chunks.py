@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import ChatRequest, ChatResponse, ErrorContent, ReasoningContent, TextContent
+from contentmodel import ChatRequest, ChatResponse, ErrorContent, HostedTool, ReasoningContent, TextContent, user
 from contentmodel.authoring import (
+    Blocks,
     ChatAdapter,
     ErrorBody,
     ErrorFields,
     ErrorTypes,
     Filled,
+    Implied,
+    Rest,
     Rules,
     Silent,
     Table,
@@ -126,6 +129,51 @@ def test_chunk_without_choices_is_an_error_or_unknown() -> None:
     assert failed.error.message == "no more tokens"
 
 
+def test_message_beside_deltas_repeats_them_and_may_have_more_fields() -> None:
+    # The chunks of Writer have both fields.
+    repeated = {"role": "assistant", "content": "ab", "sources": [1]}
+    events = decoded(
+        chunk({"content": "a"}, message=None), chunk({"content": "b"}, message=repeated, finish_reason="stop")
+    )
+    message = contentmodel.fold(events).choices[0].messages[0]
+    assert message.contents == [TextContent(text="ab")]
+    assert message.extra == {API: {"sources": [1]}}
+
+
+def test_message_without_deltas_is_the_whole_answer() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": "a", "tool_calls": [call]}
+    answer = {"id": "1", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    assert contentmodel.fold(decoded(answer)) == CHUNKS.decode_response(answer)
+
+
+def test_answer_is_a_string_if_its_other_contents_have_no_part() -> None:
+    parts = [{"text": "A cat."}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+    answer = contentmodel.adapter("google-generate-content").decode_response({"candidates": [candidate]})
+    encoded = CHUNKS.encode_response(answer)
+    assert encoded.payload["choices"][0]["message"]["content"] == "A cat."
+    assert [loss.path for loss in encoded.losses if loss.family == "media"] == ["$.choices[0].messages[0].contents[1]"]
+
+
+def test_payloads_are_recognised_by_their_fields_and_surely_by_a_model_of_the_api() -> None:
+    class Named(Chunks):
+        own_models = ("own-",)
+
+    message = {"role": "user", "content": "Hi."}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi."}}
+    for payload, kind in (
+        ({"messages": [message]}, "request"),
+        ({"choices": [choice]}, "response"),
+        (chunk({"content": "a"}), "stream"),
+        ({"detail": "no more tokens"}, "response"),
+    ):
+        assert CHUNKS.recognises({"model": "own-1", **payload}) == {kind: 0.1}
+        assert Named().recognises({"model": "own-1", **payload}) == {kind: 1.0}
+        assert Named().recognises({"model": "other", **payload}) == {kind: 0.1}
+    assert CHUNKS.recognises({"detail": None, "choices": []}) == {}
+
+
 def test_usage_is_counted_and_written_at_the_end() -> None:
     usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
     events = decoded(chunk({"content": "a"}), {**chunk(finish_reason="stop"), "usage": usage})
@@ -161,6 +209,24 @@ def test_answer_of_another_role_is_a_fault() -> None:
     del choice["message"]["role"]  # type: ignore[attr-defined]
     with pytest.raises(contentmodel.DecodeError, match=r"expected 'assistant', it is missing at \$"):
         CHUNKS.decode_response({"id": "1", "choices": [choice]})
+
+
+def test_hosted_tools_of_the_named_kinds_are_sent() -> None:
+    table = Table(API)
+    tags = {"search": "web_search", "graph": "file_search"}
+    rows = [row(tag, HostedTool, {}, Implied({"kind": kind}), Rest("settings")) for tag, kind in tags.items()]
+    tools: Blocks[Any] = Blocks(chat.function_tools(table, others=rows, kinds=("web_search",)))
+    messages, _ = chat.messages(table, TextOrBlocks(PARTS, "string"))
+
+    class Hosting(Chunks):
+        request = table.record("request", ChatRequest, {"messages": ("messages", messages), "tools": ("tools", tools)})
+
+    own = {"messages": [], "tools": [{"type": "graph", "ids": ["g"]}, {"type": "search"}]}
+    assert Hosting().encode_request(Hosting().decode_request(own)).payload == own
+    request = ChatRequest(messages=[user("Hi.")], tools=[HostedTool(kind="web_search"), HostedTool(kind="file_search")])
+    encoded = Hosting().encode_request(request)
+    assert encoded.payload["tools"] == [{"type": "search"}]
+    assert [loss.path for loss in encoded.losses if loss.code == "no-block"] == ["$.tools[1]"]
 
 
 def test_kind_of_error_without_a_type_is_a_loss() -> None:

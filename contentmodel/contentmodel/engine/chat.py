@@ -56,19 +56,28 @@ def function_tools(
     others: Iterable[Row] = (),
     default: str | None = None,
     find: Callable[[dict[str, Any]], str | None] | None = None,
+    kinds: Collection[str] = (),
 ) -> Union:
-    """Return the union of tools: functions, and tools that the provider runs. From other APIs, only functions are sent.
+    """Return the union of tools: functions, and tools that the provider runs.
 
     `others` are further rows; `find` returns the row of a tool if its type does not. `default` is the name of the row
-    of a tool without a type.
+    of a tool without a type. From other APIs, functions are sent, and hosted tools of these `kinds`, each by the first
+    row of its kind: those that need no settings.
     """
+
+    def usual_row(tool: Any, rows: list[Row]) -> Row | None:
+        if tool.__class__ is not HostedTool:
+            return rows[0]
+        return next((one for one in rows if one.implied.get("kind") == tool.kind and tool.kind in kinds), None)
+
     return table.union(
         "tool",
         [row("function", FunctionTool, function, Filled({"function.parameters": NO_PARAMETERS})), *others],
         default=default,
         other=Row("other", HostedTool, {"type": "kind"}),
         find=find,
-        foreign_types=[FunctionTool, CustomTool],
+        foreign_types=[FunctionTool, CustomTool, *([HostedTool] if kinds else ())],
+        prefer=usual_row if kinds else None,
     )
 
 

@@ -80,13 +80,23 @@ class ChatAdapter(TableAdapter):
     answer_steps = (transcript_step(without_user_messages), transcript_step(with_normalized_texts, native=True))
     response_payload_steps = chat_answer()
     meaningless: Mapping[str, Any] = {"object": ("chat.completion",)}
+    own_models: tuple[str, ...] = ()
+    """The beginnings of the names of models that only this API has, such as "jamba-"."""
 
     def recognises(self, payload: JsonObject) -> Mapping[str, float]:
-        """Return a low confidence for requests, answers and chunks: other APIs have the same fields."""
+        """Return the kind of a request, an answer, a chunk or an error.
+
+        The confidence is low, unless the payload names one of the API's own models: other APIs have the same fields.
+        """
+        kind = self._kind_of(payload)
+        return {kind: 1.0 if str(payload.get("model")).startswith(self.own_models) else 0.1} if kind else {}
+
+    def _kind_of(self, payload: JsonObject) -> str:
         if isinstance(payload.get("messages"), list):
-            return {"request": 0.1}
+            return "request"
         listed = payload.get("choices")
         first: Any = listed[0] if isinstance(listed, list) and listed else None
-        if not isinstance(first, dict):
-            return {}
-        return {"stream" if "delta" in first else "response": 0.1}
+        if isinstance(first, dict):
+            return "stream" if "delta" in first else "response"
+        errors = self.response.fields_of("error", payload)
+        return "response" if any(payload.get(key) is not None for key in errors) else ""

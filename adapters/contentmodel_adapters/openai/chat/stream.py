@@ -219,6 +219,9 @@ class Decoder(StreamDecoder):
                     self._read_field(choice, key, value)
         if wire.keys() != _ONLY_DELTA:
             self._read_rest(choice, wire)
+            if "delta" in wire and wire.get("message") and wire.get("finish_reason"):
+                # The last message beside a delta may have fields that no delta had.
+                self._read_choice({key: wire[key] for key in ("index", "message") if key in wire})
         if self._grown is not None and not _only_grew(wire):
             self._grown = None
 

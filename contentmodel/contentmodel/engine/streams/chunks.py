@@ -154,6 +154,9 @@ class ChunkDecoder(StreamDecoder):
         for key, value in wire.items():
             if key == "delta":
                 self.read_delta(self.message_of(choice, value), value)
+            elif key == "message":
+                # Beside deltas, a message repeats them (Writer). It may have more fields, or be the whole answer.
+                merge_into(self.message_of(choice, value or {}).fields, without_role(value or {}))
             elif value is not None or key not in ("finish_reason", "logprobs"):
                 merge_into(choice.fields, {key: value})
 

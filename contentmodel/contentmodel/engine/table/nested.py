@@ -246,6 +246,9 @@ class TextOrBlocks(Blocks[AIContent]):
         self._has_cache_points = any(r.model is TextContent and "cache_point" in r.attributes for r in union.rows)
         self._form = FORM.entry("list" if plain == "string" else "string")
         self._plain_is_string = plain == "string"
+        text = next((r for r in union.rows if r.model is TextContent and "text" in r.attributes), None)
+        self._text = ({}, "") if text is None else (text.constants, text.fields_of("text", {})[0])
+        """The constants of a block that is a text, and its field with the text."""
 
     def holds(self, value: object) -> bool:
         return value.__class__ is str or (value.__class__ is list and bool(value))
@@ -292,7 +295,17 @@ class TextOrBlocks(Blocks[AIContent]):
                 if only.cache_point is not None:
                     context.report_loss(only.cache_point, None, reasons.CACHE_POINT)
                 return only.text
-        return self.union.encode_list(value, context) or None
+        blocks = self.union.encode_list(value, context)
+        if len(blocks) == 1 and len(value) > 1 and self._plain_is_string and not context.native:
+            # The other contents have no block here.
+            return self._text_of(blocks[0]) or blocks
+        return blocks or None
+
+    def _text_of(self, block: Any) -> Json:
+        """Return the text of a block that has no other fields; else None."""
+        constants, field = self._text
+        is_text = block.__class__ is dict and {**constants, field: block.get(field)} == block
+        return block[field] if is_text and field else None
 
     def _is_string(self, only: TextContent, context: EncodeContext) -> bool:
         if only.cache_point is not None and self._has_cache_points and accepts_cache_points(context):
