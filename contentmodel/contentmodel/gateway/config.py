@@ -24,6 +24,7 @@ from contentmodel.policies import check_policies
 
 OnLoss: TypeAlias = Literal["report", "refuse"]
 HostedTools: TypeAlias = Literal["encode", "drop", "function", "refuse"]
+Failure: TypeAlias = Literal["connection", "rate_limit", "overloaded", "server", "timeout", "context", "auth"]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 
@@ -95,6 +96,9 @@ class Route(Config, frozen=True, kw_only=True):
       "drop": they are left out. "function": they are offered as functions, which the client runs. "refuse": the request
       is refused.
     - `on_loss`: "report", or "refuse" to refuse requests with losses; or one of both for each family of content.
+    - `fallback_on`: the failures after which the next upstream is tried. "connection": it was not reached. "context":
+      the request is too long for it. "auth": it refused the key, the account or the model. After another status from
+      400 to 499, no other upstream is tried.
     """
 
     models: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
@@ -103,6 +107,7 @@ class Route(Config, frozen=True, kw_only=True):
     policies: dict[str, str] = {}
     hosted_tools: HostedTools = "encode"
     on_loss: OnLoss | dict[str, OnLoss] = "report"
+    fallback_on: tuple[Failure, ...] = ("connection", "rate_limit", "overloaded", "server", "timeout")
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -153,9 +158,11 @@ class Limits(Config, frozen=True, kw_only=True):
 
 
 class Cooldown(Config, frozen=True, kw_only=True):
-    """When an upstream is skipped: after `failures` tries in a row that did not reach it, for `seconds`.
+    """When an upstream is skipped, for `seconds`: after `failures` tries in a row that failed.
 
-    If all upstreams of a route are skipped, the first one is tried once.
+    A try fails if the upstream was not reached, did not answer in time, or reported that it is overloaded or broken. An
+    upstream that limits the rate is skipped as long as its `retry-after` says, and at most for `seconds`. Then one
+    request tries it. If all upstreams of a route are skipped, the first one is tried once.
     """
 
     failures: Count = 3

@@ -23,6 +23,8 @@ COUNTED_HEADER = "contentmodel-counted"
 
 CHARACTERS = 4
 """The characters of JSON per token of an estimate, as OpenAI's and Google's pages on tokens give it for English."""
+REFUSED = ("invalid_request", "context_length", "too_large", "conflict", "cancelled", "authentication", "permission")
+"""The kinds of errors that the client gets. After others, the count is estimated."""
 MAX_ANSWER = 2**20
 """The size of the upstream's answer in bytes."""
 MEDIA_TOKENS = 1000
@@ -46,7 +48,7 @@ async def _counted(exchange: Exchange) -> Reply:
     try:
         tokens, how = await _asked(exchange, sender, request, thread)
     except UpstreamError as error:
-        if not error.may_fall_back or error.kind in ("authentication", "permission"):
+        if error.kind in REFUSED:
             return exchange.failed(sender, error)
         tokens, how = None, "estimated"
     if tokens is None:

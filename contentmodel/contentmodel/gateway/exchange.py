@@ -32,6 +32,7 @@ from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADE
 from contentmodel.gateway.streams import Conversion, sniffed
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
 from contentmodel.gateway.upstream import (
+    FAILURES,
     Sender,
     TooLargeError,
     UpstreamError,
@@ -120,7 +121,7 @@ class Exchange:
                     self._thread = None if self._thread is outgoing.thread else self._thread
                     return reply
                 last = sender, reply
-                if not reply.may_fall_back:
+                if reply.failure not in route.fallback_on:
                     break
         finally:
             if self._thread is not None:
@@ -188,8 +189,10 @@ class Exchange:
                 reply = await self._sent(sender, outgoing, route)
             except UpstreamError as error:
                 self._note(sender, outgoing, began, error.status, error.kind)
-                if not error.sent:
-                    sender.circuit.failed()
+                if error.kind in FAILURES:
+                    sender.circuit.failed(error.kind)
+                elif error.kind == "rate_limit":
+                    sender.circuit.limited(error.limits.retry_after)
                 else:
                     sender.circuit.succeeded()
                 is_last = attempt == retries
