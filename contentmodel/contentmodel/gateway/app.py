@@ -38,7 +38,10 @@ from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
+from contentmodel.gateway.metrics import Metrics
+from contentmodel.gateway.operation import HEALTH, Feed, Operation
 from contentmodel.gateway.passing import pass_through
+from contentmodel.gateway.records import Records
 from contentmodel.gateway.replies import ApiRoute, error_response, json_response
 from contentmodel.gateway.report import ID_HEADER, Report, Reports, log, short
 from contentmodel.gateway.telemetry import Spans
@@ -73,7 +76,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with gateway.conversations.running():
+        async with gateway.conversations.running(), gateway.records.running():
             if client is not None:
                 gateway.client = client
                 yield
@@ -107,6 +110,10 @@ class Gateway:
         self._key_headers = {http.key_header for http in self.apis.values()}
         self.endpoints: list[HttpRoute] = []
         self.conversations = _conversations(config)
+        self.records = _records(config, self.reports)
+        self.metrics = Metrics(config)
+        self.feed = Feed()
+        self.is_stopping = False
 
     def _sender(self, name: str, environment: Mapping[str, str]) -> Sender:
         upstream = self.config.upstreams[name]
@@ -134,7 +141,7 @@ class Gateway:
         for path in ("/v1/models", "/v1beta/models"):
             yield HttpRoute(path, self.get_models, methods=["GET"])
             yield HttpRoute(f"{path}/{{model:path}}", self.get_model, methods=["GET"])
-        yield HttpRoute("/contentmodel/losses/{id}", self.get_losses, methods=["GET"])
+        yield from Operation(self).routes()
         yield HttpRoute("/", self.get_root, methods=["GET"])
 
     def _posts(
@@ -166,10 +173,14 @@ class Gateway:
 
     def admit(self, head: Head) -> None:
         """Begin the report of a request. Raise Refusal if it does not have the key of the gateway."""
+        if head.scope["path"].startswith(HEALTH):
+            return
         front = self._front_of(head.scope)
         if front is not None:
             self._report_of(head.scope, front)
         self.key_of(head)
+        if front is not None and self.is_stopping:
+            raise Refusal("overloaded", "the gateway is shutting down: try again", retry_after=1)
 
     async def refuse(self, scope: Scope, refusal: Refusal) -> Response:
         """Return the answer to a request that the guard refuses: an error in the API of its path, with a report."""
@@ -202,6 +213,7 @@ class Gateway:
             )
             scope[REPORT] = report
             self.reports.add(report)
+            self.feed.publish("begin", report)
         return report
 
     def _completed(self, headers: Mapping[str, str], report: Report) -> None:
@@ -209,6 +221,9 @@ class Gateway:
         if report.seconds is None:
             report.seconds = round(time.time() - report.started, 4)
         log(report)
+        self.metrics.add(report)
+        self.records.finished(report)
+        self.feed.publish("end", report)
         self._spans.record(report, headers)
 
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
@@ -255,13 +270,6 @@ class Gateway:
             raise HTTPException(404, f"the gateway has no model {name!r:.200}")
         return json_response(found)
 
-    async def get_losses(self, request: HttpRequest) -> Response:
-        """Return the report of a request, with the paths and reasons of all losses."""
-        report = self.reports.find(request.path_params["id"])
-        if report is None:
-            raise HTTPException(404, "no such request, or its report was forgotten (limits.reports)")
-        return json_response(report)
-
     async def get_root(self, request: HttpRequest) -> Response:
         """Say what this server is. Some clients ask for it before their first request."""
         return json_response({"contentmodel": contentmodel.__version__, "gateway": sorted(self.apis)})
@@ -273,6 +281,10 @@ def _conversations(config: GatewayConfig) -> Conversations:
     from contentmodel.gateway.keeping import stored_conversations
 
     return stored_conversations(config.store)
+
+
+def _records(config: GatewayConfig, reports: Reports) -> Records:
+    return Records(reports)
 
 
 class Endpoint:
@@ -297,7 +309,8 @@ class Endpoint:
             answered = self._gateway.answered
             # A client that leaves gets no answer.
             with suppress(ClientDisconnect, BrokenStreamError):
-                await _send(await answered(request, self._front, self._answer, stream_method=self._stream_method), send)
+                reply = await answered(request, self._front, self._answer, stream_method=self._stream_method)
+                await _send(reply, send, self._gateway.metrics)
 
         working = asyncio.ensure_future(work())
         leaving = asyncio.ensure_future(_left(body_read, receive))
@@ -321,7 +334,7 @@ async def _left(body_read: asyncio.Event, receive: Receive) -> None:
         pass
 
 
-async def _send(reply: Reply, send: Send) -> None:
+async def _send(reply: Reply, send: Send, metrics: Metrics) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in reply.headers.items()]
     if isinstance(reply.body, bytes):
         headers.append((b"content-length", str(len(reply.body)).encode()))
@@ -329,7 +342,7 @@ async def _send(reply: Reply, send: Send) -> None:
         await send({"type": "http.response.body", "body": reply.body})
         return
     assert isinstance(reply.body, AsyncGenerator)
-    async with aclosing(reply.body) as chunks:
+    async with metrics.open_stream(), aclosing(reply.body) as chunks:
         # A generator that has not begun would not close its upstream.
         first = await anext(chunks, b"")
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})

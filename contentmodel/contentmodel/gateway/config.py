@@ -120,6 +120,11 @@ class Route(Config, frozen=True, kw_only=True):
         """The names of the upstreams, in the order in which they are tried."""
         return tuple(target.upstream for target in self.targets)
 
+    @property
+    def name(self) -> str:
+        """The models of the route, as reports name it."""
+        return ", ".join(self.models)
+
     def at(self, target: Target, upstreams: Mapping[str, Upstream]) -> Route:
         """Return the route with the model and the settings that it has at one of its targets."""
         return msgspec.structs.replace(

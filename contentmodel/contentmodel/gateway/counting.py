@@ -10,7 +10,7 @@ import httpx2
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.conversations import Thread
-from contentmodel.gateway.exchange import Exchange, route_of
+from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import JSON_TYPE, Reply
 from contentmodel.gateway.translation import Request
 from contentmodel.gateway.upstream import Sender, TooLargeError, UpstreamError, bounded
@@ -40,7 +40,7 @@ async def _counted(exchange: Exchange) -> Reply:
     incoming = exchange.incoming
     own = incoming.front.http.count
     assert own is not None
-    route = route_of(exchange.config, incoming.model)
+    route = exchange.route()
     route = route.at(route.targets[0], exchange.config.upstreams)
     request = Request(replace(incoming, payload=own.payload_of(incoming.payload), streams=False), route)
     sender = exchange.senders[route.upstreams[0]]
