@@ -109,7 +109,8 @@ def test_streams_are_counted_while_they_are_sent(up: RawUpstream, clients: Gatew
     up.set_answers(stream(*frames(CHAT)[:2], HOLD))
     payload = {**PROVIDERS[CHAT].request, "model": "both", "stream": True}
     with clients.stream_of(path_of(CHAT), payload) as response:
-        next(response.iter_raw())
+        chunks = response.iter_raw()
+        next(chunks)
         assert samples(clients.get("/metrics").text)["contentmodel_streams_open",] == 1
     clients.report("")
     found = samples(clients.get("/metrics").text)

@@ -142,7 +142,7 @@ class StreamConverter:
         return last
 
     def leave(self) -> Usage | None:
-        """End a stream whose rest nobody reads. Return the usage that arrived."""
+        """End a stream whose rest the client does not read. Return the usage that arrived."""
         if self.end is not None:
             return self.end.response.usage
         ends = [event for event in self._decoder.close() if isinstance(event, TurnComplete | TurnError)]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-import logging
 import socket
-import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 FAULTS_FOUND = 1
 BACKLOG = 2048
 """The connections that wait to be accepted, as in uvicorn."""
-GRACE = 10
-"""The seconds that running streams have when the gateway is interrupted."""
 KEYS = "env:NAME (an environment variable), client (the key that the client sends), or none"
 
 File = Annotated[str | None, typer.Argument(metavar="CONFIG", help="A TOML file.", show_default=False)]
@@ -61,6 +56,12 @@ Hosted = Annotated[
 ]
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Where to listen. Default: 127.0.0.1.")]
 Port = Annotated[int | None, typer.Option("--port", metavar="PORT", help="Where to listen. Default: 8080.")]
+Workers = Annotated[
+    int, typer.Option("--workers", metavar="N", min=1, help="The number of processes. They share the `store`.")
+]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Use the file again when it changes. SIGHUP does it once.", show_default=False)
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors, no line for each request.")]
 
 
@@ -110,22 +111,27 @@ def serve(
     on_loss: OnLossTexts = None,
     host: Host = None,
     port: Port = None,
+    workers: Workers = 1,
+    watch: Watch = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a gateway until it is interrupted.
 
-    Exit codes: 0 stopped; 2 a fault in the configuration or the command line, or the port is used by another program.
+    SIGTERM or Ctrl-C stops it: new requests are refused, and running ones get `drain_seconds`. A second Ctrl-C ends it
+    at once. SIGHUP reads the file again; a file with faults changes nothing.
+
+    Exit codes: 0 stopped; 2 a fault in the configuration or the command line, or the port is used by another program;
+    3 it could not start, because the store cannot be opened for example.
 
     \b
     [bold]Examples[/bold]
     contentmodel gateway --to anthropic-messages --model claude-opus-5
     contentmodel gateway --to openai-chat --base-url http://127.0.0.1:11434/v1 --key none --model qwen3
-    contentmodel gateway gateway.toml
+    contentmodel gateway gateway.toml --workers 4 --watch
     """
     with needs_extra("gateway"):
-        import uvicorn
-
         from contentmodel.gateway import create_app
+        from contentmodel.gateway.serving import Source, run
     chosen = [to, base_url, key, model, policy, on_loss]
     if config is not None and (any(chosen) or hosted_tools != "encode"):
         raise Problem("a configuration file and options of an upstream exclude each other", hint="put them in the file")
@@ -136,15 +142,16 @@ def serve(
         if config is not None
         else _from_options(to or "", base_url, key, model, policy, hosted_tools, on_loss)
     )
+    if watch and config is None:
+        raise Problem("--watch needs a configuration file", hint="put the options into a file")
     settings = _listening(settings, host, port)
-    app = create_app(settings)
+    create_app(settings)
     sockets = _bound(settings)
     _print_start(settings, sockets[0].getsockname()[1])
-    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.ERROR if quiet else logging.INFO)
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": GRACE}
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets)  # type: ignore[arg-type]
+    changes = [(name, value) for name, value in (("host", host), ("port", port)) if value is not None]
+    code = run(Source(settings, config, tuple(changes)), sockets, workers=workers, watch=watch, quiet=quiet)
+    if code:
+        raise typer.Exit(code)
 
 
 def check(config: CheckedFile) -> None:

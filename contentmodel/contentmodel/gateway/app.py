@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import httpx2
+import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -38,7 +39,7 @@ from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
-from contentmodel.gateway.metrics import Metrics
+from contentmodel.gateway.metrics import Metrics, Snapshot
 from contentmodel.gateway.operation import HEALTH, Feed, Operation
 from contentmodel.gateway.passing import pass_through
 from contentmodel.gateway.records import Records
@@ -50,6 +51,8 @@ from contentmodel.http_guard import Guard, GuardRules, Head, Refusal, host_names
 
 Answering = Callable[[Exchange], Awaitable[Reply]]
 
+RESTART = ("host", "port", "store")
+"""The settings that a running gateway cannot change."""
 REPORT = "contentmodel.report"
 """The key of the report in the scope of a request."""
 
@@ -60,19 +63,22 @@ def create_app(
     client: httpx2.AsyncClient | None = None,
     environment: Mapping[str, str] | None = None,
     tracer_provider: Any = None,
+    group: str | None = None,
 ) -> Starlette:
     """Return the ASGI app of a gateway.
 
     `client` sends the requests, instead of a new one; it is not closed. `environment` has the keys, instead of the
     environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global one.
-    `app.state.reports` has the reports of the latest requests.
+    `app.state.reports` has the reports of the latest requests. `app.state.gateway.configure(config)` replaces the
+    configuration for new requests, except for `host`, `port` and `store`. `group` is the name of the processes whose
+    metrics are added, if they have a store.
 
     Raise ConfigError with every fault of the configuration, and MissingExtraError if it has a store whose extra is not
     installed.
     """
     variables = os.environ if environment is None else environment
     check_config(config, environment=variables)
-    gateway = Gateway(config, variables, Spans(tracer_provider))
+    gateway = Gateway(config, variables, Spans(tracer_provider), group)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -88,10 +94,13 @@ def create_app(
                 yield
 
     gateway.endpoints = list(gateway.routes())
-    guard = Middleware(Guard, rules=_guard_rules(config), refuse=gateway.refuse, admit=gateway.admit)
+    guard = Middleware(Guard, rules=lambda: gateway.rules, refuse=gateway.refuse, admit=gateway.admit)
+    counting = Middleware(Counting, gateway=gateway)
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, Exception), _refuse_path)
-    app = Starlette(routes=gateway.endpoints, lifespan=lifespan, middleware=[guard], exception_handlers=handlers)
-    app.state.reports = gateway.reports
+    app = Starlette(
+        routes=gateway.endpoints, lifespan=lifespan, middleware=[counting, guard], exception_handlers=handlers
+    )
+    app.state.reports, app.state.gateway = gateway.reports, gateway
     return app
 
 
@@ -100,20 +109,52 @@ class Gateway:
 
     client: httpx2.AsyncClient
 
-    def __init__(self, config: GatewayConfig, environment: Mapping[str, str], spans: Spans) -> None:
-        self.config = config
-        self._spans = spans
+    def __init__(
+        self, config: GatewayConfig, environment: Mapping[str, str], spans: Spans, group: str | None = None
+    ) -> None:
+        self._environment, self._spans = environment, spans
         self.apis = http_apis()
         self.reports = Reports(config.limits.reports)
-        self.senders = {name: self._sender(name, environment) for name in config.upstreams}
-        self._key = None if config.key is None else environment[config.key.partition(":")[2]]
+        self.senders: dict[str, Sender] = {}
         self._key_headers = {http.key_header for http in self.apis.values()}
         self.endpoints: list[HttpRoute] = []
         self.conversations = _conversations(config)
-        self.records = _records(config, self.reports)
+        self.records = _records(config, self.reports, group)
         self.metrics = Metrics(config)
+        self.records.own_metrics = self._snapshot
         self.feed = Feed()
+        self.running = 0
         self.is_stopping = False
+        self._use(config)
+
+    def configure(self, config: GatewayConfig) -> tuple[str, ...]:
+        """Use another configuration for new requests. Return the names of settings that need a restart.
+
+        Upstreams that are configured as before keep their state. Raise ConfigError with every fault.
+        """
+        check_config(config, environment=self._environment)
+        kept = {name: getattr(self.config, name) for name in RESTART}
+        changed = tuple(name for name in RESTART if getattr(config, name) != kept[name])
+        self._use(msgspec.structs.replace(config, **kept))
+        return changed
+
+    def _use(self, config: GatewayConfig) -> None:
+        self.config = config
+        self._key = None if config.key is None else self._environment[config.key.partition(":")[2]]
+        self.rules = _guard_rules(config)
+        self.reports.resize(config.limits.reports)
+        self.metrics.configure(config)
+        made = {name: self._sender(name, self._environment) for name in config.upstreams}
+        before = self.senders
+        self.senders = {n: before[n] if n in before and before[n].is_like(made[n]) else made[n] for n in made}
+
+    def _snapshot(self) -> Snapshot:
+        return self.metrics.snapshot({name: sender.circuit.is_open for name, sender in self.senders.items()})
+
+    def stop(self) -> None:
+        """Refuse new requests from now on, and end the streams of those who watch the requests."""
+        self.is_stopping = True
+        self.feed.close()
 
     def _sender(self, name: str, environment: Mapping[str, str]) -> Sender:
         upstream = self.config.upstreams[name]
@@ -283,8 +324,26 @@ def _conversations(config: GatewayConfig) -> Conversations:
     return stored_conversations(config.store)
 
 
-def _records(config: GatewayConfig, reports: Reports) -> Records:
-    return Records(reports)
+def _records(config: GatewayConfig, reports: Reports, group: str | None) -> Records:
+    if config.store is None:
+        return Records(reports)
+    from contentmodel.gateway.stored_records import StoredRecords
+
+    return StoredRecords(reports, config.store, group)
+
+
+class Counting:
+    """The ASGI middleware that counts the requests that are not finished, so that a shutdown waits for them."""
+
+    def __init__(self, app: Any, gateway: Gateway) -> None:
+        self._app, self._gateway = app, gateway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._gateway.running += scope["type"] == "http"
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._gateway.running -= scope["type"] == "http"
 
 
 class Endpoint:

@@ -185,6 +185,7 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
       API for upstreams that cannot. Without it, nothing is written to disk.
     - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
     - `cooldown`: when an upstream that fails is skipped.
+    - `drain_seconds`: the time that running requests get when the gateway is stopped.
     """
 
     host: str = "127.0.0.1"
@@ -197,6 +198,7 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     routes: Annotated[tuple[Route, ...], Meta(min_length=1)]
     limits: Limits = Limits()
     cooldown: Cooldown = Cooldown()
+    drain_seconds: Annotated[float, Meta(ge=0)] = 60.0
 
 
 class ConfigError(ContentModelError, ValueError):

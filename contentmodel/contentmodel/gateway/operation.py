@@ -115,9 +115,7 @@ class Operation:
 
     async def get_metrics(self, request: Request) -> Response:
         """Return the metrics as OpenMetrics text."""
-        gateway = self._gateway
-        own = gateway.metrics.snapshot({name: sender.circuit.is_open for name, sender in gateway.senders.items()})
-        return Response(openmetrics(summed(await gateway.records.metrics(own))), media_type=MEDIA_TYPE)
+        return Response(openmetrics(summed(await self._gateway.records.metrics())), media_type=MEDIA_TYPE)
 
     async def get_requests(self, request: Request) -> Response:
         """List the latest reports, the newest first, with counts in place of the losses."""

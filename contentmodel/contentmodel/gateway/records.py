@@ -1,11 +1,11 @@
-"""What the processes of a gateway share: reports, values of metrics, and counters of keys. Here: within one process.
+"""The reports, values of metrics, and counters of keys that the processes of a gateway share. Here: of one process.
 
 `stored_records` keeps them in the store.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -15,7 +15,7 @@ from contentmodel.gateway.report import Report, Reports
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """Which reports are listed, the newest first.
+    """The reports that are listed, the newest first.
 
     `since` is the time of the request in seconds since 1970. `status` is one ("429"), or all of a hundred ("5xx").
     """
@@ -49,10 +49,12 @@ class Records:
     """The reports and counters of one process."""
 
     scope = "process"
-    """Whether the reports are those of this "process" or of all processes with the same "store"."""
+    """The origin of the reports: this "process", or all processes with the same "store"."""
 
     def __init__(self, reports: Reports) -> None:
         self.reports = reports
+        self.own_metrics: Callable[[], Snapshot] = list
+        """A function that returns the values of this process."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -73,9 +75,9 @@ class Records:
         """Return the latest reports that are wanted, the newest first."""
         return [report for report in self.reports.newest() if wanted.has(report)][: wanted.limit]
 
-    async def metrics(self, own: Snapshot) -> list[Snapshot]:
+    async def metrics(self) -> list[Snapshot]:
         """Return the values of all processes."""
-        return [own]
+        return [self.own_metrics()]
 
     async def reserve(self, counter: Counter, amount: int, most: int) -> int:
         """Add an amount to a counter, as far as it does not exceed `most`. Return what was added.

@@ -136,13 +136,17 @@ class Reports:
     """The reports of the latest requests."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._reports: OrderedDict[str, Report] = OrderedDict()
+
+    def resize(self, most: int) -> None:
+        """Keep another number of reports from now on."""
+        self.most = most
 
     def add(self, report: Report) -> None:
         """Keep a report, and forget the oldest one if there are too many."""
         self._reports[report.id] = report
-        while len(self._reports) > self._most:
+        while len(self._reports) > self.most:
             self._reports.popitem(last=False)
 
     def newest(self) -> Iterator[Report]:

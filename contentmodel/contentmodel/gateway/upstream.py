@@ -127,6 +127,14 @@ class Sender:
         self._base = (upstream.base_url or http.base_url).rstrip("/")
         self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
 
+    def is_like(self, other: Sender) -> bool:
+        """Return whether another sender has the same configuration."""
+        mine, theirs = (
+            (self.upstream, self.key, self.circuit.cooldown),
+            (other.upstream, other.key, other.circuit.cooldown),
+        )
+        return mine == theirs
+
     def speaks(self, front: Front) -> bool:
         """Return whether clients of `front` use the same API, at the same host: bytes can be passed through."""
         return (self.api, self.dialect) == (front.api, front.dialect)
