@@ -145,6 +145,8 @@ def serve(
     if watch and config is None:
         raise Problem("--watch needs a configuration file", hint="put the options into a file")
     settings = _listening(settings, host, port)
+    if workers > 1 and settings.store is None and any(key.limits for key in settings.keys.values()):
+        raise Problem("--workers: processes count the limits of keys together only in a store", hint="set `store`")
     create_app(settings)
     sockets = _bound(settings)
     _print_start(settings, sockets[0].getsockname()[1])

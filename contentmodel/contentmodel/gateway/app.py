@@ -39,6 +39,7 @@ from contentmodel.gateway.conversations import Conversations
 from contentmodel.gateway.counting import count_tokens
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, Incoming, Reply, client_key, read_request
+from contentmodel.gateway.keys import Allowances, digest_of, names_of, set_cost
 from contentmodel.gateway.metrics import Metrics, Snapshot
 from contentmodel.gateway.operation import HEALTH, Feed, Operation
 from contentmodel.gateway.passing import pass_through
@@ -53,6 +54,8 @@ Answering = Callable[[Exchange], Awaitable[Reply]]
 
 RESTART = ("host", "port", "store")
 """The settings that a running gateway cannot change."""
+CLIENT = "contentmodel.client"
+"""The key of the name of a client's key in the scope of a request."""
 REPORT = "contentmodel.report"
 """The key of the report in the scope of a request."""
 
@@ -82,7 +85,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with gateway.conversations.running(), gateway.records.running():
+        async with gateway.conversations.running(), gateway.records.running(), gateway.counting():
             if client is not None:
                 gateway.client = client
                 yield
@@ -123,6 +126,7 @@ class Gateway:
         self.metrics = Metrics(config)
         self.records.own_metrics = self._snapshot
         self.feed = Feed()
+        self.allowances = Allowances(self.records)
         self.running = 0
         self.is_stopping = False
         self._use(config)
@@ -141,12 +145,19 @@ class Gateway:
     def _use(self, config: GatewayConfig) -> None:
         self.config = config
         self._key = None if config.key is None else self._environment[config.key.partition(":")[2]]
+        self._names = names_of(config, self._environment)
         self.rules = _guard_rules(config)
         self.reports.resize(config.limits.reports)
         self.metrics.configure(config)
         made = {name: self._sender(name, self._environment) for name in config.upstreams}
         before = self.senders
         self.senders = {n: before[n] if n in before and before[n].is_like(made[n]) else made[n] for n in made}
+
+    @asynccontextmanager
+    async def counting(self) -> AsyncIterator[None]:
+        """Write the counters of keys at the end."""
+        yield
+        await self.allowances.close()
 
     def _snapshot(self) -> Snapshot:
         return self.metrics.snapshot({name: sender.circuit.is_open for name, sender in self.senders.items()})
@@ -201,10 +212,25 @@ class Gateway:
         except GatewayError as error:
             return self._refused(front, error, report, request.headers)
         report.model, report.streamed = short(incoming.model), incoming.streams
+        try:
+            await self._allow(report, incoming.model)
+        except GatewayError as error:
+            return self._refused(front, error, report, request.headers)
         completed = partial(self._completed, incoming.headers)
         shared = self.config, self.senders, self.client
         key = self.key_of(Head(request.scope))
         return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations))
+
+    async def _allow(self, report: Report, model: str) -> None:
+        """Raise GatewayError if the key of a client does not allow its request."""
+        key = self.config.keys.get(report.key or "")
+        if report.key is None or key is None:
+            return
+        if not key.may_use(model):
+            allowed = ", ".join(key.routes)
+            raise GatewayError("permission", f"the key {report.key!r} may use {allowed} (keys.{report.key}.routes)")
+        allows = self.config.limits.on_store_failure == "allow"
+        await self.allowances.admit(report.key, key, report, allows_failures=allows)
 
     def _refused(self, front: Front, error: GatewayError, report: Report, headers: Mapping[str, str]) -> Reply:
         reply = front.refusal(error)
@@ -217,9 +243,12 @@ class Gateway:
         if head.scope["path"].startswith(HEALTH):
             return
         front = self._front_of(head.scope)
-        if front is not None:
-            self._report_of(head.scope, front)
-        self.key_of(head)
+        report = None if front is None else self._report_of(head.scope, front)
+        name = head.scope[CLIENT] = self._client_of(head)
+        if report is not None:
+            report.key = name
+        elif name is not None and _is_of_operator(head.scope["path"]):
+            raise Refusal("permission", f"the key {name!r} is one for models: use the gateway's own (`key`)")
         if front is not None and self.is_stopping:
             raise Refusal("overloaded", "the gateway is shutting down: try again", retry_after=1)
 
@@ -261,6 +290,10 @@ class Gateway:
         """Log a finished request, and record its spans."""
         if report.seconds is None:
             report.seconds = round(time.time() - report.started, 4)
+        set_cost(report, self.config.prices)
+        key = self.config.keys.get(report.key or "")
+        if report.key is not None and key is not None:
+            self.allowances.count(report.key, key, report)
         log(report)
         self.metrics.add(report)
         self.records.finished(report)
@@ -270,7 +303,7 @@ class Gateway:
     async def _incoming(self, request: HttpRequest, front: Front, *, stream_method: bool) -> Incoming:
         headers = dict(request.headers.items())
         body = await request.body()
-        if self._key is not None:
+        if self._has_keys:
             # They have the key of the gateway, which no upstream may see.
             headers = {name: value for name, value in headers.items() if name not in self._key_headers}
         return read_request(
@@ -284,24 +317,48 @@ class Gateway:
         )
 
     def key_of(self, head: Head) -> str | None:
-        """Return the key of the client for upstreams; None if it is the gateway's own, or if there is none.
-
-        Raise Refusal if the gateway has a key, and the client sends another one.
-        """
+        """Return the key of the client for upstreams; None if it is for the gateway, or if there is none."""
         key = client_key(head.headers, head.query, self.apis)
-        if self._key is None:
-            if key is not None and not is_header_value(key):
-                raise Refusal("authentication", "the API key has characters that a header cannot have")
-            return key
-        if key is None or not hmac.compare_digest(key.encode("utf-8", "replace"), self._key.encode()):
-            raise Refusal("authentication", "the gateway requires its own key (`key`): set it as the API key")
-        return None
+        if self._has_keys:
+            return None
+        if key is not None and not is_header_value(key):
+            raise Refusal("authentication", "the API key has characters that a header cannot have")
+        return key
+
+    @property
+    def _has_keys(self) -> bool:
+        return self._key is not None or bool(self._names)
+
+    def _client_of(self, head: Head) -> str | None:
+        """Return the name of a client's key; None for the gateway's own key, or if the gateway has no keys.
+
+        Raise Refusal if the client sends another key.
+        """
+        if not self._has_keys:
+            self.key_of(head)
+            return None
+        key = client_key(head.headers, head.query, self.apis)
+        own = None if self._key is None else self._key.encode()
+        if key is not None and own is not None and hmac.compare_digest(key.encode("utf-8", "replace"), own):
+            return None
+        name = None if key is None else self._names.get(digest_of(key))
+        if name is not None:
+            return name
+        if key is None and self._key is None and is_local(self.config.host) and _is_of_operator(head.scope["path"]):
+            return None
+        setting = "`key`" if self._key is not None else "`keys`"
+        raise Refusal("authentication", f"the gateway requires its own key ({setting}): set it as the API key")
 
     # -- the gateway itself --------------------------------------------------------------------------------------------
 
     async def get_models(self, request: HttpRequest) -> Response:
         """List the models of the routes, in the form of the API that asks."""
-        return json_response(models.model_list(self.config, request.url.path, request.headers))
+        key = self.config.keys.get(request.scope.get(CLIENT) or "")
+
+        def may_use(model: str) -> bool:
+            return key is None or key.may_use(model)
+
+        return json_response(models.model_list(self.config, request.url.path, request.headers, may_use))
 
     async def get_model(self, request: HttpRequest) -> Response:
         """Return one model of the list."""
@@ -314,6 +371,10 @@ class Gateway:
     async def get_root(self, request: HttpRequest) -> Response:
         """Say what this server is. Some clients ask for it before their first request."""
         return json_response({"contentmodel": contentmodel.__version__, "gateway": sorted(self.apis)})
+
+
+def _is_of_operator(path: str) -> bool:
+    return path == "/metrics" or path.startswith("/contentmodel/")
 
 
 def _conversations(config: GatewayConfig) -> Conversations:

@@ -53,6 +53,7 @@ class Records:
 
     def __init__(self, reports: Reports) -> None:
         self.reports = reports
+        self._counters: dict[Counter, int] = {}
         self.own_metrics: Callable[[], Snapshot] = list
         """A function that returns the values of this process."""
 
@@ -84,4 +85,12 @@ class Records:
 
         A negative `amount` gives back what was not used. Raise HistoryError if the store cannot be read.
         """
-        return amount
+        if counter not in self._counters:
+            # Of the same limit, only the present time counts.
+            same = [other for other in self._counters if (other.key, other.limit) == (counter.key, counter.limit)]
+            for other in same:
+                del self._counters[other]
+        used = self._counters.get(counter, 0)
+        added = min(amount, max(0, most - used))
+        self._counters[counter] = used + added
+        return added
