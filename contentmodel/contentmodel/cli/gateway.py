@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +13,8 @@ from typer.core import TyperGroup
 
 from contentmodel.cli.console import err, visible
 from contentmodel.cli.errors import Problem, reported
+from contentmodel.cli.gateway_agent import agent_of, run_agent
+from contentmodel.cli.gateway_replay import replay
 from contentmodel.cli.options import parse_policies
 from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from contentmodel.gateway import GatewayConfig
 
 FAULTS_FOUND = 1
+AGENT_ARGUMENTS = "contentmodel agent"
+"""The key of the arguments after `--` in the context of the command."""
 BACKLOG = 2048
 """The connections that wait to be accepted, as in uvicorn."""
 KEYS = "env:NAME (an environment variable), client (the key that the client sends), or none"
@@ -62,6 +68,26 @@ Workers = Annotated[
 Watch = Annotated[
     bool, typer.Option("--watch", help="Use the file again when it changes. SIGHUP does it once.", show_default=False)
 ]
+Run = Annotated[
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="AGENT",
+        help="Run claude, codex, gemini, or another program with --env, and stop with it. `--` begins its arguments.",
+    ),
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--env",
+        metavar="NAME=VALUE",
+        help="A variable for --run. {url} and {key} are of the gateway. Repeatable.",
+    ),
+]
+Record = Annotated[
+    str | None,
+    typer.Option("--record", metavar="FOLDER", help="Keep the requests and answers of both sides in this folder."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors, no line for each request.")]
 
 
@@ -69,6 +95,10 @@ class GatewayCommands(TyperGroup):
     """Run `serve` if the first argument is not a subcommand."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" in args:
+            # They are the arguments of the program of --run.
+            ctx.meta[AGENT_ARGUMENTS] = args[args.index("--") + 1 :]
+            args = args[: args.index("--")]
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = ["serve", *args]
         return super().parse_args(ctx, args)
@@ -101,6 +131,7 @@ def gateway_command() -> None:
 
 
 def serve(
+    context: typer.Context,
     config: File = None,
     to: To = None,
     base_url: BaseUrl = None,
@@ -113,6 +144,9 @@ def serve(
     port: Port = None,
     workers: Workers = 1,
     watch: Watch = False,
+    run: Run = None,
+    env: Env = None,
+    record: Record = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a gateway until it is interrupted.
@@ -128,10 +162,11 @@ def serve(
     contentmodel gateway --to anthropic-messages --model claude-opus-5
     contentmodel gateway --to openai-chat --base-url http://127.0.0.1:11434/v1 --key none --model qwen3
     contentmodel gateway gateway.toml --workers 4 --watch
+    contentmodel gateway --to openai-responses --model gpt-5.2 --run claude -- -p "hello"
+    contentmodel gateway gateway.toml --record session --run my-agent --env OPENAI_BASE_URL={url}/v1
     """
     with needs_extra("gateway"):
-        from contentmodel.gateway import create_app
-        from contentmodel.gateway.serving import Source, run
+        from contentmodel.gateway import create_app, serving
     chosen = [to, base_url, key, model, policy, on_loss]
     if config is not None and (any(chosen) or hosted_tools != "encode"):
         raise Problem("a configuration file and options of an upstream exclude each other", hint="put them in the file")
@@ -144,14 +179,25 @@ def serve(
     )
     if watch and config is None:
         raise Problem("--watch needs a configuration file", hint="put the options into a file")
+    arguments = context.meta.get(AGENT_ARGUMENTS, [])
+    if run is None and (arguments or env):
+        raise Problem("arguments after `--`, and --env, need --run", hint="... --run claude -- -p hello")
+    if run is not None:
+        if workers > 1 or watch or host is not None:
+            raise Problem("--run excludes --workers, --watch and --host", hint="the gateway is for this program only")
+        agent = agent_of(run, env or [])
+        settings = _listening(settings, "127.0.0.1", port or 0)
+        app = _app(lambda: create_app(settings, record=record), record)
+        raise typer.Exit(run_agent(app, _bound(settings), run, arguments, agent, _key_of(settings)))
     settings = _listening(settings, host, port)
     if workers > 1 and settings.store is None and any(key.limits for key in settings.keys.values()):
         raise Problem("--workers: processes count the limits of keys together only in a store", hint="set `store`")
-    create_app(settings)
+    _app(lambda: create_app(settings, record=record), record)
     sockets = _bound(settings)
     _print_start(settings, sockets[0].getsockname()[1])
     changes = [(name, value) for name, value in (("host", host), ("port", port)) if value is not None]
-    code = run(Source(settings, config, tuple(changes)), sockets, workers=workers, watch=watch, quiet=quiet)
+    source = serving.Source(settings, config, tuple(changes), record)
+    code = serving.run(source, sockets, workers=workers, watch=watch, quiet=quiet)
     if code:
         raise typer.Exit(code)
 
@@ -294,4 +340,21 @@ def _print_start(settings: GatewayConfig, port: int) -> None:
         err().print(visible(line), soft_wrap=True)
 
 
-COMMANDS = (serve, check)
+def _app(make: Callable[[], Any], record: str | None) -> Any:
+    """Return the app. Raise Problem if the folder of recordings cannot be created."""
+    try:
+        return make()
+    except OSError as error:
+        raise Problem(f"--record {record}: {error.strerror or error}") from None
+
+
+def _key_of(settings: GatewayConfig) -> str:
+    """Return the key that the gateway requires; "none" if it requires none."""
+    if settings.key is None:
+        if settings.keys:
+            raise Problem("--run needs the gateway's own key", hint='set key = "env:NAME" beside the keys of clients')
+        return "none"
+    return os.environ[settings.key.partition(":")[2]]
+
+
+COMMANDS = (serve, check, replay)

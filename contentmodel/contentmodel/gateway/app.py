@@ -10,6 +10,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -43,6 +44,7 @@ from contentmodel.gateway.keys import Allowances, digest_of, names_of, set_cost
 from contentmodel.gateway.metrics import Metrics, Snapshot
 from contentmodel.gateway.operation import HEALTH, Feed, Operation
 from contentmodel.gateway.passing import pass_through
+from contentmodel.gateway.recording import Recorder, private_folder
 from contentmodel.gateway.records import Records
 from contentmodel.gateway.replies import ApiRoute, error_response, json_response
 from contentmodel.gateway.report import ID_HEADER, Report, Reports, log, short
@@ -67,6 +69,7 @@ def create_app(
     environment: Mapping[str, str] | None = None,
     tracer_provider: Any = None,
     group: str | None = None,
+    record: str | Path | None = None,
 ) -> Starlette:
     """Return the ASGI app of a gateway.
 
@@ -74,7 +77,7 @@ def create_app(
     environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global one.
     `app.state.reports` has the reports of the latest requests. `app.state.gateway.configure(config)` replaces the
     configuration for new requests, except for `host`, `port` and `store`. `group` is the name of the processes whose
-    metrics are added, if they have a store.
+    metrics are added, if they have a store. `record` is a folder that gets the requests and answers of both sides.
 
     Raise ConfigError with every fault of the configuration, and MissingExtraError if it has a store whose extra is not
     installed.
@@ -99,10 +102,11 @@ def create_app(
     gateway.endpoints = list(gateway.routes())
     guard = Middleware(Guard, rules=lambda: gateway.rules, refuse=gateway.refuse, admit=gateway.admit)
     counting = Middleware(Counting, gateway=gateway)
+    middleware = [counting, guard]
+    if record is not None:
+        middleware.append(Middleware(Recorder, folder=private_folder(record), key=REPORT))
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, Exception), _refuse_path)
-    app = Starlette(
-        routes=gateway.endpoints, lifespan=lifespan, middleware=[counting, guard], exception_handlers=handlers
-    )
+    app = Starlette(routes=gateway.endpoints, lifespan=lifespan, middleware=middleware, exception_handlers=handlers)
     app.state.reports, app.state.gateway = gateway.reports, gateway
     return app
 

@@ -40,11 +40,15 @@ TICK = 0.05
 
 @dataclass(frozen=True)
 class Source:
-    """The origin of a configuration: the file `path`, or `config` itself. `changes` replace fields of both."""
+    """The origin of a configuration: the file `path`, or `config` itself. `changes` replace fields of both.
+
+    `record` is the folder that gets requests and answers.
+    """
 
     config: GatewayConfig
     path: str | None = None
     changes: tuple[tuple[str, Any], ...] = ()
+    record: str | None = None
 
     def load(self) -> GatewayConfig:
         """Return the configuration as it is now. Raise ConfigError or OSError."""
@@ -105,7 +109,7 @@ def app_of(source: Source, end: Callable[[bool], None], *, watch: bool = False, 
 
     `end(False)` ends the server after its requests, `end(True)` at once.
     """
-    app = create_app(source.load(), group=group)
+    app = create_app(source.load(), group=group, record=source.record)
     within = app.router.lifespan_context
 
     @asynccontextmanager

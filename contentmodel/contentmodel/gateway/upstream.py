@@ -18,6 +18,7 @@ from contentmodel.framing import stream_format_of
 from contentmodel.gateway.config import Cooldown, Failure, Upstream, host_policies
 from contentmodel.gateway.cooldown import Circuit
 from contentmodel.gateway.front import Front, GatewayError, secrets_of
+from contentmodel.gateway.recording import CURRENT
 from contentmodel.http_api import HttpApi, HttpMethod
 from contentmodel.json import parse
 from contentmodel.limits import RateLimits, read_limits
@@ -183,6 +184,9 @@ class Sender:
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise self.broken(error) from None
         self.last_headers = response.headers
+        recording = CURRENT.get()
+        if recording is not None:
+            recording.sent(self, method.path, body, response)
         if response.status_code < 300:
             return response
         try:
