@@ -115,7 +115,8 @@ def gateway_command() -> None:
     in place of the provider's. Requests and answers are converted while they stream, and every answer has the header
     contentmodel-losses. `GET /contentmodel/losses/ID` lists the losses of the request ID, with paths and reasons.
 
-    The gateway listens on 127.0.0.1, stores nothing, and prints one line of JSON for each request.
+    The gateway listens on 127.0.0.1, stores nothing unless the file has a `store`, and prints one line of JSON for each
+    request. `/health/ready`, `/metrics` and `/contentmodel/requests` show how it works.
 
     \b
     [bold]Examples[/bold]
