@@ -30,7 +30,7 @@ from report import Report, Table, milliseconds
 
 RATE = 2.0
 """The events of a stream in a second."""
-ASKED = 200
+ASKED = 80
 """The requests of the measurement of the cooldown."""
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import httpx2
 import pytest
 
+from conftest import fresh_database
 from contentmodel import adapter
 from contentmodel.errors import ContentModelError
 from contentmodel.gateway import ConfigError, read_config
 from contentmodel.gateway.config import ClientKey, Price
 from contentmodel.gateway.front import GatewayError
 from contentmodel.gateway.keys import Allowances, cost_of, digest_of, price_of, span_of
-from contentmodel.gateway.records import Counter, Records
+from contentmodel.gateway.records import Counter, Records, Wanted
 from contentmodel.gateway.report import Report, Reports
 from contentmodel.gateway.stored_records import StoredRecords
 from contentmodel.history import HistoryError
@@ -294,11 +295,19 @@ def test_setting_decides_if_the_store_fails(*, allows: bool, done: int) -> None:
     assert asyncio.run(main()) == done
 
 
-def test_processes_with_one_store_share_the_counters(tmp_path: Path) -> None:
-    """Use beyond a reservation counts as well."""
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_processes_with_one_store_share_counters_and_reports(
+    database: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if database == "sqlite":
+        check_shared(str(tmp_path / "g.sqlite"))
+    else:
+        with fresh_database(request.getfixturevalue("postgresql")) as location:
+            check_shared(location)
 
+
+def check_shared(location: str) -> None:
     async def main() -> tuple[int, ...]:
-        location = str(tmp_path / "g.sqlite")
         one, other = (StoredRecords(Reports(9), location, "g") for _ in range(2))
         key = ClientKey(requests_per_day=60)
         async with one.running(), other.running():
@@ -307,6 +316,16 @@ def test_processes_with_one_store_share_the_counters(tmp_path: Path) -> None:
             reserved = [await records.reserve(counter, 40, 100) for records in (one, other, one, other)]
             given = await one.reserve(counter, -15, 100)
             reserved.append(await other.reserve(counter, 40, 100))
+            for number, records in enumerate((one, other, one)):
+                made = Report(id=f"r{number}", client_api=CHAT, path="/", started=number, status=200 + number)
+                records.finished(made)
+            await one.latest(Wanted())
+            assert [found.id for found in await other.latest(Wanted(status="2xx"))] == ["r2", "r1", "r0"]
+            assert [found.id for found in await other.latest(Wanted(since=1, status="201"))] == ["r1"]
+            found = await other.find("r0")
+            assert found is not None
+            assert found.status == 200
+            await other.check()
         return sum(counts), *reserved, given
 
     assert asyncio.run(main()) == (60, 40, 40, 20, 0, 15, -15)
