@@ -156,7 +156,7 @@ def serve(
     at once. SIGHUP reads the file again; a file with faults changes nothing.
 
     Exit codes: 0 stopped; 2 a fault in the configuration or the command line, or the port is used by another program;
-    3 it could not start, because the store cannot be opened for example.
+    3 it could not start, because the store cannot be opened for example. With --run: the code of the program.
 
     \b
     [bold]Examples[/bold]
