@@ -20,7 +20,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types deep partners bench bench-gateway agents node docs format clean
+.PHONY: help demo test slow check lint types deep partners bench bench-gateway bench-operation agents node docs format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ agents: $(VENV)/.installed-dev ## Run coding agents (from npm) through the gatew
 
 bench-gateway: $(VENV)/.installed-dev ## Load the gateway with 200 streams, beside a plain pass-through
 	$(VENV)/bin/python benchmarks/gateway.py $(BENCH_ARGS)
+
+bench-operation: $(VENV)/.installed-dev ## Load several processes of the gateway, and stop them under load
+	$(VENV)/bin/python benchmarks/gateway_operation.py $(BENCH_ARGS)
 
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
 	$(VENV)/bin/python -m contentmodel_conformance.pages docs $(PAGES_ARGS)

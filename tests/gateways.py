@@ -98,6 +98,11 @@ class Gateways:
         """Send a GET request."""
         return self._client.get(self._gateway(upstream)[0] + path)
 
+    def stream_of(self, path: str, payload: Any = None) -> Any:
+        """Send a GET request, or a POST request with a payload, and return the context of its response."""
+        method, body = ("GET", {}) if payload is None else ("POST", {"json": payload})
+        return self._client.stream(method, self._gateway("")[0] + path, **body)
+
     def port(self, upstream: str) -> int:
         """Return the port of the gateway in front of an upstream."""
         return int(self._gateway(upstream)[0].rpartition(":")[2])

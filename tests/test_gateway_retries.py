@@ -49,7 +49,9 @@ def gateways(first: RawUpstream, second: RawUpstream) -> Iterator[Gateways]:
             "second": {"api": "google-generate-content", "base_url": second.url, **shared, "retries": 0},
         }
         to = ["first", {"upstream": "second", "model": "gemini-3-pro"}]
-        return read_config({"upstreams": upstreams, "routes": [{"to": to}]})
+        # No test depends on the failures of another one.
+        cooldown = {"failures": 1000, "seconds": 1e-9}
+        return read_config({"upstreams": upstreams, "routes": [{"to": to}], "cooldown": cooldown})
 
     with Gateways(config_of) as running:
         yield running
@@ -91,8 +93,8 @@ def test_stream_that_begins_with_an_overload_is_repeated(first: RawUpstream, gat
 
 @pytest.mark.parametrize(
     "steps",
-    [refused(500), refused(504), refused(401), refused(404), [CUT], [head(content_length=9) + b"{", CUT], answer("{")],
-    ids=["500", "504", "401", "404", "no response", "body that breaks", "body that is not JSON"],
+    [refused(500), refused(504), [CUT], [head(content_length=9) + b"{", CUT], answer("{")],
+    ids=["500", "504", "no response", "body that breaks", "body that is not JSON"],
 )
 def test_request_that_may_have_caused_an_answer_goes_to_the_next_upstream_at_once(
     steps: list[Step], first: RawUpstream, second: RawUpstream, gateways: Gateways
@@ -107,13 +109,14 @@ def test_request_that_may_have_caused_an_answer_goes_to_the_next_upstream_at_onc
     assert (report.upstream_api, report.status, report.error) == ("google-generate-content", 200, None)
 
 
-@pytest.mark.parametrize("status", [400, 413])
-def test_request_that_is_refused_as_invalid_goes_to_no_other_upstream(
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_request_that_is_refused_for_itself_goes_to_no_other_upstream(
     status: int, first: RawUpstream, second: RawUpstream, gateways: Gateways
 ) -> None:
     first.set_answers(refused(status))
     second.set_answers(answer(whole("google-generate-content")))
-    assert gateways.post(CHAT, CLAUDE).status_code == status
+    expected = {401: 502, 403: 502, 422: 400}.get(status, status)
+    assert gateways.post(CHAT, CLAUDE).status_code == expected
     assert (len(first.requests), len(second.requests)) == (1, 0)
 
 
@@ -158,16 +161,53 @@ def test_upstream_that_is_never_reached_is_skipped_for_a_while(second: RawUpstre
 def test_skipped_upstream_is_tried_again_by_one_request() -> None:
     now = [0.0]
     circuit = Circuit(Cooldown(failures=2, seconds=30), lambda: now[0])
-    circuit.failed()
+    circuit.failed("server")
     assert not circuit.was_open
-    circuit.failed()
-    assert circuit.is_open
+    circuit.failed("timeout")
+    assert (circuit.is_open, circuit.wait, circuit.last_error) == (True, 30, "timeout")
     now[0] = 31
     assert not circuit.is_open
     circuit.tried()
     assert circuit.is_open
     circuit.succeeded()
     assert not circuit.was_open
+
+
+def test_upstream_that_limits_the_rate_is_skipped_as_long_as_it_asks() -> None:
+    now = [0.0]
+    circuit = Circuit(Cooldown(seconds=30), lambda: now[0])
+    circuit.limited(None)
+    assert not circuit.is_open
+    circuit.limited(7)
+    assert circuit.wait == 7
+    circuit.limited(3600)
+    assert circuit.wait == 30
+
+
+def test_overloaded_upstream_is_skipped_and_one_that_answers_in_between_is_not() -> None:
+    circuit = Circuit(Cooldown(failures=2))
+    for _ in range(3):
+        circuit.failed("overloaded")
+        circuit.succeeded()
+    assert not circuit.is_open
+
+
+@pytest.mark.parametrize(
+    ("fallback_on", "status", "tried"),
+    [(["auth"], 401, 2), (["auth"], 403, 2), (["context"], 413, 2), (["context"], 404, 1), (["server"], 429, 1)],
+)
+def test_fallback_on_names_the_failures_after_which_the_next_upstream_is_tried(
+    fallback_on: list[str], status: int, tried: int, first: RawUpstream, second: RawUpstream
+) -> None:
+    up = {"api": CLAUDE, "key": "none", "retries": 0}
+    upstreams = {"first": {**up, "base_url": first.url}, "second": {**up, "base_url": second.url}}
+    config = read_config({"upstreams": upstreams, "routes": [{"to": ["first", "second"], "fallback_on": fallback_on}]})
+    first.set_answers(refused(status))
+    second.set_answers(GOOD)
+    with gateway(config) as (url, app):
+        clients = Gateways.of(url, app)
+        clients.post(CHAT, "")
+        assert len(clients.report("").attempts) == tried
 
 
 def test_stream_that_breaks_after_its_first_byte_goes_to_no_other_upstream(

@@ -114,21 +114,26 @@ class Head:
 
 
 class Guard:
-    """The ASGI middleware. `refuse` returns the answer to a refused request as an ASGI app.
+    """The ASGI middleware. `rules` is a function if they may change.
 
-    It is also called, with the kind "cancelled", if the client leaves before its body is complete. `admit` is called
-    for each request that no page sent, before its body is read, and raises Refusal if it lacks the key of the server.
+    `refuse` returns the answer to a refused request as an ASGI app. It is also called, with the kind "cancelled", if
+    the client leaves before its body is complete. `admit` is called for each request that no page sent, before its body
+    is read, and raises Refusal if it lacks the key of the server.
     """
 
     def __init__(
         self,
         app: App,
-        rules: GuardRules,
+        rules: GuardRules | Callable[[], GuardRules],
         refuse: Callable[[Scope, Refusal], Awaitable[App]],
         admit: Callable[[Head], object] = lambda head: None,
     ) -> None:
-        self._app, self._rules, self._refuse, self._admit = app, rules, refuse, admit
+        self._app, self._given, self._refuse, self._admit = app, rules, refuse, admit
         self._running = 0
+
+    @property
+    def _rules(self) -> GuardRules:
+        return self._given if isinstance(self._given, GuardRules) else self._given()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request: by a refusal, or by the application with a body that was read and decompressed."""

@@ -15,6 +15,7 @@ from contentmodel.losses import Loss, LossError, significant
 from contentmodel.names import api_of
 from contentmodel.policies import check_choices, check_policies
 from contentmodel.renames import Renames
+from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
     from contentmodel.response import ChatResponse
@@ -140,6 +141,13 @@ class StreamConverter:
         if self._raises:
             self._check()
         return last
+
+    def leave(self) -> Usage | None:
+        """End a stream whose rest the client does not read. Return the usage that arrived."""
+        if self.end is not None:
+            return self.end.response.usage
+        ends = [event for event in self._decoder.close() if isinstance(event, TurnComplete | TurnError)]
+        return ends[-1].response.usage if ends else None
 
     def _encoded(self, events: list[StreamEvent]) -> bytes:
         if self._restore is not None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import logging
+import os
 import socket
-import sys
-from contextlib import suppress
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +13,8 @@ from typer.core import TyperGroup
 
 from contentmodel.cli.console import err, visible
 from contentmodel.cli.errors import Problem, reported
+from contentmodel.cli.gateway_agent import agent_of, run_agent
+from contentmodel.cli.gateway_replay import replay
 from contentmodel.cli.options import parse_policies
 from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from contentmodel.gateway import GatewayConfig
 
 FAULTS_FOUND = 1
+AGENT_ARGUMENTS = "contentmodel agent"
+"""The key of the arguments after `--` in the context of the command."""
 BACKLOG = 2048
 """The connections that wait to be accepted, as in uvicorn."""
-GRACE = 10
-"""The seconds that running streams have when the gateway is interrupted."""
 KEYS = "env:NAME (an environment variable), client (the key that the client sends), or none"
 
 File = Annotated[str | None, typer.Argument(metavar="CONFIG", help="A TOML file.", show_default=False)]
@@ -61,6 +62,32 @@ Hosted = Annotated[
 ]
 Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Where to listen. Default: 127.0.0.1.")]
 Port = Annotated[int | None, typer.Option("--port", metavar="PORT", help="Where to listen. Default: 8080.")]
+Workers = Annotated[
+    int, typer.Option("--workers", metavar="N", min=1, help="The number of processes. They share the `store`.")
+]
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Use the file again when it changes. SIGHUP does it once.", show_default=False)
+]
+Run = Annotated[
+    str | None,
+    typer.Option(
+        "--run",
+        metavar="AGENT",
+        help="Run claude, codex, gemini, or another program with --env, and stop with it. `--` begins its arguments.",
+    ),
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--env",
+        metavar="NAME=VALUE",
+        help="A variable for --run. {url} and {key} are of the gateway. Repeatable.",
+    ),
+]
+Record = Annotated[
+    str | None,
+    typer.Option("--record", metavar="FOLDER", help="Keep the requests and answers of both sides in this folder."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors, no line for each request.")]
 
 
@@ -68,6 +95,10 @@ class GatewayCommands(TyperGroup):
     """Run `serve` if the first argument is not a subcommand."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" in args:
+            # They are the arguments of the program of --run.
+            ctx.meta[AGENT_ARGUMENTS] = args[args.index("--") + 1 :]
+            args = args[: args.index("--")]
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
             args = ["serve", *args]
         return super().parse_args(ctx, args)
@@ -84,7 +115,8 @@ def gateway_command() -> None:
     in place of the provider's. Requests and answers are converted while they stream, and every answer has the header
     contentmodel-losses. `GET /contentmodel/losses/ID` lists the losses of the request ID, with paths and reasons.
 
-    The gateway listens on 127.0.0.1, stores nothing, and prints one line of JSON for each request.
+    The gateway listens on 127.0.0.1, stores nothing unless the file has a `store`, and prints one line of JSON for each
+    request. `/health/ready`, `/metrics` and `/contentmodel/requests` show how it works.
 
     \b
     [bold]Examples[/bold]
@@ -100,6 +132,7 @@ def gateway_command() -> None:
 
 
 def serve(
+    context: typer.Context,
     config: File = None,
     to: To = None,
     base_url: BaseUrl = None,
@@ -110,22 +143,31 @@ def serve(
     on_loss: OnLossTexts = None,
     host: Host = None,
     port: Port = None,
+    workers: Workers = 1,
+    watch: Watch = False,
+    run: Run = None,
+    env: Env = None,
+    record: Record = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a gateway until it is interrupted.
 
-    Exit codes: 0 stopped; 2 a fault in the configuration or the command line, or the port is used by another program.
+    SIGTERM or Ctrl-C stops it: new requests are refused, and running ones get `drain_seconds`. A second Ctrl-C ends it
+    at once. SIGHUP reads the file again; a file with faults changes nothing.
+
+    Exit codes: 0 stopped; 2 a fault in the configuration or the command line, or the port is used by another program;
+    3 it could not start, because the store cannot be opened for example. With --run: the code of the program.
 
     \b
     [bold]Examples[/bold]
     contentmodel gateway --to anthropic-messages --model claude-opus-5
     contentmodel gateway --to openai-chat --base-url http://127.0.0.1:11434/v1 --key none --model qwen3
-    contentmodel gateway gateway.toml
+    contentmodel gateway gateway.toml --workers 4 --watch
+    contentmodel gateway --to openai-responses --model gpt-5.2 --run claude -- -p "hello"
+    contentmodel gateway gateway.toml --record session --run my-agent --env OPENAI_BASE_URL={url}/v1
     """
     with needs_extra("gateway"):
-        import uvicorn
-
-        from contentmodel.gateway import create_app
+        from contentmodel.gateway import create_app, serving
     chosen = [to, base_url, key, model, policy, on_loss]
     if config is not None and (any(chosen) or hosted_tools != "encode"):
         raise Problem("a configuration file and options of an upstream exclude each other", hint="put them in the file")
@@ -136,15 +178,29 @@ def serve(
         if config is not None
         else _from_options(to or "", base_url, key, model, policy, hosted_tools, on_loss)
     )
+    if watch and config is None:
+        raise Problem("--watch needs a configuration file", hint="put the options into a file")
+    arguments = context.meta.get(AGENT_ARGUMENTS, [])
+    if run is None and (arguments or env):
+        raise Problem("arguments after `--`, and --env, need --run", hint="... --run claude -- -p hello")
+    if run is not None:
+        if workers > 1 or watch or host is not None:
+            raise Problem("--run excludes --workers, --watch and --host", hint="the gateway is for this program only")
+        agent = agent_of(run, env or [])
+        settings = _listening(settings, "127.0.0.1", port or 0)
+        app = _app(lambda: create_app(settings, record=record), record)
+        raise typer.Exit(run_agent(app, _bound(settings), run, arguments, agent, _key_of(settings)))
     settings = _listening(settings, host, port)
-    app = create_app(settings)
+    if workers > 1 and settings.store is None and any(key.limits for key in settings.keys.values()):
+        raise Problem("--workers: processes count the limits of keys together only in a store", hint="set `store`")
+    _app(lambda: create_app(settings, record=record), record)
     sockets = _bound(settings)
     _print_start(settings, sockets[0].getsockname()[1])
-    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.ERROR if quiet else logging.INFO)
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    options = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": GRACE}
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(uvicorn.Config(app, **options)).run(sockets)  # type: ignore[arg-type]
+    changes = [(name, value) for name, value in (("host", host), ("port", port)) if value is not None]
+    source = serving.Source(settings, config, tuple(changes), record)
+    code = serving.run(source, sockets, workers=workers, watch=watch, quiet=quiet)
+    if code:
+        raise typer.Exit(code)
 
 
 def check(config: CheckedFile) -> None:
@@ -285,4 +341,21 @@ def _print_start(settings: GatewayConfig, port: int) -> None:
         err().print(visible(line), soft_wrap=True)
 
 
-COMMANDS = (serve, check)
+def _app(make: Callable[[], Any], record: str | None) -> Any:
+    """Return the app. Raise Problem if the folder of recordings cannot be created."""
+    try:
+        return make()
+    except OSError as error:
+        raise Problem(f"--record {record}: {error.strerror or error}") from None
+
+
+def _key_of(settings: GatewayConfig) -> str:
+    """Return the key that the gateway requires; "none" if it requires none."""
+    if settings.key is None:
+        if settings.keys:
+            raise Problem("--run needs the gateway's own key", hint='set key = "env:NAME" beside the keys of clients')
+        return "none"
+    return os.environ[settings.key.partition(":")[2]]
+
+
+COMMANDS = (serve, check, replay)

@@ -1,4 +1,4 @@
-"""Answer clients of any API with the models of any other: a stateless gateway that reports every loss.
+"""Answer clients of any API with the models of any other: a gateway that reports every loss.
 
 Needs `contentmodel[gateway]`.
 """
@@ -8,10 +8,14 @@ from contentmodel.extras import needs_extra
 with needs_extra("gateway", "httpx2", "starlette"):
     from contentmodel.gateway.app import create_app
     from contentmodel.gateway.config import (
+        ClientKey,
         ConfigError,
+        Cooldown,
         GatewayConfig,
         Limits,
+        Price,
         Route,
+        Target,
         Upstream,
         check_config,
         config_schema,
@@ -22,12 +26,16 @@ with needs_extra("gateway", "httpx2", "starlette"):
 
 __all__ = [
     "Attempt",
+    "ClientKey",
     "ConfigError",
+    "Cooldown",
     "GatewayConfig",
     "Limits",
+    "Price",
     "Report",
     "Reports",
     "Route",
+    "Target",
     "Upstream",
     "check_config",
     "config_schema",

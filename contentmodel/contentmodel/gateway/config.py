@@ -24,7 +24,9 @@ from contentmodel.policies import check_policies
 
 OnLoss: TypeAlias = Literal["report", "refuse"]
 HostedTools: TypeAlias = Literal["encode", "drop", "function", "refuse"]
+Failure: TypeAlias = Literal["connection", "rate_limit", "overloaded", "server", "timeout", "context", "auth"]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
+Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 
 FAMILIES: tuple[str, ...] = get_args(LossFamily)
@@ -95,6 +97,9 @@ class Route(Config, frozen=True, kw_only=True):
       "drop": they are left out. "function": they are offered as functions, which the client runs. "refuse": the request
       is refused.
     - `on_loss`: "report", or "refuse" to refuse requests with losses; or one of both for each family of content.
+    - `fallback_on`: the failures after which the next upstream is tried. "connection": it was not reached. "context":
+      the request is too long for it. "auth": it refused the key, the account or the model. After another status from
+      400 to 499, no other upstream is tried.
     """
 
     models: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
@@ -103,6 +108,7 @@ class Route(Config, frozen=True, kw_only=True):
     policies: dict[str, str] = {}
     hosted_tools: HostedTools = "encode"
     on_loss: OnLoss | dict[str, OnLoss] = "report"
+    fallback_on: tuple[Failure, ...] = ("connection", "rate_limit", "overloaded", "server", "timeout")
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -114,6 +120,11 @@ class Route(Config, frozen=True, kw_only=True):
     def upstreams(self) -> tuple[str, ...]:
         """The names of the upstreams, in the order in which they are tried."""
         return tuple(target.upstream for target in self.targets)
+
+    @property
+    def name(self) -> str:
+        """The models of the route, as reports name it."""
+        return ", ".join(self.models)
 
     def at(self, target: Target, upstreams: Mapping[str, Upstream]) -> Route:
         """Return the route with the model and the settings that it has at one of its targets."""
@@ -142,6 +153,7 @@ class Limits(Config, frozen=True, kw_only=True):
     - `requests`: the number of requests at the same time. A request counts when its body has arrived.
     - `reports`: the number of latest requests whose losses can be read.
     - `heartbeat`: the seconds between two keep-alives in a stream that is waiting.
+    - `on_store_failure`: whether requests with a limited key are allowed or refused while the store fails.
     """
 
     body_bytes: Count = 64 * 2**20
@@ -150,16 +162,74 @@ class Limits(Config, frozen=True, kw_only=True):
     requests: Count = 512
     reports: Count = 256
     heartbeat: Seconds = 15.0
+    on_store_failure: Literal["allow", "refuse"] = "allow"
 
 
 class Cooldown(Config, frozen=True, kw_only=True):
-    """When an upstream is skipped: after `failures` tries in a row that did not reach it, for `seconds`.
+    """When an upstream is skipped, for `seconds`: after `failures` tries in a row that failed.
 
-    If all upstreams of a route are skipped, the first one is tried once.
+    A try fails if the upstream was not reached, did not answer in time, or reported that it is overloaded or broken. An
+    upstream that limits the rate is skipped as long as its `retry-after` says, and at most for `seconds`. Then one
+    request tries it. If all upstreams of a route are skipped, the first one is tried once.
     """
 
     failures: Count = 3
     seconds: Seconds = 30.0
+
+
+LIMITS = (
+    *("requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day"),
+    *("cost_per_day", "cost_per_month"),
+)
+"""The limits of a key. Their times are the minutes, days and months of UTC."""
+
+
+class ClientKey(Config, frozen=True, kw_only=True):
+    """The key of a client, and how much may be used with it.
+
+    - `key`: its source ("env:NAME"), or `sha256`: the SHA-256 of the key, in hexadecimal.
+    - `routes`: the names and patterns of models that its requests may ask for.
+    - `requests_per_minute`, `requests_per_day`, `tokens_per_minute`, `tokens_per_day`, `cost_per_day`,
+      `cost_per_month`: the limits. They are checked before a request, and counted after it. Costs need `prices`.
+    """
+
+    key: str | None = None
+    sha256: Annotated[str, Meta(pattern="^[0-9A-Fa-f]{64}$")] | None = None
+    routes: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
+    requests_per_minute: Count | None = None
+    requests_per_day: Count | None = None
+    tokens_per_minute: Count | None = None
+    tokens_per_day: Count | None = None
+    cost_per_day: Seconds | None = None
+    cost_per_month: Seconds | None = None
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The limits that are set. Costs are in millionths."""
+        values = {name: getattr(self, name) for name in LIMITS}
+        return {
+            name: round(value * 1_000_000) if name.startswith("cost") else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+    def may_use(self, model: str) -> bool:
+        """Return whether requests with this key may ask for a model."""
+        return any(fnmatch.fnmatchcase(model, pattern) for pattern in self.routes)
+
+
+class Price(Config, frozen=True, kw_only=True):
+    """The price of a model for a million tokens.
+
+    - `input`: of input that is in no cache. `cached`, `cache_write`: of input that was read from a cache, or written to
+      it. The default is `input`.
+    - `output`: of the output, including reasoning.
+    """
+
+    input: Amount
+    output: Amount
+    cached: Amount | None = None
+    cache_write: Amount | None = None
 
 
 class GatewayConfig(Config, frozen=True, kw_only=True):
@@ -173,6 +243,9 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
       API for upstreams that cannot. Without it, nothing is written to disk.
     - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
     - `cooldown`: when an upstream that fails is skipped.
+    - `keys`: further keys of clients by name, with the models and the limits of each. `prices`: the prices of the
+      upstreams' models, by name or pattern, in any currency.
+    - `drain_seconds`: the time that running requests get when the gateway is stopped.
     """
 
     host: str = "127.0.0.1"
@@ -185,6 +258,9 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     routes: Annotated[tuple[Route, ...], Meta(min_length=1)]
     limits: Limits = Limits()
     cooldown: Cooldown = Cooldown()
+    keys: dict[str, ClientKey] = {}
+    prices: dict[str, Price] = {}
+    drain_seconds: Annotated[float, Meta(ge=0)] = 60.0
 
 
 class ConfigError(ContentModelError, ValueError):
@@ -305,7 +381,7 @@ def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Ite
     apis = http_apis()
     for name, upstream in config.upstreams.items():
         yield from _upstream_faults(f"upstreams.{name}", upstream, apis, environment)
-        if upstream.key == "client" and config.key is not None:
+        if upstream.key == "client" and (config.key is not None or config.keys):
             yield Fault(f"upstreams.{name}.key", "clients send the key of the gateway: expected env:NAME or none")
     for number, route in enumerate(config.routes):
         yield from _route_faults(f"routes[{number}]", route, config)
@@ -316,10 +392,24 @@ def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Ite
     for number, origin in enumerate(config.origins):
         if origin != "null" and not ORIGIN.fullmatch(origin):
             yield Fault(f"origins[{number}]", "expected an origin as browsers send it: 'https://app.example.com'")
+    for name, key in config.keys.items():
+        yield from _client_key_faults(f"keys.{name}", key, config, environment)
     if config.key is not None:
         yield from _key_faults("key", config.key, environment, others=())
-    elif not is_local(config.host):
+    elif not is_local(config.host) and not config.keys:
         yield Fault("key", f"required with host {config.host!r}, which other machines can reach: set key = 'env:NAME'")
+
+
+def _client_key_faults(
+    path: str, key: ClientKey, config: GatewayConfig, environment: Mapping[str, str]
+) -> Iterator[Fault]:
+    if (key.key is None) is (key.sha256 is None):
+        yield Fault(path, "expected one of key = 'env:NAME' and sha256 = '...' (the SHA-256 of the key)")
+    elif key.key is not None:
+        yield from _key_faults(f"{path}.key", key.key, environment, others=())
+    for limit in key.limits:
+        if limit.startswith("cost") and not config.prices:
+            yield Fault(f"{path}.{limit}", "needs the prices of the models: set prices")
 
 
 def _upstream_faults(

@@ -10,7 +10,7 @@ import httpx2
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.errors import DecodeError
 from contentmodel.gateway.conversations import Thread
-from contentmodel.gateway.exchange import Exchange, route_of
+from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import JSON_TYPE, Reply
 from contentmodel.gateway.translation import Request
 from contentmodel.gateway.upstream import Sender, TooLargeError, UpstreamError, bounded
@@ -23,6 +23,8 @@ COUNTED_HEADER = "contentmodel-counted"
 
 CHARACTERS = 4
 """The characters of JSON per token of an estimate, as OpenAI's and Google's pages on tokens give it for English."""
+REFUSED = ("invalid_request", "context_length", "too_large", "conflict", "cancelled", "authentication", "permission")
+"""The kinds of errors that the client gets. After others, the count is estimated."""
 MAX_ANSWER = 2**20
 """The size of the upstream's answer in bytes."""
 MEDIA_TOKENS = 1000
@@ -38,7 +40,7 @@ async def _counted(exchange: Exchange) -> Reply:
     incoming = exchange.incoming
     own = incoming.front.http.count
     assert own is not None
-    route = route_of(exchange.config, incoming.model)
+    route = exchange.route()
     route = route.at(route.targets[0], exchange.config.upstreams)
     request = Request(replace(incoming, payload=own.payload_of(incoming.payload), streams=False), route)
     sender = exchange.senders[route.upstreams[0]]
@@ -46,7 +48,7 @@ async def _counted(exchange: Exchange) -> Reply:
     try:
         tokens, how = await _asked(exchange, sender, request, thread)
     except UpstreamError as error:
-        if not error.may_fall_back or error.kind in ("authentication", "permission"):
+        if error.kind in REFUSED:
             return exchange.failed(sender, error)
         tokens, how = None, "estimated"
     if tokens is None:

@@ -28,10 +28,12 @@ from contentmodel.gateway.front import (
     secrets_of,
     without,
 )
+from contentmodel.gateway.metering import Meter, read_usage
 from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, log, logger, short
 from contentmodel.gateway.streams import Conversion, sniffed
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
 from contentmodel.gateway.upstream import (
+    FAILURES,
     Sender,
     TooLargeError,
     UpstreamError,
@@ -104,7 +106,7 @@ class Exchange:
         return reply
 
     async def _answered(self) -> Reply:
-        route = route_of(self.config, self.incoming.model)
+        route = self.route()
         request = Request(self.incoming, route)
         last: tuple[Sender, UpstreamError] | None = None
         try:
@@ -120,13 +122,19 @@ class Exchange:
                     self._thread = None if self._thread is outgoing.thread else self._thread
                     return reply
                 last = sender, reply
-                if not reply.may_fall_back:
+                if reply.failure not in route.fallback_on:
                     break
         finally:
             if self._thread is not None:
                 await self._thread.abandon()
         assert last is not None
         return self.failed(*last)
+
+    def route(self) -> Route:
+        """Return the route of the request. Raise GatewayError if there is none."""
+        route = route_of(self.config, self.incoming.model)
+        self.report.route = route.name
+        return route
 
     def _available(self, route: Route) -> Sequence[Target]:
         """Return the targets of a route whose upstreams are not skipped; the first one, if all are."""
@@ -188,8 +196,10 @@ class Exchange:
                 reply = await self._sent(sender, outgoing, route)
             except UpstreamError as error:
                 self._note(sender, outgoing, began, error.status, error.kind)
-                if not error.sent:
-                    sender.circuit.failed()
+                if error.kind in FAILURES:
+                    sender.circuit.failed(error.kind)
+                elif error.kind == "rate_limit":
+                    sender.circuit.limited(error.limits.retry_after)
                 else:
                     sender.circuit.succeeded()
                 is_last = attempt == retries
@@ -350,11 +360,11 @@ class Exchange:
 
     def _end_stream(self, converter: StreamConverter) -> None:
         self.report.describe_answer(converter.losses, self.report.usage)
-        self.report.ended = self.report.ended or "left"
+        self.report.ended, self.report.partial = self.report.ended or "left", converter.end is None
+        self.report.usage = converter.leave()
         if converter.end is not None:
             # A client may leave after the last event.
             self.report.ended = "complete"
-            self.report.usage = converter.end.response.usage
         if isinstance(converter.end, TurnError):
             error = converter.end.error
             self.report.ended, self.report.error = "failed", short(error.kind or error.code or "server")
@@ -375,6 +385,7 @@ class Exchange:
         chunks = response.aiter_raw()
         if not self.incoming.streams:
             body = without(await self.body_of(sender, response, chunks), sender.secrets)
+            await self._run(read_usage, sender, response.headers, body, self.report, size=len(body))
             return self.finished(Reply(response.status_code, body, headers))
         try:
             first = await anext(chunks, b"")
@@ -386,9 +397,12 @@ class Exchange:
         self, sender: Sender, first: bytes, chunks: AsyncIterator[bytes], response: httpx2.Response
     ) -> AsyncGenerator[bytes, None]:
         scrubbing = Scrubbing(() if sender.stream_format.media_type == BINARY else sender.secrets)
+        meter = Meter(sender, response.headers, self.report)
         try:
+            meter.feed(first)
             yield scrubbing.feed(first)
             async for chunk in chunks:
+                meter.feed(chunk)
                 yield scrubbing.feed(chunk)
             yield scrubbing.close()
             self.report.ended = "complete"
@@ -399,6 +413,7 @@ class Exchange:
         finally:
             await response.aclose()
             self.report.ended = self.report.ended or "left"
+            meter.close()
             self._complete()
 
     # -- ends ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from contentmodel.gateway.config import GatewayConfig
@@ -15,13 +15,15 @@ STARTED = int(time.time())
 """The time of a model in OpenAI's list: the start of the gateway."""
 
 
-def model_list(config: GatewayConfig, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the models that clients can name.
+def model_list(
+    config: GatewayConfig, path: str, headers: Mapping[str, str], may_use: Callable[[str], bool]
+) -> dict[str, Any]:
+    """Return the models that clients can name, and that this one may use.
 
     Several APIs have the same path for their list: a client of Anthropic sends the version of its API, and one of
     Google has its own header for the key.
     """
-    models = [_model(name, path, headers) for name in models_of(config)]
+    models = [_model(name, path, headers) for name in models_of(config) if may_use(name)]
     if _is_google(path, headers):
         return {"models": models}
     if _is_anthropic(headers):

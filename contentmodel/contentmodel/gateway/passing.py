@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from contentmodel.gateway.config import Route
-from contentmodel.gateway.exchange import Exchange, route_of
+from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import GatewayError, Reply, without
 from contentmodel.gateway.translation import Outgoing, Request
 from contentmodel.gateway.upstream import Sender, UpstreamError, headers_to_pass
@@ -24,7 +24,7 @@ def pass_through(method: HttpMethod) -> Callable[[Exchange], Awaitable[Reply]]:
 
 async def _passed(exchange: Exchange, method: HttpMethod) -> Reply:
     incoming = exchange.incoming
-    route = route_of(exchange.config, incoming.model)
+    route = exchange.route()
     sender = _sender(exchange, method, route)
     model = route.model or incoming.model
     outgoing = Outgoing(Request(incoming, route).passed(model), model, streams=False, passes=True)

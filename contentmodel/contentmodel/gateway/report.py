@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -62,6 +62,10 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     It is bounded: texts that a client chose are cut, and its lists have at most 1,000 entries.
     `counted` are the numbers of all significant losses by code, those of the request first.
 
+    `key` is the name of the client's key, and `limit` the limit of it that refused the request. `route` are the models
+    of the route. `cost` is the price of the answer; it is missing and `unpriced` true if the model has no price, or the
+    answer no usage. `partial` is true if the usage is the part that arrived before the client left.
+
     `client_api`, `model`: the API and the model that the client asked for. `upstream`, `upstream_api`,
     `upstream_model`: where the request went. `status` is the status of the client's answer. `request` are the losses of
     the request, with paths in the client's payload; `answer` are those of the answer, with paths in the upstream's
@@ -75,6 +79,9 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     path: str
     started: float
     model: str | None = None
+    key: str | None = None
+    limit: str | None = None
+    route: str | None = None
     streamed: bool = False
     upstream: str | None = None
     upstream_api: str | None = None
@@ -90,6 +97,9 @@ class Report(msgspec.Struct, kw_only=True, omit_defaults=True):
     violations: list[str] = []
     notes: list[str] = []
     usage: Usage | None = None
+    partial: bool = False
+    cost: float | None = None
+    unpriced: bool = False
     first_byte: float | None = None
     seconds: float | None = None
 
@@ -126,14 +136,22 @@ class Reports:
     """The reports of the latest requests."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._reports: OrderedDict[str, Report] = OrderedDict()
+
+    def resize(self, most: int) -> None:
+        """Keep another number of reports from now on."""
+        self.most = most
 
     def add(self, report: Report) -> None:
         """Keep a report, and forget the oldest one if there are too many."""
         self._reports[report.id] = report
-        while len(self._reports) > self._most:
+        while len(self._reports) > self.most:
             self._reports.popitem(last=False)
+
+    def newest(self) -> Iterator[Report]:
+        """Yield the reports of finished requests, the newest first."""
+        return (report for report in reversed(self._reports.values()) if report.seconds is not None)
 
     def find(self, name: str) -> Report | None:
         """Return the report of a request; None if it is unknown or was forgotten."""

@@ -15,9 +15,10 @@ from contentmodel.errors import DecodeError
 from contentmodel.events import ENDED, MALFORMED
 from contentmodel.failures import error_kind, kind_of_status
 from contentmodel.framing import stream_format_of
-from contentmodel.gateway.config import Cooldown, Upstream, host_policies
+from contentmodel.gateway.config import Cooldown, Failure, Upstream, host_policies
 from contentmodel.gateway.cooldown import Circuit
 from contentmodel.gateway.front import Front, GatewayError, secrets_of
+from contentmodel.gateway.recording import CURRENT
 from contentmodel.http_api import HttpApi, HttpMethod
 from contentmodel.json import parse
 from contentmodel.limits import RateLimits, read_limits
@@ -32,8 +33,22 @@ NO_ANSWER = ("rate_limit", "overloaded")
 UNREACHABLE = "unreachable"
 """The kind of the error if no connection to the upstream could be made."""
 
-REQUEST_FAULTS = ("invalid_request", "context_length", "too_large", "conflict", "cancelled")
-"""The kinds of errors that another upstream would answer as well."""
+FALLBACKS: dict[str, Failure] = {
+    UNREACHABLE: "connection",
+    "rate_limit": "rate_limit",
+    "overloaded": "overloaded",
+    "server": "server",
+    "timeout": "timeout",
+    "context_length": "context",
+    "too_large": "context",
+    "authentication": "auth",
+    "permission": "auth",
+    "billing": "auth",
+}
+"""The word of `fallback_on` for each kind of error. Other kinds are faults of the request."""
+
+FAILURES = (UNREACHABLE, "timeout", "server", "overloaded")
+"""The kinds of errors that count as failures of the upstream itself."""
 
 
 class UpstreamError(Exception):
@@ -79,9 +94,9 @@ class UpstreamError(Exception):
         return not self.sent or (self.status is not None and self.kind in NO_ANSWER)
 
     @property
-    def may_fall_back(self) -> bool:
-        """True if another upstream may answer the request."""
-        return self.kind not in REQUEST_FAULTS
+    def failure(self) -> Failure | None:
+        """The word of `fallback_on` for the error; None if the request caused it."""
+        return FALLBACKS.get(self.kind)
 
 
 class Sender:
@@ -108,8 +123,18 @@ class Sender:
         self.takes_client_key = upstream.key == "client"
         self.lanes: dict[object, Any] = {}
         """The lanes of requests and answers, by the client's API and the settings of the conversion."""
+        self.last_headers: Mapping[str, str] = {}
+        """The headers of the latest response."""
         self._base = (upstream.base_url or http.base_url).rstrip("/")
         self._timeout = httpx2.Timeout(upstream.timeout, connect=upstream.connect_timeout)
+
+    def is_like(self, other: Sender) -> bool:
+        """Return whether another sender has the same configuration."""
+        mine, theirs = (
+            (self.upstream, self.key, self.circuit.cooldown),
+            (other.upstream, other.key, other.circuit.cooldown),
+        )
+        return mine == theirs
 
     def speaks(self, front: Front) -> bool:
         """Return whether clients of `front` use the same API, at the same host: bytes can be passed through."""
@@ -158,6 +183,10 @@ class Sender:
             response = await client.send(request, stream=True, follow_redirects=False)
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise self.broken(error) from None
+        self.last_headers = response.headers
+        recording = CURRENT.get()
+        if recording is not None:
+            recording.sent(self, method.path, body, response)
         if response.status_code < 300:
             return response
         try:
