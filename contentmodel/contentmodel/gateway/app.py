@@ -41,6 +41,7 @@ from contentmodel.gateway.front import BrokenStreamError, Front, GatewayError, I
 from contentmodel.gateway.passing import pass_through
 from contentmodel.gateway.replies import ApiRoute, error_response, json_response
 from contentmodel.gateway.report import ID_HEADER, Report, Reports, log, short
+from contentmodel.gateway.state import StateKeys
 from contentmodel.gateway.telemetry import Spans
 from contentmodel.gateway.upstream import Sender
 from contentmodel.http_guard import Guard, GuardRules, Head, Refusal, host_names
@@ -104,6 +105,7 @@ class Gateway:
         self.reports = Reports(config.limits.reports)
         self.senders = {name: self._sender(name, environment) for name in config.upstreams}
         self._key = None if config.key is None else environment[config.key.partition(":")[2]]
+        self._state = _state_keys(config, environment)
         self._key_headers = {http.key_header for http in self.apis.values()}
         self.endpoints: list[HttpRoute] = []
         self.conversations = _conversations(config)
@@ -156,7 +158,7 @@ class Gateway:
         completed = partial(self._completed, incoming.headers)
         shared = self.config, self.senders, self.client
         key = self.key_of(Head(request.scope))
-        return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations))
+        return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations, self._state))
 
     def _refused(self, front: Front, error: GatewayError, report: Report, headers: Mapping[str, str]) -> Reply:
         reply = front.refusal(error)
@@ -265,6 +267,12 @@ class Gateway:
     async def get_root(self, request: HttpRequest) -> Response:
         """Say what this server is. Some clients ask for it before their first request."""
         return json_response({"contentmodel": contentmodel.__version__, "gateway": sorted(self.apis)})
+
+
+def _state_keys(config: GatewayConfig, environment: Mapping[str, str]) -> StateKeys:
+    """Return the keys of the state that clients send back: those of the configuration, or one of this process."""
+    secrets = [environment[source.partition(":")[2]].encode() for source in config.state_keys]
+    return StateKeys(secrets or [os.urandom(32)], config.limits.state_bytes)
 
 
 def _conversations(config: GatewayConfig) -> Conversations:

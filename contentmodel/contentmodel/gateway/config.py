@@ -24,8 +24,13 @@ from contentmodel.policies import check_policies
 
 OnLoss: TypeAlias = Literal["report", "refuse"]
 HostedTools: TypeAlias = Literal["encode", "drop", "function", "refuse"]
+Reasoning: TypeAlias = Literal["carry", "text", "drop"]
+ChatReasoning: TypeAlias = Literal["none", "reasoning_content", "reasoning_details"]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
+
+MIN_STATE_KEY = 32
+"""The number of characters of the shortest key of state."""
 
 FAMILIES: tuple[str, ...] = get_args(LossFamily)
 
@@ -95,6 +100,10 @@ class Route(Config, frozen=True, kw_only=True):
       "drop": they are left out. "function": they are offered as functions, which the client runs. "refuse": the request
       is refused.
     - `on_loss`: "report", or "refuse" to refuse requests with losses; or one of both for each family of content.
+    - `reasoning`: what happens to reasoning of another API than the client's. "carry": the client gets it as reasoning,
+      with its signed state, and sends it back. "text": it is sent as visible text. "drop": it is left out.
+    - `chat_reasoning`: the field in which clients of Chat Completions get carried reasoning: they have no opaque field
+      of their own.
     """
 
     models: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
@@ -103,6 +112,13 @@ class Route(Config, frozen=True, kw_only=True):
     policies: dict[str, str] = {}
     hosted_tools: HostedTools = "encode"
     on_loss: OnLoss | dict[str, OnLoss] = "report"
+    reasoning: Reasoning = "carry"
+    chat_reasoning: ChatReasoning = "none"
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The policies of the route, with that of its choice for reasoning."""
+        return {**({"reasoning": "text"} if self.reasoning == "text" else {}), **self.policies}
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -142,6 +158,7 @@ class Limits(Config, frozen=True, kw_only=True):
     - `requests`: the number of requests at the same time. A request counts when its body has arrived.
     - `reports`: the number of latest requests whose losses can be read.
     - `heartbeat`: the seconds between two keep-alives in a stream that is waiting.
+    - `state_bytes`: the size of the state of one block of reasoning. A request may have 16 times as much.
     """
 
     body_bytes: Count = 64 * 2**20
@@ -150,6 +167,7 @@ class Limits(Config, frozen=True, kw_only=True):
     requests: Count = 512
     reports: Count = 256
     heartbeat: Seconds = 15.0
+    state_bytes: Count = 256 * 1024
 
 
 class Cooldown(Config, frozen=True, kw_only=True):
@@ -171,6 +189,8 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     - `origins`: the web pages that may use the gateway, as browsers name them ("https://app.example.com").
     - `store`: the location of a history (a file, or the URL of a database) that keeps conversations of the Responses
       API for upstreams that cannot. Without it, nothing is written to disk.
+    - `state_key`: the source of the key that signs the state of reasoning that clients send back ("env:NAME"), or a
+      list: the first one signs, and all verify. Without it, each process makes its own when it starts.
     - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
     - `cooldown`: when an upstream that fails is skipped.
     """
@@ -181,10 +201,17 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     store: str | None = None
+    state_key: str | Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     upstreams: Annotated[dict[str, Upstream], Meta(min_length=1)]
     routes: Annotated[tuple[Route, ...], Meta(min_length=1)]
     limits: Limits = Limits()
     cooldown: Cooldown = Cooldown()
+
+    @property
+    def state_keys(self) -> tuple[str, ...]:
+        """The sources of the keys of `state_key`."""
+        keys = self.state_key or ()
+        return (keys,) if isinstance(keys, str) else keys
 
 
 class ConfigError(ContentModelError, ValueError):
@@ -316,6 +343,14 @@ def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Ite
     for number, origin in enumerate(config.origins):
         if origin != "null" and not ORIGIN.fullmatch(origin):
             yield Fault(f"origins[{number}]", "expected an origin as browsers send it: 'https://app.example.com'")
+    for number, source in enumerate(config.state_keys):
+        place = "state_key" if isinstance(config.state_key, str) else f"state_key[{number}]"
+        faults = list(_key_faults(place, source, environment, others=()))
+        yield from faults
+        if not faults and len(environment[source.partition(":")[2]]) < MIN_STATE_KEY:
+            yield Fault(place, f"its value has fewer than {MIN_STATE_KEY} characters: use `openssl rand -hex 32`")
+        if source in config.state_keys[:number]:
+            yield Fault(place, f"{source} is listed twice")
     if config.key is not None:
         yield from _key_faults("key", config.key, environment, others=())
     elif not is_local(config.host):
