@@ -45,7 +45,7 @@ def test_gateway_converts_a_generated_answer_as_convert_does(
     monkeypatch.setattr("contentmodel.gateway.translation.time", SimpleNamespace(time=lambda: 0))
     upstream = Upstream()
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=upstream))
-    app = create_app(config_for(target, "http://upstream.example"), client=client)
+    app = create_app(config_for(target, "http://upstream.example", reasoning="drop"), client=client)
     whole_path, stream_path, payload = path_of(api), path_of(api, streams=True), PROVIDERS[api].request
 
     @given(answers(target))

@@ -203,7 +203,7 @@ from contentmodel.events import (
 )
 from contentmodel.framing import EVENT_STREAM, INVOKE_STREAM, LINES, SSE, StreamFormat
 from contentmodel.hints import Hint, escaped, minted_id, wire_fields
-from contentmodel.http_api import HttpApi, HttpMethod, TokenCounting
+from contentmodel.http_api import HttpApi, HttpMethod, StateField, TokenCounting
 from contentmodel.json import (
     DUMPERS,
     camel_name,
@@ -393,6 +393,7 @@ __all__ = [
     "SignatureDelta",
     "Silent",
     "Spec",
+    "StateField",
     "StreamDecoder",
     "StreamEncoder",
     "StreamFormat",

@@ -11,7 +11,7 @@ from contentmodel.encoded import Encoded, EncodedStream
 from contentmodel.lanes.lane import lane_of
 from contentmodel.literals import OnLoss, PayloadKind, Policies
 from contentmodel.losses import LossError, significant
-from contentmodel.names import SHORT, api_and_model, api_of
+from contentmodel.names import SHORT, api_and_model
 from contentmodel.policies import check_choices, check_policies
 from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest
@@ -86,7 +86,7 @@ def convert(
     """
     if ":" in target or target in SHORT:
         target, model = api_and_model(target, model)
-    source = source and api_of(source)
+    source = source and SHORT.get(source, source)
     _check_kind(kind)
     chosen = check_choices(policies, on_loss)
     if kind != "response" and is_stream(payload):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import repeat
 from operator import itemgetter
@@ -194,6 +194,18 @@ class Encoded:
         if self._losses is None:
             self._losses = self._resolve()
         return self._losses
+
+    def losses_of(self, value: object, lost: Iterable[tuple[object, str | None, Reason]]) -> tuple[Loss, ...]:
+        """Return the losses of values that the caller left out of `value` before it encoded the rest.
+
+        Each is a content, the name of its lost attribute (None: all of it), and the reason.
+        """
+        pending = [PendingLoss(owner, field, reason) for owner, field, reason in lost]
+        model = ModelPaths([value], [], self._context.api)
+        if self._source is None:
+            return tuple(map(model.loss, pending))
+        wire = self._source[1].paths(self._source[0])
+        return tuple(loss for one in pending for loss in wire.losses(one, model))
 
     @property
     def named_by_caller(self) -> frozenset[str]:

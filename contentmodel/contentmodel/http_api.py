@@ -60,6 +60,20 @@ class TokenCounting(msgspec.Struct, frozen=True, kw_only=True):
         return {**self.answer, self.result: count}
 
 
+class StateField(msgspec.Struct, frozen=True, kw_only=True):
+    """The opaque field of reasoning that clients of an API send back unchanged: a gateway keeps foreign state in it.
+
+    `kind` is the kind of its `Protected`; None if the API has the text of reasoning only. `on_calls` is whether clients
+    send back the field of a call, and not that of the reasoning before it. `in_bytes` is whether it has base64.
+    `joins` is whether a stream has no mark between two blocks of reasoning, so that clients join them.
+    """
+
+    kind: str | None
+    on_calls: bool = False
+    in_bytes: bool = False
+    joins: bool = False
+
+
 class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     """The HTTP interface of an API.
 
@@ -82,6 +96,8 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     - `dates_answers`: whether answers must have a time, in seconds.
     - `passed`: methods whose requests and answers are passed through to an upstream of this API, and not converted.
     - `keeps_conversations`: whether a request can refer to answers and conversations that the server keeps.
+    - `state`: the field of reasoning that clients send back; None if the API has no reasoning.
+    - `asks_state`: fields by which a request without the server's memory asks for its opaque state, if it must.
     """
 
     base_url: str
@@ -106,6 +122,8 @@ class HttpApi(msgspec.Struct, frozen=True, kw_only=True):
     keeps_conversations: bool = False
     dates_answers: bool = False
     passed: tuple[HttpMethod, ...] = ()
+    state: StateField | None = None
+    asks_state: JsonObject = {}
 
     @property
     def names_model_in_path(self) -> bool:

@@ -213,6 +213,14 @@ REASONING_KIND = insignificant("reasoning-kind", "{target} does not distinguish 
 REPEATED_TEXT = insignificant("repeated-text", "the text repeats the one before it, and {target} gets it once")
 FOREIGN_REASONING = dropped("foreign-reasoning", "reasoning of another API is not sent to {target}")
 REASONING_AS_TEXT = degraded("reasoning-as-text", "the policy for reasoning sends it as visible text")
+STATE_INVALID = dropped(
+    "state-invalid",
+    "this gateway did not sign it for this place: it was changed or moved, or signed with another key",
+)
+STATE_OF_OTHER_ACCOUNT = dropped(
+    "state-of-other-account", "another upstream or another account issued it, and {target} could not read it"
+)
+NO_CARRIER = dropped("no-carrier", "clients of {target} have no field that could send it back, or it is too large")
 PLACEHOLDER_SIGNATURE = synthesized(
     "placeholder-signature", "the model requires a signature, and the call has none: a placeholder is sent"
 )

@@ -12,12 +12,14 @@ from contentmodel.adapter import adapter
 from contentmodel.events import Fold, StreamEvent, TurnComplete, TurnError
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.losses import Loss, LossError, significant
-from contentmodel.names import api_of
+from contentmodel.names import SHORT
 from contentmodel.policies import check_choices, check_policies
 from contentmodel.renames import Renames
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
+    from contentmodel.reasons import Reason
     from contentmodel.response import ChatResponse
 
 
@@ -93,7 +95,7 @@ class StreamConverter:
     `maps` are the `maps` of the converted request that the stream answers: the original ids and tool names are
     restored. `losses` are the losses so far, with paths in the folded response. If `on_loss` is "raise", `feed` and
     `close` raise LossError instead of returning bytes with a significant loss. `model` is the model of the request, for
-    sources whose answers do not name it. `each` is called with each restored event, and returns the event to encode.
+    sources whose answers do not name it. `each` is called with each restored event, and returns the events to encode.
     """
 
     def __init__(
@@ -105,10 +107,10 @@ class StreamConverter:
         policies: Policies | None = None,
         on_loss: OnLoss = "report",
         model: str | None = None,
-        each: Callable[[StreamEvent], StreamEvent] | None = None,
+        each: Callable[[StreamEvent], Iterable[StreamEvent]] | None = None,
     ) -> None:
         chosen = check_choices(policies, on_loss)
-        self.source, self.target = api_of(source), api_of(target)
+        self.source, self.target = SHORT.get(source, source), SHORT.get(target, target)
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()
         # Encoders ignore UsageDelta, so the decoder need not emit it.
@@ -127,6 +129,10 @@ class StreamConverter:
         """The losses so far."""
         losses: tuple[Loss, ...] = self._encoder.losses
         return losses
+
+    def report_left_out(self, choice: int, block: int, content: AIContent, field: str, reason: Reason) -> None:
+        """Report that `each` left out a field of a block."""
+        self._encoder.report_left_out((choice, block), content, field, reason)
 
     def feed(self, data: bytes) -> bytes:
         """Convert a chunk of the source. Return bytes of the target's stream, which may be empty."""
@@ -153,7 +159,7 @@ class StreamConverter:
         if self._restore is not None:
             events = [restored for event in events for restored in self._restore(event)]
         if self._each is not None:
-            events = [self._each(event) for event in events]
+            events = [changed for event in events for changed in self._each(event)]
         if events and isinstance(events[-1], TurnComplete | TurnError):
             self.end = events[-1]
         feed = self._encoder.feed

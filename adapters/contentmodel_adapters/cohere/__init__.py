@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import HttpApi, HttpMethod, TableAdapter, list_of, objects_of
+from contentmodel.authoring import HttpApi, HttpMethod, StateField, TableAdapter, list_of, objects_of
 from contentmodel_adapters.cohere.fit import (
     ANSWER_STEPS,
     REQUEST_PAYLOAD_STEPS,
@@ -23,6 +23,7 @@ HTTP = HttpApi(
     generate=HttpMethod(path="/v2/chat", routes=("/v2/chat",)),
     key_variables=("CO_API_KEY",),
     request_id="x-debug-trace-id",
+    state=StateField(kind=None),
 )
 """The HTTP interface (docs.cohere.com/v2/reference/chat, seen 2026-11-23)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.authoring import HttpApi, HttpMethod, TableAdapter, objects_of
+from contentmodel.authoring import HttpApi, HttpMethod, StateField, TableAdapter, objects_of
 from contentmodel_adapters.mistral.fit import (
     ANSWER_STEPS,
     REQUEST_PAYLOAD_STEPS,
@@ -23,6 +23,7 @@ HTTP = HttpApi(
     key_variables=("MISTRAL_API_KEY",),
     # OpenAI's API has the same path.
     mount="/mistral",
+    state=StateField(kind="signature", joins=True),
 )
 """The HTTP interface (docs.mistral.ai/api and mistralai 3.7.0, seen 2026-11-23)."""
 OWN_MODELS = ("mistral-", "ministral-", "magistral-", "codestral-", "devstral-", "pixtral-", "voxtral-", "open-mi")

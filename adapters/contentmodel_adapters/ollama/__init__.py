@@ -11,6 +11,7 @@ from contentmodel.authoring import (
     HttpApi,
     HttpMethod,
     Row,
+    StateField,
     TableAdapter,
     list_of,
     object_of,
@@ -37,6 +38,7 @@ HTTP = HttpApi(
     # lines and no comments.
     keep_alive=b" ",
     comments=False,
+    state=StateField(kind=None),
 )
 """The HTTP interface (docs.ollama.com/api/chat and .../api/authentication, seen 2026-11-23)."""
 

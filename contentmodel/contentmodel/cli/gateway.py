@@ -335,6 +335,8 @@ def _print_start(settings: GatewayConfig, port: int) -> None:
         routed = [(target.upstream, route.at(target, settings.upstreams).model) for target in route.targets]
         upstreams = ", ".join(f"{n} ({settings.upstreams[n].api}): {m or 'the same model'}" for n, m in routed)
         lines.append(f"route {number}: {', '.join(route.models)} -> {upstreams}")
+    if not settings.state_keys and any(route.reasoning == "carry" for route in settings.routes):
+        lines.append("state_key is not set: sessions lose the reasoning of other APIs when the gateway restarts")
     lines.append(f"clients: ANTHROPIC_BASE_URL={url}")
     lines += [f"         {variable}" for variable in (f"OPENAI_BASE_URL={url}/v1", f"GOOGLE_GEMINI_BASE_URL={url}")]
     for line in lines:

@@ -48,6 +48,7 @@ from contentmodel.gateway.recording import Recorder, private_folder
 from contentmodel.gateway.records import Records
 from contentmodel.gateway.replies import ApiRoute, error_response, json_response
 from contentmodel.gateway.report import ID_HEADER, Report, Reports, log, short
+from contentmodel.gateway.state import StateKeys
 from contentmodel.gateway.telemetry import Spans
 from contentmodel.gateway.upstream import Sender
 from contentmodel.http_guard import Guard, GuardRules, Head, Refusal, host_names
@@ -69,6 +70,7 @@ def create_app(
     environment: Mapping[str, str] | None = None,
     tracer_provider: Any = None,
     group: str | None = None,
+    secret: bytes | None = None,
     record: str | Path | None = None,
 ) -> Starlette:
     """Return the ASGI app of a gateway.
@@ -77,14 +79,15 @@ def create_app(
     environment of the process. `tracer_provider` is OpenTelemetry's; the default is the global one.
     `app.state.reports` has the reports of the latest requests. `app.state.gateway.configure(config)` replaces the
     configuration for new requests, except for `host`, `port` and `store`. `group` is the name of the processes whose
-    metrics are added, if they have a store. `record` is a folder that gets the requests and answers of both sides.
+    metrics are added, if they have a store. `secret` signs the state of reasoning, if the configuration has no
+    `state_key`; by default it is random. `record` is a folder that gets the requests and answers of both sides.
 
     Raise ConfigError with every fault of the configuration, and MissingExtraError if it has a store whose extra is not
     installed.
     """
     variables = os.environ if environment is None else environment
     check_config(config, environment=variables)
-    gateway = Gateway(config, variables, Spans(tracer_provider), group)
+    gateway = Gateway(config, variables, Spans(tracer_provider), group, secret)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -117,9 +120,15 @@ class Gateway:
     client: httpx2.AsyncClient
 
     def __init__(
-        self, config: GatewayConfig, environment: Mapping[str, str], spans: Spans, group: str | None = None
+        self,
+        config: GatewayConfig,
+        environment: Mapping[str, str],
+        spans: Spans,
+        group: str | None = None,
+        secret: bytes | None = None,
     ) -> None:
         self._environment, self._spans = environment, spans
+        self._secret = secret or os.urandom(32)
         self.apis = http_apis()
         self.reports = Reports(config.limits.reports)
         self.senders: dict[str, Sender] = {}
@@ -150,6 +159,8 @@ class Gateway:
         self.config = config
         self._key = None if config.key is None else self._environment[config.key.partition(":")[2]]
         self._names = names_of(config, self._environment)
+        secrets = [self._environment[source.partition(":")[2]].encode() for source in config.state_keys]
+        self._state = StateKeys(secrets or [self._secret], config.limits.state_bytes)
         self.rules = _guard_rules(config)
         self.reports.resize(config.limits.reports)
         self.metrics.configure(config)
@@ -223,7 +234,7 @@ class Gateway:
         completed = partial(self._completed, incoming.headers)
         shared = self.config, self.senders, self.client
         key = self.key_of(Head(request.scope))
-        return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations))
+        return await answer(Exchange(*shared, incoming, report, key, completed, self.conversations, self._state))
 
     async def _allow(self, report: Report, model: str) -> None:
         """Raise GatewayError if the key of a client does not allow its request."""

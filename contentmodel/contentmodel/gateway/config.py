@@ -25,9 +25,14 @@ from contentmodel.policies import check_policies
 OnLoss: TypeAlias = Literal["report", "refuse"]
 HostedTools: TypeAlias = Literal["encode", "drop", "function", "refuse"]
 Failure: TypeAlias = Literal["connection", "rate_limit", "overloaded", "server", "timeout", "context", "auth"]
+Reasoning: TypeAlias = Literal["carry", "text", "drop"]
+ChatReasoning: TypeAlias = Literal["none", "reasoning_content", "reasoning_details"]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
+
+MIN_STATE_KEY = 32
+"""The number of characters of the shortest key of state."""
 
 FAMILIES: tuple[str, ...] = get_args(LossFamily)
 
@@ -100,6 +105,10 @@ class Route(Config, frozen=True, kw_only=True):
     - `fallback_on`: the failures after which the next upstream is tried. "connection": it was not reached. "context":
       the request is too long for it. "auth": it refused the key, the account or the model. After another status from
       400 to 499, no other upstream is tried.
+    - `reasoning`: what happens to reasoning of another API than the client's. "carry": the client gets it as reasoning,
+      with its signed state, and sends it back. "text": it is sent as visible text. "drop": it is left out.
+    - `chat_reasoning`: the field in which clients of Chat Completions get carried reasoning: they have no opaque field
+      of their own.
     """
 
     models: Annotated[tuple[str, ...], Meta(min_length=1)] = ("*",)
@@ -109,6 +118,13 @@ class Route(Config, frozen=True, kw_only=True):
     hosted_tools: HostedTools = "encode"
     on_loss: OnLoss | dict[str, OnLoss] = "report"
     fallback_on: tuple[Failure, ...] = ("connection", "rate_limit", "overloaded", "server", "timeout")
+    reasoning: Reasoning = "carry"
+    chat_reasoning: ChatReasoning = "none"
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The policies of the route, with that of its choice for reasoning."""
+        return {**({"reasoning": "text"} if self.reasoning == "text" else {}), **self.policies}
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -154,6 +170,7 @@ class Limits(Config, frozen=True, kw_only=True):
     - `reports`: the number of latest requests whose losses can be read.
     - `heartbeat`: the seconds between two keep-alives in a stream that is waiting.
     - `on_store_failure`: whether requests with a limited key are allowed or refused while the store fails.
+    - `state_bytes`: the size of the state of one block of reasoning. A request may have 16 times as much.
     """
 
     body_bytes: Count = 64 * 2**20
@@ -163,6 +180,7 @@ class Limits(Config, frozen=True, kw_only=True):
     reports: Count = 256
     heartbeat: Seconds = 15.0
     on_store_failure: Literal["allow", "refuse"] = "allow"
+    state_bytes: Count = 256 * 1024
 
 
 class Cooldown(Config, frozen=True, kw_only=True):
@@ -241,6 +259,8 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     - `origins`: the web pages that may use the gateway, as browsers name them ("https://app.example.com").
     - `store`: the location of a history (a file, or the URL of a database) that keeps conversations of the Responses
       API for upstreams that cannot. Without it, nothing is written to disk.
+    - `state_key`: the source of the key that signs the state of reasoning that clients send back ("env:NAME"), or a
+      list: the first one signs, and all verify. Without it, the gateway makes one when it starts, which its workers share.
     - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
     - `cooldown`: when an upstream that fails is skipped.
     - `keys`: further keys of clients by name, with the models and the limits of each. `prices`: the prices of the
@@ -254,6 +274,7 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     store: str | None = None
+    state_key: str | Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     upstreams: Annotated[dict[str, Upstream], Meta(min_length=1)]
     routes: Annotated[tuple[Route, ...], Meta(min_length=1)]
     limits: Limits = Limits()
@@ -261,6 +282,12 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     keys: dict[str, ClientKey] = {}
     prices: dict[str, Price] = {}
     drain_seconds: Annotated[float, Meta(ge=0)] = 60.0
+
+    @property
+    def state_keys(self) -> tuple[str, ...]:
+        """The sources of the keys of `state_key`."""
+        keys = self.state_key or ()
+        return (keys,) if isinstance(keys, str) else keys
 
 
 class ConfigError(ContentModelError, ValueError):
@@ -394,6 +421,14 @@ def _config_faults(config: GatewayConfig, environment: Mapping[str, str]) -> Ite
             yield Fault(f"origins[{number}]", "expected an origin as browsers send it: 'https://app.example.com'")
     for name, key in config.keys.items():
         yield from _client_key_faults(f"keys.{name}", key, config, environment)
+    for number, source in enumerate(config.state_keys):
+        place = "state_key" if isinstance(config.state_key, str) else f"state_key[{number}]"
+        faults = list(_key_faults(place, source, environment, others=()))
+        yield from faults
+        if not faults and len(environment[source.partition(":")[2]]) < MIN_STATE_KEY:
+            yield Fault(place, f"its value has fewer than {MIN_STATE_KEY} characters: use `openssl rand -hex 32`")
+        if source in config.state_keys[:number]:
+            yield Fault(place, f"{source} is listed twice")
     if config.key is not None:
         yield from _key_faults("key", config.key, environment, others=())
     elif not is_local(config.host) and not config.keys:

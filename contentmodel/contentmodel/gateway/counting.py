@@ -42,7 +42,7 @@ async def _counted(exchange: Exchange) -> Reply:
     assert own is not None
     route = exchange.route()
     route = route.at(route.targets[0], exchange.config.upstreams)
-    request = Request(replace(incoming, payload=own.payload_of(incoming.payload), streams=False), route)
+    request = exchange.request(replace(incoming, payload=own.payload_of(incoming.payload), streams=False), route)
     sender = exchange.senders[route.upstreams[0]]
     thread = await exchange.thread(request, sender)
     try:
@@ -64,7 +64,7 @@ async def _asked(exchange: Exchange, sender: Sender, request: Request, thread: T
     if count is None:
         return None, "estimated"
     same_api = sender.speaks(request.front)
-    if same_api:
+    if same_api and not request.has_envelopes:
         model = request.route.model or exchange.incoming.model
         body, how = request.passed(model), "upstream"
     else:

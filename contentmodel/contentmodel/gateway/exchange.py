@@ -30,6 +30,7 @@ from contentmodel.gateway.front import (
 )
 from contentmodel.gateway.metering import Meter, read_usage
 from contentmodel.gateway.report import ID_HEADER, LOSSES_HEADER, UPSTREAM_HEADER, Attempt, Report, log, logger, short
+from contentmodel.gateway.state import StateKeys
 from contentmodel.gateway.streams import Conversion, sniffed
 from contentmodel.gateway.translation import Answer, Framing, Outgoing, Request
 from contentmodel.gateway.upstream import (
@@ -71,7 +72,9 @@ class Exchange:
         key: str | None,
         on_complete: Callable[[Report], None] = log,
         conversations: Conversations | None = None,
+        state: StateKeys | None = None,
     ) -> None:
+        self._state = state
         self._conversations = conversations or Conversations()
         self._thread: Thread | None = None
         self._outgoing: Outgoing | None = None
@@ -107,10 +110,10 @@ class Exchange:
 
     async def _answered(self) -> Reply:
         route = self.route()
-        request = Request(self.incoming, route)
+        request = self.request(self.incoming, route)
         last: tuple[Sender, UpstreamError] | None = None
         try:
-            for target in self._available(route):
+            for target in self._in_order(request, self._available(route)):
                 sender = self.senders[target.upstream]
                 request.route = route.at(target, self.config.upstreams)
                 outgoing = await self._run(self._prepared, request, sender, await self.thread(request, sender))
@@ -140,6 +143,16 @@ class Exchange:
         """Return the targets of a route whose upstreams are not skipped; the first one, if all are."""
         open_ones = [target for target in route.targets if not self.senders[target.upstream].circuit.is_open]
         return open_ones or route.targets[:1]
+
+    def request(self, incoming: Incoming, route: Route) -> Request:
+        """Return the request, for conversion."""
+        return Request(incoming, route, self._state, self.key)
+
+    def _in_order(self, request: Request, targets: Sequence[Target]) -> Sequence[Target]:
+        """Return the targets in the order in which they are tried: first the one that issued the newest state."""
+        if len(targets) < 2 or not request.has_envelopes:
+            return targets
+        return sorted(targets, key=lambda target: not request.issued_by(self.senders[target.upstream]))
 
     async def thread(self, request: Request, sender: Sender) -> Thread | None:
         """Return the kept conversation of a request; None if its API keeps none, or if the upstream has the same API.
@@ -236,7 +249,7 @@ class Exchange:
         try:
             if outgoing.passes:
                 return await self._passed(sender, response)
-            answer = Answer(self.incoming, sender, outgoing, route.policies, self._secrets(sender))
+            answer = Answer(self.incoming, sender, outgoing, route.choices, self._secrets(sender))
             chunks: AsyncIterator[bytes] = response.aiter_bytes()
             is_stream = sender.stream_format.is_type(response.headers.get("content-type", ""))
             if outgoing.streams and not is_stream:

@@ -8,7 +8,7 @@ from functools import partial
 from contentmodel.gateway.config import Route
 from contentmodel.gateway.exchange import Exchange
 from contentmodel.gateway.front import GatewayError, Reply, without
-from contentmodel.gateway.translation import Outgoing, Request
+from contentmodel.gateway.translation import Outgoing
 from contentmodel.gateway.upstream import Sender, UpstreamError, headers_to_pass
 from contentmodel.http_api import HttpMethod
 
@@ -27,7 +27,11 @@ async def _passed(exchange: Exchange, method: HttpMethod) -> Reply:
     route = exchange.route()
     sender = _sender(exchange, method, route)
     model = route.model or incoming.model
-    outgoing = Outgoing(Request(incoming, route).passed(model), model, streams=False, passes=True)
+    request = exchange.request(incoming, route)
+    if request.has_envelopes:
+        outgoing = request.outgoing(sender)
+    else:
+        outgoing = Outgoing(request.passed(model), model, streams=False, passes=True)
     exchange.describe(sender, outgoing)
     headers = sender.headers(incoming.headers, exchange.key, same_api=True)
     try:

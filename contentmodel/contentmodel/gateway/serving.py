@@ -66,7 +66,7 @@ def run(source: Source, sockets: list[socket.socket], *, workers: int = 1, watch
     """Run a gateway until it is stopped. Return its exit code."""
     options: dict[str, Any] = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": CLOSING}
     if workers > 1:
-        make = partial(_app_of_worker, source, watch, quiet, uuid.uuid4().hex)
+        make = partial(_app_of_worker, source, watch, quiet, uuid.uuid4().hex, os.urandom(32))
         supervisor = _Workers(uvicorn.Config(make, factory=True, workers=workers, **options), sockets)
         supervisor.run()
         failed = any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes)
@@ -82,7 +82,7 @@ def run(source: Source, sockets: list[socket.socket], *, workers: int = 1, watch
     return 0
 
 
-def _app_of_worker(source: Source, watch: bool, quiet: bool, group: str) -> Starlette:
+def _app_of_worker(source: Source, watch: bool, quiet: bool, group: str, secret: bytes) -> Starlette:
     """Return the app of one of several processes. uvicorn's own handlers end its server."""
     set_up_log(quiet=quiet)
     ends = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
@@ -92,7 +92,7 @@ def _app_of_worker(source: Source, watch: bool, quiet: bool, group: str) -> Star
         for _ in range(1 + force):
             handler(signal.SIGINT, None)
 
-    return app_of(source, end, watch=watch, group=group)
+    return app_of(source, end, watch=watch, group=group, secret=secret)
 
 
 class _Workers(Multiprocess):
@@ -104,12 +104,19 @@ class _Workers(Multiprocess):
                 os.kill(process.pid, signal.SIGHUP)
 
 
-def app_of(source: Source, end: Callable[[bool], None], *, watch: bool = False, group: str | None = None) -> Starlette:
+def app_of(
+    source: Source,
+    end: Callable[[bool], None],
+    *,
+    watch: bool = False,
+    group: str | None = None,
+    secret: bytes | None = None,
+) -> Starlette:
     """Return the app of a gateway that handles the signals of its process.
 
     `end(False)` ends the server after its requests, `end(True)` at once.
     """
-    app = create_app(source.load(), group=group, record=source.record)
+    app = create_app(source.load(), group=group, secret=secret, record=source.record)
     within = app.router.lifespan_context
 
     @asynccontextmanager

@@ -16,14 +16,17 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.encoded import Encoded
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import StreamEvent, TurnComplete, TurnError, TurnStart
+from contentmodel.gateway.carrying import Account, CarriedEvents, Carrier, Lost, Opened
 from contentmodel.gateway.config import Route
 from contentmodel.gateway.front import JSON_TYPE, Front, GatewayError, Incoming, Reply, without_secrets
 from contentmodel.gateway.lanes import NOW, AnswerLane, RequestLane, usage_of
 from contentmodel.gateway.report import Report
+from contentmodel.gateway.state import StateKeys, may_have_envelopes
 from contentmodel.gateway.upstream import Sender, has_contents
 from contentmodel.json import JsonObject, parse, write
 from contentmodel.lanes.lane import may_have_lane
 from contentmodel.losses import Loss, significant
+from contentmodel.reasons import NO_CARRIER
 from contentmodel.renames import Renames
 from contentmodel.request import ChatRequest, FunctionTool, HostedTool
 from contentmodel.response import ChatResponse
@@ -60,7 +63,7 @@ class Outgoing:
     """A request as an upstream gets it, and what is needed to convert its answer.
 
     If `passes` is true, the APIs of both sides are the same, and bytes are passed through. `thread` takes the answer if
-    it is kept. `check` returns the violations of the request.
+    it is kept. `carrier` has the envelopes for the answer. `check` returns the violations of the request.
     """
 
     body: bytes
@@ -70,6 +73,7 @@ class Outgoing:
     maps: Renames = field(default_factory=Renames)
     losses: tuple[Loss, ...] = ()
     thread: Thread | None = None
+    carrier: Carrier | None = None
     check: Callable[[], list[Violation]] | None = None
 
     @cached_property
@@ -82,9 +86,23 @@ class Outgoing:
 class Request:
     """A request of a client that can be converted for several upstreams. It is decoded once, if at all."""
 
-    def __init__(self, incoming: Incoming, route: Route) -> None:
+    def __init__(
+        self, incoming: Incoming, route: Route, keys: StateKeys | None = None, client_key: str | None = None
+    ) -> None:
+        """`keys` are those of the state that clients send back; None to carry none. `client_key` is the client's."""
         self.incoming, self.route = incoming, route
         self.front: Front = incoming.front
+        self._keys, self._client_key = keys, client_key
+
+    @cached_property
+    def has_envelopes(self) -> bool:
+        """True if the request may have state that a gateway signed."""
+        return self._keys is not None and may_have_envelopes(self.incoming.body, self.incoming.payload)
+
+    def issued_by(self, sender: Sender) -> bool:
+        """Return whether an upstream issued the newest state of the request."""
+        assert self._keys is not None
+        return Opened(self.value.messages, self._keys).prefers(Account(sender, self._client_key))
 
     @cached_property
     def decoded(self) -> Decoded:
@@ -108,32 +126,67 @@ class Request:
         """
         incoming = self.incoming
         model = self.route.model or incoming.model
-        if sender.speaks(self.front):
+        passes = sender.speaks(self.front)
+        if passes and not self.has_envelopes:
             return Outgoing(self.passed(model), model, incoming.streams, passes=True)
         try:
-            encoded = self._encoded(sender, model, thread)
+            encoded, lost = self._same(sender, model) if passes else self._encoded(sender, model, thread)
         except (DecodeError, EncodeError) as error:
             raise GatewayError("invalid_request", str(error)) from None
-        losses = encoded.losses
+        losses = (*encoded.losses, *lost)
         self._refuse(losses, sender)
+        if passes:
+            body = write(sender.http.body_of(encoded.payload))
+            return Outgoing(body, model, incoming.streams, passes=True, losses=losses)
         payload = sender.http.body_of({**sender.http.foreign, **encoded.payload})
         if incoming.streams and sender.http.usage_fields:
             payload = sender.http.with_usage(payload)
+        # The store keeps the state of an answer that it keeps.
+        carrier = None if thread is not None and thread.is_kept else self._carrier(sender, model)
+        if carrier is not None and carrier.can_carry and sender.http.asks_state:
+            payload = _asking_state(payload, sender, model)
         host = (sender.policies,) if sender.policies else ()
         check = partial(sender.adapter.check_request, payload, model, *host)
-        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, thread, check)
+        return Outgoing(write(payload), model, incoming.streams, False, encoded.maps, losses, thread, carrier, check)
 
-    def _encoded(self, sender: Sender, model: str, thread: Thread | None) -> Encoded:
+    def _carrier(self, sender: Sender, model: str) -> Carrier | None:
+        """Return what carries the reasoning of an answer; None if nothing does, or if the client's API is the same."""
+        if self._keys is None or self.route.reasoning != "carry" or sender.api == self.front.api:
+            return None
+        account = Account(sender, self._client_key)
+        return Carrier(self._keys, account, self.front, self.route.chat_reasoning, model)
+
+    def _same(self, sender: Sender, model: str) -> tuple[Encoded, tuple[Loss, ...]]:
+        """Return the request for an upstream of the client's API, without envelopes."""
+        value, trace = self.decoded
+        request, lost = self._opened(value, trace, sender)
+        encoded: Encoded = sender.adapter.encode_request(request, sender.policies, model)
+        encoded = encoded if trace is None else encoded.trace_to(*trace)
+        return encoded, encoded.losses_of(value, lost)
+
+    def _opened(self, value: ChatRequest, trace: Any, sender: Sender) -> tuple[ChatRequest, list[Lost]]:
+        """Return a request with the state in its envelopes that an upstream may get, and what is lost."""
+        # Messages that were kept before may have envelopes as well.
+        if self._keys is None or (value is self.value and not self.has_envelopes):
+            return value, []
+        opened = Opened(value.messages, self._keys)
+        replaced = (lambda old, new: new) if trace is None else trace[1].replaced
+        account = Account(sender, self._client_key)
+        return opened.request(value, account, choice=self.route.reasoning, replaced=replaced)
+
+    def _encoded(self, sender: Sender, model: str, thread: Thread | None) -> tuple[Encoded, tuple[Loss, ...]]:
         """Convert the request for an upstream: by the lane if it is long and refers to no other messages."""
         policies, payload = self._policies(sender), self.incoming.payload
         continued = None if thread is None else thread.decoded
-        lane = self._lane(sender, policies) if continued is None else None
+        lane = self._lane(sender, policies) if continued is None and not self.has_envelopes else None
         if lane is not None and lane.is_long(payload):
-            return lane.turns(payload, model).converted(payload)
+            return lane.turns(payload, model).converted(payload), ()
         value, trace = continued or self.decoded
-        request = _with_hosted_tools(value, trace, sender, model, self.route.hosted_tools)
+        request, lost = self._opened(value, trace, sender)
+        request = _with_hosted_tools(request, trace, sender, model, self.route.hosted_tools)
         encoded: Encoded = sender.adapter.encode_request(request, policies, model)
-        return encoded if trace is None else encoded.trace_to(*trace)
+        encoded = encoded if trace is None else encoded.trace_to(*trace)
+        return encoded, encoded.losses_of(value, lost)
 
     def _lane(self, sender: Sender, policies: Mapping[str, str]) -> RequestLane | None:
         """Return the lane of requests like this one; None if one of the APIs has none."""
@@ -160,7 +213,7 @@ class Request:
 
     def _policies(self, sender: Sender) -> dict[str, str]:
         hosted = {"hosted_tools": "drop"} if self.route.hosted_tools == "drop" else {}
-        return {"output_limit": OUTPUT_LIMIT, **hosted, **self.route.policies, **sender.policies}
+        return {"output_limit": OUTPUT_LIMIT, **hosted, **self.route.choices, **sender.policies}
 
     def _refuse(self, losses: Iterable[Loss], sender: Sender) -> None:
         """Raise GatewayError if the route refuses one of the losses."""
@@ -172,6 +225,17 @@ class Request:
                 "invalid_request",
                 f"{sender.shown} cannot carry the whole request, and its route refuses losses: {listed}{more}",
             )
+
+
+def _asking_state(payload: JsonObject, sender: Sender, model: str) -> JsonObject:
+    """Return a request that asks for the opaque state of its reasoning, if its model may reason."""
+    if sender.adapter.look_up_model(model, sender.policies).capabilities.thinking == ():
+        return payload
+    added = {
+        name: [*(payload.get(name) or ()), *(one for one in value if one not in (payload.get(name) or ()))]
+        for name, value in sender.http.asks_state.items()
+    }
+    return {**payload, **added}
 
 
 def _with_stream(request: ChatRequest, trace: Any, *, streams: bool) -> ChatRequest:
@@ -259,7 +323,7 @@ class Answer:
         """`secrets` are removed from an error of the upstream."""
         self.incoming, self._sender, self._outgoing, self._secrets = incoming, sender, outgoing, secrets
         self._front = incoming.front
-        self.thread = outgoing.thread
+        self.thread, self._carrier = outgoing.thread, outgoing.carrier
         self._now = int(time.time())
         chunk = {"stream_usage": "chunk"} if incoming.asks_usage else {}
         self._policies = {**policies, **chunk, **self._front.policies}
@@ -272,10 +336,11 @@ class Answer:
         is_kept = self.thread is not None and self.thread.is_kept
         if is_kept or not may_have_lane(reader, writer):
             return None
-        key = "answer", writer, *sorted(self._policies.items())
+        carrier = self._carrier
+        key = "answer", writer, None if carrier is None else carrier.shows, *sorted(self._policies.items())
         lane: AnswerLane | None = self._sender.lanes.get(key)
         if lane is None:
-            change = partial(_dated, dates=self._front.http.dates_answers)
+            change = partial(_uncarried, carrier=carrier, dates=self._front.http.dates_answers)
             lane = self._sender.lanes[key] = AnswerLane(reader, writer, self._policies, change)
         return lane
 
@@ -329,35 +394,46 @@ class Answer:
         reader = self._sender.adapter
         replaced = None if trace is None else trace[1].replaced
         restored = self._outgoing.maps.restored_names(value, reader.restore_arguments, replaced)
-        shown = self._dated(restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps))
-        if replaced is not None and shown is not restored:
-            replaced(restored, shown)
+        kept = self._dated(restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps))
+        if replaced is not None and kept is not restored:
+            replaced(restored, kept)
+        shown, unsealed = kept, list[Any]()
+        if self._carrier is not None:
+            shown, unsealed = self._carrier.answer(kept, replaced or (lambda old, new: new))
         encoded = self._front.adapter.encode_response(shown, self._policies)
         if trace is not None:
             encoded.trace_to(*trace)
-        report.describe_answer(encoded.losses, value.usage)
-        if self._lane is not None and trace is not None and restored is value:
+        body = write(encoded.payload)
+        lost = [(content, "protected", NO_CARRIER) for *_, content in unsealed if not has_state(content, body)]
+        report.describe_answer((*encoded.losses, *encoded.losses_of(kept, lost)), value.usage)
+        if self._lane is not None and trace is not None and restored is value and shown is kept:
             self._lane.learn({**trace[0], NOW: self._now}, encoded)
-        return Reply(encoded.status or 200, write(encoded.payload), {"content-type": JSON_TYPE})
+        return Reply(encoded.status or 200, body, {"content-type": JSON_TYPE})
 
     def as_stream(self, value: ChatResponse, report: Report) -> bytes:
         """Convert a whole answer to a stream, for an upstream that does not stream."""
         restored = self._outgoing.maps.restored_names(value, self._sender.adapter.restore_arguments)
         encoder = self._front.adapter.stream_encoder(self._policies)
-        shown = self._dated(restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps))
-        data = b"".join([*map(encoder.feed, unfold(shown)), encoder.close()])
+        kept = self._dated(restored if self.thread is None else self.thread.whole(restored, self._outgoing.maps))
+        carry = None if self._carrier is None else self._carrier.events()
+        events = unfold(kept) if carry is None else (one for event in unfold(kept) for one in carry(event))
+        data = b"".join([*map(encoder.feed, events), encoder.close()])
+        for choice, block, content in () if carry is None else carry.unsealed:
+            if not has_state(content, data):
+                encoder.report_left_out((choice, block), content, "protected", NO_CARRIER)
         report.describe_answer(encoder.losses, value.usage)
         return data
 
     def converter(self) -> StreamConverter:
         """Return the converter of a streamed answer."""
-        return StreamConverter(
-            self._sender.api,
-            self._front.api,
+        return CarryingConverter(
+            None if self._carrier is None else self._carrier.events(),
+            self._each(),
+            source=self._sender.api,
+            target=self._front.api,
             maps=self._outgoing.maps,
             model=self._outgoing.model,
-            policies=self._policies,  # type: ignore[arg-type]
-            each=self._each(),
+            policies=self._policies,
         )
 
     def _each(self) -> Callable[[StreamEvent], StreamEvent]:
@@ -382,6 +458,45 @@ class Answer:
 
 def _dated(response: ChatResponse, trace: Any, now: int, *, dates: bool) -> ChatResponse:
     return response if response.created is not None or not dates else _changed(trace, response, created=now)
+
+
+def _uncarried(response: ChatResponse, trace: Any, now: int, *, carrier: Carrier | None, dates: bool) -> ChatResponse:
+    """Return a dated answer for a template. Raise EncodeError if it has reasoning to carry: no template signs it."""
+    if carrier is not None and carrier.needed_by(response):
+        raise EncodeError("the answer has reasoning of another API")
+    return _dated(response, trace, now, dates=dates)
+
+
+def has_state(content: Any, data: bytes) -> bool:
+    """Return whether a payload has the opaque state of a content."""
+    return content.protected is None or write(content.protected.data)[1:-1] in data
+
+
+class CarryingConverter(StreamConverter):
+    """Convert a stream whose foreign reasoning is in envelopes. State that the client does not get is reported."""
+
+    def __init__(
+        self, carry: CarriedEvents | None, changed: Callable[[StreamEvent], StreamEvent], **options: Any
+    ) -> None:
+        """Create the converter. `changed` changes each event before it is carried."""
+        self._carry = carry
+        super().__init__(**options, each=lambda e: (changed(e),) if carry is None else carry(changed(e)))
+
+    def feed(self, data: bytes) -> bytes:
+        made = super().feed(data)
+        self._look_for_state(made)
+        return made
+
+    def close(self) -> bytes:
+        made = super().close()
+        self._look_for_state(made)
+        for choice, block, content in () if self._carry is None else self._carry.unsealed:
+            self.report_left_out(choice, block, content, "protected", NO_CARRIER)
+        return made
+
+    def _look_for_state(self, made: bytes) -> None:
+        if self._carry is not None and self._carry.unsealed:
+            self._carry.unsealed = [one for one in self._carry.unsealed if not has_state(one[-1], made)]
 
 
 def _with_error(response: ChatResponse, error: ErrorContent) -> ChatResponse:

@@ -14,6 +14,7 @@ from contentmodel.authoring import (
     HttpApi,
     HttpMethod,
     Row,
+    StateField,
     TableAdapter,
     object_of,
     object_or_text,
@@ -64,6 +65,7 @@ HTTP = HttpApi(
     path_field="modelId",
     keep_alive=b"",
     comments=False,
+    state=StateField(kind="signature"),
 )
 
 

@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     HttpApi,
     HttpMethod,
     Row,
+    StateField,
     TableAdapter,
     TokenCounting,
     objects_of,
@@ -67,6 +68,7 @@ HTTP = HttpApi(
     forwarded=("anthropic-version", "anthropic-beta"),
     request_id="request-id",
     keep_alive=b'event: ping\ndata: {"type": "ping"}\n\n',
+    state=StateField(kind="signature"),
 )
 
 
@@ -94,6 +96,7 @@ HOSTS = {
         path_field="model",
         keep_alive=b"",
         comments=False,
+        state=HTTP.state,
     ),
     "vertex": HttpApi(
         base_url="https://aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers/anthropic",
@@ -105,6 +108,7 @@ HOSTS = {
         forwarded=("anthropic-beta",),
         path_field="model",
         keep_alive=HTTP.keep_alive,
+        state=HTTP.state,
     ),
 }
 """The HTTP interfaces of the hosts that have the model in the path."""

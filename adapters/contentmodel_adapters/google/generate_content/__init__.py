@@ -13,6 +13,7 @@ from contentmodel.authoring import (
     HttpApi,
     HttpMethod,
     Row,
+    StateField,
     TableAdapter,
     TokenCounting,
     number_of,
@@ -70,6 +71,8 @@ HTTP = HttpApi(
     # google-genai reads a comment as JSON (_RawJsonLineBuffer in _api_client.py of 3.4), and ignores blank lines.
     keep_alive=b"\n",
     comments=False,
+    # Gemini CLI sends back the signatures of calls, and no thoughts.
+    state=StateField(kind="signature", on_calls=True, in_bytes=True),
 )
 
 

@@ -10,6 +10,7 @@ from contentmodel.authoring import (
     HttpApi,
     HttpMethod,
     SchemaMap,
+    StateField,
     TableAdapter,
     objects_of,
     text_of,
@@ -55,6 +56,7 @@ HTTP = HttpApi(
     key_query="key",
     # google-genai prefers the first one (google/genai/_api_client.py of 3.4, get_env_api_key).
     key_variables=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    state=StateField(kind="signature", in_bytes=True),
 )
 
 

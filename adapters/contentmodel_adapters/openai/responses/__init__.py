@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     HttpApi,
     HttpMethod,
     Row,
+    StateField,
     TableAdapter,
     TokenCounting,
 )
@@ -71,6 +72,9 @@ HTTP = HttpApi(
     # The other APIs store no answers.
     foreign={"store": False},
     keeps_conversations=True,
+    state=StateField(kind="encrypted"),
+    # Else an answer has only the id of its reasoning (types/responses/response_includable.py of openai 3.54).
+    asks_state={"include": ["reasoning.encrypted_content"]},
     # Its answer is encrypted: only OpenAI can make one, and read it (resources/responses/responses.py of openai 3.54).
     passed=(HttpMethod(path="/responses/compact", routes=("/v1/responses/compact",)),),
 )

@@ -82,6 +82,8 @@ class StreamLosses:
         self._whole_losses: tuple[Loss, ...] | None = None
         """The losses with full paths, as last read; None if they are outdated."""
         self._layout: Layout = []
+        self._of_caller: list[tuple[Place, Loss]] = []
+        """The losses of what the caller left out. They do not hide others, and others do not hide them."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -96,6 +98,8 @@ class StreamLosses:
                     for place, losses in self._losses.items()
                     for loss in losses
                 ]
+            ) + tuple(
+                msgspec.structs.replace(loss, path=path_of(place, paths) + loss.path) for place, loss in self._of_caller
             )
         return self._whole_losses
 
@@ -147,6 +151,12 @@ class StreamLosses:
         """Report a block, or a field of it, as lost."""
         pending = PendingLoss(content, field, reason)
         self.add_losses(place, [pending.at(f".{field}" if field else "", self.api, what_of(pending))])
+
+    def report_left_out(self, place: Place, content: AIContent, field: str, reason: Reason) -> None:
+        """Report that the caller left out a field of a block."""
+        pending = PendingLoss(content, field, reason)
+        self._of_caller.append((place, pending.at(f".{field}", self.api, what_of(pending))))
+        self._whole_losses = None
 
     def place_losses(self, layout: Layout) -> None:
         """Take the positions of the blocks: the turn has ended."""
