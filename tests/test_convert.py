@@ -246,8 +246,8 @@ def test_convert_rejects_invalid_arguments(arguments: dict[str, Any], message: s
 
 
 def test_unknown_api_error_lists_known_apis() -> None:
-    with pytest.raises(contentmodel.UnknownApiError, match="openai-responses"):
-        convert({"messages": []}, target="openai")
+    with pytest.raises(contentmodel.UnknownApiError, match="did you mean 'openai'.*openai-responses"):
+        convert({"messages": []}, target="opnai")
 
 
 @pytest.mark.parametrize(("api", "kind"), [(api, kind) for api in APIS for kind in KINDS])

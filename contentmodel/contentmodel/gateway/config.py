@@ -260,7 +260,7 @@ class GatewayConfig(Config, frozen=True, kw_only=True):
     - `store`: the location of a history (a file, or the URL of a database) that keeps conversations of the Responses
       API for upstreams that cannot. Without it, nothing is written to disk.
     - `state_key`: the source of the key that signs the state of reasoning that clients send back ("env:NAME"), or a
-      list: the first one signs, and all verify. Without it, the gateway makes one when it starts, which its workers share.
+      list: the first one signs, and all verify. Without it, the gateway makes one for its workers when it starts.
     - `upstreams`: the upstreams by name. `routes`: the routes, in order. `limits`: the limits.
     - `cooldown`: when an upstream that fails is skipped.
     - `keys`: further keys of clients by name, with the models and the limits of each. `prices`: the prices of the
