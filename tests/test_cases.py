@@ -11,8 +11,9 @@ A case has these fields:
 - `expected`: the values in the output by JSON path; `$` is the whole output. `absent`: paths that the output lacks. The
   output of a stream is the list of its events: `$[-1]` is the last one.
 - `joined`: only for streams. All texts under a key, in the order of the events: `{"partial_json": "{\\"a\\":"}`.
-- `faults`: only for payloads that the decoder of the source refuses: the path of every fault, in order, and a part of its
-  message.
+- `faults`: only for payloads that the decoder of the source refuses: the path of every fault, in order, and a part of
+  its message.
+- `detected`: true if `detect` finds the source and the kind.
 - `losses`: every significant loss, as "code path", in any order. The model as target has none.
 - `violations`: what `check` refuses in the output, as "rule path". No case needs this unless a loss says why.
 - `unless`: laws that do not hold for the payload, each with the reason.
@@ -38,7 +39,7 @@ MODEL = "contentmodel"
 FOLDER = Path(__file__).parent / "cases"
 FIELDS = {
     *("case", "why", "source", "target", "kind", "payload", "model", "policies"),
-    *("expected", "absent", "joined", "losses", "faults", "violations", "unless"),
+    *("expected", "absent", "joined", "losses", "faults", "detected", "violations", "unless"),
 }
 MISSING = object()
 
@@ -136,6 +137,8 @@ def test_payload_becomes_what_its_case_states(case: dict[str, Any]) -> None:
         assert [fault.path for fault in found] == list(case["faults"])
         assert all(case["faults"][fault.path] in fault.message for fault in found)
         return
+    if "detected" in case:
+        assert contentmodel.detect(case["payload"]) == (case["source"], case.get("kind", "request"))
     if case["target"] == MODEL:
         assert_expected(case, decoded(case))
         assert case == before, "the input was changed"
