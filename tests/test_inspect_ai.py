@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from typer.testing import CliRunner
 
+from conftest import payloads
 from contentmodel import (
     ChatMessage,
     ChatRequest,
@@ -31,22 +32,14 @@ from contentmodel.content import (
 from contentmodel.interop.inspect_ai import samples
 from contentmodel.message import contents_of
 from contentmodel_conformance.strategies.transcripts import transcripts
-from inspect_logs import (
-    ATTACHED,
-    DOCUMENTS,
-    HOSTED,
-    LOG,
-    LOOP,
-    MESSAGES,
-    PARTS,
-    PIXEL,
-    assistant,
-    reasoning,
-)
 
 API = "inspect-eval-log"
+LOG = Path(__file__).parent / "data_sets" / "inspect.eval"
+STORED = payloads(API)
+LOOP, ATTACHED = STORED["loop"], STORED["attached"]
+MESSAGES = [document for document in STORED.values() if isinstance(document, list)]
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
-every_document = pytest.mark.parametrize("document", DOCUMENTS)
+every_document = pytest.mark.parametrize("document", STORED.values(), ids=STORED)
 
 
 def decoded(document: Any) -> ChatRequest:
@@ -90,7 +83,7 @@ def test_every_content_has_a_type_of_the_model(document: Any) -> None:
     assert not [content for content in found if isinstance(content, UnknownContent)]
 
 
-@pytest.mark.parametrize("document", [LOOP, PARTS, HOSTED, ATTACHED])
+@pytest.mark.parametrize("document", [LOOP, STORED["parts"], STORED["hosted"], ATTACHED])
 def test_document_breaks_no_rule(document: Any) -> None:
     assert check(document, api=API) == []
 
@@ -130,7 +123,8 @@ def test_check_reports_what_inspect_refuses() -> None:
     ],
 )
 def test_issuer_is_found_from_the_name_of_the_model(model: str, issuer: str) -> None:
-    (thought,) = contents([assistant(reasoning("c2ln", redacted=True), model=model)])
+    thinking = {"type": "reasoning", "reasoning": "c2ln", "redacted": True}
+    (thought,) = contents([{"role": "assistant", "content": [thinking], "model": model}])
     assert thought.protected.issuer == issuer
 
 
@@ -190,7 +184,7 @@ def test_objects_of_the_library_are_payloads() -> None:
     again = adapter(API).encode_request(decoded(messages)).payload
     assert validated(again) == messages
     sample = library().EvalSample.model_validate({**ATTACHED, "events": []})
-    assert decoded(sample).messages[0].contents[1].data_uri == PIXEL  # type: ignore[attr-defined]
+    assert decoded(sample).messages[0].contents[1].data_uri == ATTACHED["attachments"]["a1"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
@@ -201,7 +195,7 @@ def test_converters_of_the_library_agree() -> None:
 
     from inspect_ai.model import messages_to_openai
 
-    conversation = [LOOP[0], LOOP[1], assistant("", tool_calls=LOOP[2]["tool_calls"][:2]), *LOOP[3:5]]
+    conversation = [LOOP[0], LOOP[1], {**LOOP[2], "tool_calls": LOOP[2]["tool_calls"][:2]}, *LOOP[3:5]]
     conversation[2] = {**conversation[2], "content": "One moment."}
     theirs = json.loads(json.dumps(asyncio.run(messages_to_openai(validated(conversation)))))
     ours = convert(conversation, source=API, target="openai-chat", model="gpt-4.1").payload["messages"]

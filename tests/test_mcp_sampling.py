@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mcp import Client, MCPDeprecationWarning, MCPError, types
 from mcp.server import Server
 
+from conftest import payloads
 from contentmodel import (
     ChatRequest,
     ChatResponse,
@@ -30,26 +31,19 @@ from contentmodel.content import ErrorContent, UnknownContent
 from contentmodel.message import FinishReason
 from contentmodel.tools.mcp import sampling_callback
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
-from mcp_sampling_payloads import (
-    ANSWER,
-    CALLING,
-    HELLO,
-    HINTS,
-    PLAIN,
-    REQUESTS,
-    RESULTS,
-    TOOLS,
-    call,
-    result,
-    text,
-)
 from scripted import AsyncScripted, answer
 from scripted import call as scripted_call
 
 API = "mcp-sampling"
+REQUESTS, RESULTS = payloads(API), payloads(API, "response")
+PLAIN, TOOLS, HINTS = REQUESTS["plain"], REQUESTS["tools"], REQUESTS["hints"]
+TEXT = {"type": "text", "text": "a"}
+RESULT = {"type": "tool_result", "toolUseId": "c1", "content": []}
+HELLO = {"role": "user", "content": {"type": "text", "text": "Hello"}}
+CALL = {"type": "tool_use", "id": "c1", "name": "weather", "input": {}}
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
-every_request = pytest.mark.parametrize("document", REQUESTS)
-every_result = pytest.mark.parametrize("document", RESULTS)
+every_request = pytest.mark.parametrize("document", REQUESTS.values(), ids=REQUESTS)
+every_result = pytest.mark.parametrize("document", RESULTS.values(), ids=RESULTS)
 
 
 def refused(payload: Any, kind: Any = types.CreateMessageRequestParams) -> str:
@@ -122,7 +116,7 @@ def test_conversion_of_a_result_reports_every_loss(document: Any, target: str) -
 
 def test_every_block_has_a_type_of_the_model() -> None:
     contents: list[Any] = [
-        content for document in REQUESTS for m in decoded(document).messages for content in m.contents
+        content for document in REQUESTS.values() for m in decoded(document).messages for content in m.contents
     ]
     contents += [output for content in contents for output in getattr(content, "outputs", ())]
     assert not [content for content in contents if isinstance(content, UnknownContent)]
@@ -132,13 +126,22 @@ def test_every_block_has_a_type_of_the_model() -> None:
     ("document", "rule"),
     [
         ({"messages": []}, "limit-required"),
-        ({"messages": [{"role": "system", "content": text("a")}], "maxTokens": 1}, "roles-are-known"),
-        ({"messages": [{"role": "assistant", "content": call()}, HELLO], "maxTokens": 1}, "calls-have-results"),
+        (
+            {"messages": [{"role": "system", "content": TEXT}], "maxTokens": 1},
+            "roles-are-known",
+        ),
+        ({"messages": [{"role": "assistant", "content": CALL}, HELLO], "maxTokens": 1}, "calls-have-results"),
         (
             {
                 "messages": [
-                    {"role": "assistant", "content": call()},
-                    {"role": "user", "content": [result(), text("a")]},
+                    {"role": "assistant", "content": CALL},
+                    {
+                        "role": "user",
+                        "content": [
+                            RESULT,
+                            TEXT,
+                        ],
+                    },
                 ],
                 "maxTokens": 1,
             },
@@ -234,7 +237,7 @@ class TestCallback:
         got = asked(PLAIN, client, mode, model="claude-opus-4-8")
         assert got.model_dump(by_alias=True, exclude_none=True) == {
             "role": "assistant",
-            "content": text("Hi there."),
+            "content": {"type": "text", "text": "Hi there."},
             "model": "claude-opus-4-8",
             "stopReason": "endTurn",
         }
@@ -282,6 +285,6 @@ class TestCallback:
 
 
 def test_answer_and_calling_are_different_kinds() -> None:
-    assert refused(ANSWER, types.CreateMessageResult) == ""
-    assert refused(CALLING, types.CreateMessageResultWithTools) == ""
-    assert refused(CALLING, types.CreateMessageResult) != ""
+    assert refused(RESULTS["answer"], types.CreateMessageResult) == ""
+    assert refused(RESULTS["calling"], types.CreateMessageResultWithTools) == ""
+    assert refused(RESULTS["calling"], types.CreateMessageResult) != ""

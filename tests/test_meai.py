@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import payloads
 from contentmodel import (
     ChatMessage,
     ChatRequest,
@@ -23,11 +24,13 @@ from contentmodel import (
 )
 from contentmodel.content import Protected, UnknownContent
 from contentmodel_conformance.strategies.transcripts import transcripts
-from extensions_ai import CHAT, CONTENTS, FIELDS, RESPONSE, refusals
+from extensions_ai import FIELDS, refusals
 
 MEAI = "meai"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 ADAPTER = adapter(MEAI)
+CHAT, CONTENTS = payloads(MEAI)["chat"], payloads(MEAI)["every"][0]["contents"]
+RESPONSE = payloads(MEAI, "response")["response"]
 
 
 def one(content: dict[str, Any], role: str = "assistant") -> Any:

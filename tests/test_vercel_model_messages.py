@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_sdk import MODELS, OF_OPENAI, generated, sent, validated
-from conftest import needs_node
+from conftest import needs_node, payloads
 from contentmodel import (
     ChatMessage,
     ChatRequest,
@@ -30,15 +30,12 @@ from contentmodel.content import (
     UnknownContent,
 )
 from contentmodel_conformance.strategies.transcripts import transcripts
-from framework_model_messages import (
-    APPROVALS,
-    DOCUMENTS,
-    HELLO,
-    LOOP,
-)
 
 API = "vercel-model-messages"
 PROVIDERS = tuple(MODELS)
+STORED = payloads("vercel-model-messages")
+DOCUMENTS, LOOP = [*STORED.values()], STORED["loop"]
+HELLO = STORED["wrapped"]["messages"][0]
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
 
@@ -102,7 +99,7 @@ def test_schema_of_each_version_accepts_conversations_of_every_api(package: str,
 
     write()
     denied = FunctionResultContent(call_id="call_1", outcome="denied", outputs=[TextContent(text="no")])
-    request = decoded(APPROVALS)
+    request = decoded(STORED["approvals"])
     request.messages[2].contents[1] = denied
     written.append(adapter(API).encode_request(ChatRequest(messages=request.messages), {"ai_sdk": version}).payload)
     written.append(convert(OF_OPENAI, target=API, policies={"ai_sdk": version}).payload)

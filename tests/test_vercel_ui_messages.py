@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ai_sdk import OF_OPENAI, asked, generated, validated
-from conftest import needs_node
+from conftest import needs_node, payloads
 from contentmodel import (
+    ChatMessage,
     ChatRequest,
     TextContent,
     adapter,
@@ -25,21 +26,12 @@ from contentmodel.content import (
     UnknownContent,
 )
 from contentmodel_conformance.strategies.transcripts import transcripts
-from framework_ui_messages import (
-    APPROVALS,
-    DOCUMENTS,
-    HELLO,
-    LOOP,
-    STATES,
-    STEP,
-    TEXT,
-    approval,
-    assistant,
-    tool,
-)
 
 UI = "vercel-ui-messages"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
+STORED = payloads("vercel-ui-messages")
+DOCUMENTS = [*STORED.values()]
+HELLO = STORED["wrapped"]["messages"][0]
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
 
@@ -70,38 +62,12 @@ def test_every_part_has_a_type_of_the_model(document: Any) -> None:
 
 # -- from and to other APIs --------------------------------------------------------------------------------------------
 
-LOOP_OF_ANTHROPIC: dict[str, Any] = {
-    "model": "claude-opus-4-8",
-    "max_tokens": 100,
-    "messages": [
-        {"role": "user", "content": "How is Oslo?"},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "Look.", "signature": "EqQB"},
-                {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}},
-                {"type": "tool_use", "id": "c2", "name": "weather", "input": {}},
-            ],
-        },
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "c1", "content": "18 degrees"},
-                {"type": "tool_result", "tool_use_id": "c2", "content": "no city", "is_error": True},
-            ],
-        },
-        {"role": "assistant", "content": "Warm."},
-    ],
-}
-
 
 def approved() -> ChatRequest:
     """Return a conversation with an approval and citations, without an origin."""
     cited = TextContent(text="Warm.", annotations=[Citation(url="https://a.org", cited_text="warm")])
-    request = decoded([HELLO, assistant(tool("output-available", output=1, approval=approval(approved=True)))])
-    last = adapter("anthropic-messages").decode_request(LOOP_OF_ANTHROPIC).messages[0]
-    messages = [*request.messages, type(last)(role="assistant", contents=[cited])]
-    return ChatRequest(messages=messages)
+    request = decoded(STORED["approved"])
+    return ChatRequest(messages=[*request.messages, ChatMessage(role="assistant", contents=[cited])])
 
 
 # -- the AI SDK --------------------------------------------------------------------------------------------------------
@@ -155,16 +121,9 @@ def _address(value: Any) -> Any:
 
 
 CONVERTED = [
-    LOOP,
-    [HELLO, *APPROVALS[1:2]],
-    [HELLO, *APPROVALS[2:3]],
-    [HELLO, *APPROVALS[3:4]],
-    [HELLO, *APPROVALS[6:7]],
-    [HELLO, *APPROVALS[7:8]],
-    [HELLO, *STATES[2:3]],
-    [HELLO, *STATES[4:5]],
-    [HELLO, *STATES[5:6]],
-    [HELLO, assistant(TEXT, STEP, STEP, tool("output-available", output="a"), STEP)],
+    *(STORED["loop"], STORED["steps"]),
+    *([HELLO, STORED["approvals"][at]] for at in (1, 2, 3, 6, 7)),
+    *([HELLO, STORED["states"][at]] for at in (2, 4, 5)),
 ]
 
 
