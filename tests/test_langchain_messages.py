@@ -42,16 +42,10 @@ from contentmodel.langchain import AsyncTurnStoreHistory, TurnStoreHistory, from
 from contentmodel.message import ChatMessage, contents_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.damage import with_one_replaced
-from langchain_payloads import (
-    BLOCKS,
-    CONVERSATIONS,
-    JOINED,
-    LANGCHAIN,
-    PLAIN,
-    with_data,
-)
+from langchain_payloads import CONVERSATIONS, LANGCHAIN, STORED, with_data
 
 API = "langchain-messages"
+OF_HOSTS = ("cohere-chat", "mistral-chat", "ollama-chat", "vercel-ui-messages", "pydantic-ai-messages")
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 ADAPTER: Any = contentmodel.adapter(API)
 
@@ -86,8 +80,13 @@ def test_dumps_of_the_library_and_its_objects_are_payloads(conversation: list[di
     assert detect(messages) == (API, "request")
 
 
-@pytest.mark.parametrize("payload", LANGCHAIN)
-@pytest.mark.parametrize("target", PROVIDERS)
+@pytest.mark.parametrize(
+    ("payload", "target"),
+    [
+        *((payload, target) for payload in LANGCHAIN for target in PROVIDERS),
+        *((payload, target) for payload in CONVERSATIONS[-11:] for target in OF_HOSTS),
+    ],
+)
 def test_conversions_to_apis_report_every_loss(payload: Any, target: str) -> None:
     encoded = convert(payload, target=target, source=API, kind="request")
     assert audit(payload, encoded) == []
@@ -106,7 +105,7 @@ def test_blocks_of_a_provider_do_not_hide_the_types_of_messages(content: list[An
 
 @pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses"])
 def test_providers_get_no_keys_that_join_streams(target: str) -> None:
-    payload = convert(JOINED, target=target, source=API, kind="request").payload
+    payload = convert(STORED["joined"], target=target, source=API, kind="request").payload
     assert not any(f'"{key}"' in json.dumps(payload) for key in ("index", "partial_json", "toolset_name"))
 
 
@@ -134,7 +133,7 @@ ANTHROPIC = {
 
 @pytest.mark.parametrize("api", PROVIDERS)
 def test_library_reads_encoded_conversations_of_each_api(api: str) -> None:
-    conversation = convert(PLAIN, target=api, source=API, kind="request").payload
+    conversation = convert(STORED["plain"], target=api, source=API, kind="request").payload
     written = convert(conversation, target=API, source=api, kind="request").payload
     messages = messages_from_dict(written)
     assert ADAPTER.encode_request(ADAPTER.decode_request(written)).payload == written
@@ -241,10 +240,10 @@ def test_async_history_returns_the_messages_that_were_added() -> None:
 
 
 def test_request_of_langchain_keeps_its_messages_in_a_store() -> None:
-    request = ADAPTER.decode_request(BLOCKS)
+    request = ADAPTER.decode_request(STORED["blocks"])
     rows = contentmodel.adapter("turn-blocks").encode_request(request).payload
     stored = contentmodel.adapter("turn-blocks").decode_request(rows)
-    assert ADAPTER.encode_request(ChatRequest(messages=stored.messages)).payload == BLOCKS
+    assert ADAPTER.encode_request(ChatRequest(messages=stored.messages)).payload == STORED["blocks"]
 
 
 @pytest.mark.parametrize("kind", [ShellToolCallContent, TextEditorToolCallContent, MapsToolCallContent])

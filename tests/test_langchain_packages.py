@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 import contentmodel
+from conftest import payloads
 from contentmodel import convert
 from contentmodel.content.citations import Span
 from contentmodel.content.hosted import (
@@ -18,12 +19,44 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.text import JsonContent
 from contentmodel.message import ChatMessage
-from langchain_payloads import BEDROCK, GROUNDING, SETTINGS, ran
 
 API = "langchain-messages"
 GEMINI = "google-generate-content"
 ADAPTER: Any = contentmodel.adapter(API)
+BEDROCK, SETTINGS = (payloads("langchain-messages")[name] for name in ("bedrock", "settings"))
 USER = {"type": "human", "content": "Look."}
+GROUNDING: dict[str, Any] = {
+    "web_search_queries": ["euro 2024"],
+    "image_search_queries": [],
+    "grounding_chunks": [{"web": {"uri": "https://example.org", "title": "E", "domain": None}, "maps": None}],
+    "grounding_supports": [
+        {
+            "segment": {"start_index": 6, "end_index": 16, "part_index": 4, "text": "Spain won."},
+            "grounding_chunk_indices": [0],
+            "confidence_scores": None,
+        }
+    ],
+    "search_entry_point": None,
+}
+
+
+def ran(call_id: str, code: str, output: str, outcome: int) -> list[Any]:
+    """Return the standard blocks that langchain-core makes of a run of code by Gemini: its result has an empty id."""
+    return [
+        {
+            "type": "server_tool_call",
+            "name": "code_interpreter",
+            "args": {"code": code, "language": "PYTHON"},
+            "id": call_id,
+        },
+        {
+            "type": "server_tool_result",
+            "tool_call_id": "",
+            "status": "success" if outcome == 1 else "error",
+            "output": output,
+            "extras": {"block_type": "code_execution_result", "outcome": outcome},
+        },
+    ]
 
 
 def written(messages: list[Any]) -> Any:
