@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from ag_ui_documents import (
-    DOCUMENTS,
-    HELLO,
-    LOOP,
-    OLDER,
-    RUN,
-    tool,
-)
+from conftest import payloads
 from contentmodel import (
     ChatRequest,
     DecodeError,
@@ -34,6 +27,10 @@ from contentmodel_conformance.strategies.transcripts import transcripts
 API = "ag-ui"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 MESSAGES = TypeAdapter[Any](list[library.Message])
+STORED = payloads("ag-ui")
+LOOP, RUN, OLDER, DOCUMENTS = STORED["loop"], STORED["run"], STORED["older"], [*STORED.values()]
+HELLO = {"id": "u1", "role": "user", "content": "Hello"}
+RESULT = {"id": "t-call_1", "role": "tool", "toolCallId": "call_1", "content": "a"}
 every_document = pytest.mark.parametrize("document", DOCUMENTS)
 
 
@@ -120,7 +117,7 @@ def test_activity_is_kept_and_reported() -> None:
         ([{"role": "user", "content": "a"}], "messages_have_ids"),
         ([{"id": "1", "role": "critic", "content": "a"}], "roles_are_known"),
         ([{"id": "1", "role": "system", "content": []}], "contents_are_strings"),
-        ([tool("a")], "results_follow_their_calls"),
+        ([RESULT], "results_follow_their_calls"),
         ({"messages": [], "threadId": "t"}, "runs_have_ids"),
     ],
 )
