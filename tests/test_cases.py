@@ -87,7 +87,7 @@ def wire_value(case: dict[str, Any]) -> Any:
     """Return the payload of a case as decoders take it. Documents of conversations are parsed, lines are not."""
     payload = case["payload"]
     source: Any = contentmodel.adapter(case["source"])
-    parsed = isinstance(payload, str) and source.conversation
+    parsed = isinstance(payload, str) and getattr(source, "conversation", None)
     return json.loads(payload) if parsed else payload
 
 
