@@ -89,3 +89,13 @@ def test_a_file_without_the_names_of_its_session_is_reported() -> None:
     file = Gemini()
     file.record("u1", "user", "Hi.")
     assert [violation.rule for violation in adapter(API).check_request(file.lines)] == ["session-is-named"]
+
+
+def test_results_with_media_are_not_doubled() -> None:
+    file = Gemini()
+    file.start()
+    result = {"functionResponse": {"id": "ls_1", "name": "ls", "response": {"output": "an image"}}}
+    parts = [result, {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}]
+    file.record("g1", "gemini", "", toolCalls=[{"id": "ls_1", "name": "ls", "args": {}, "result": parts}])
+    file.record("u1", "user", parts)
+    assert len(adapter(API).decode_request(file.lines).messages) == 2

@@ -49,6 +49,11 @@ def test_older_names_of_fields_are_read_as_the_library_reads_them_and_kept() -> 
     assert adapter(API).encode_request(request).payload == OLDER
 
 
+@pytest.mark.parametrize("message", DOCUMENT)
+def test_each_single_message_is_encoded_unchanged(message: Any) -> None:
+    assert adapter(API).encode_request(adapter(API).decode_request([message])).payload == [message]
+
+
 def test_objects_of_the_library_are_a_payload() -> None:
     assert adapter(API).decode_request(ModelMessagesTypeAdapter.validate_python(DOCUMENT)).messages
     objects = [ModelRequest(parts=[UserPromptPart("Hi.")])]
