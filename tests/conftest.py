@@ -35,6 +35,13 @@ needs_node = pytest.mark.skipif(
     reason="Node or its packages are missing: run `make node`",
 )
 
+
+def payloads(name: str, kind: str = "request") -> dict[str, Any]:
+    """Return the payloads of `payloads/NAME.jsonl` by their names: requests, or answers."""
+    lines = map(json.loads, (Path(__file__).parent / "payloads" / f"{name}.jsonl").read_text().splitlines())
+    return {line["name"]: line["payload"] for line in lines if line.get("kind", "request") == kind}
+
+
 DATABASES = ("sqlite", slow("postgresql"))
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
 

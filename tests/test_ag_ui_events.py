@@ -14,14 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from ag_ui_documents import DOCUMENTS, HELLO, RUN, assistant, call, tool
-from conftest import FEW, needs_node
+from conftest import FEW, needs_node, payloads
 from contentmodel import DecodeError, adapter, audit, convert, decode_stream, detect, fold_stream
 from contentmodel.interop.ag_ui import EVENT_TYPES, RunReader, read_run, run_events, write_run
 from contentmodel.interop.json_patch import PatchError, patched
 from contentmodel.interop.vercel_ui import ui_chunks
 
 API = "ag-ui"
+RUN, DOCUMENTS = payloads(API)["run"], [*payloads(API).values()]
+HELLO = {"id": "u1", "role": "user", "content": "Hello"}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+FINAL = [
+    {"id": "a1", "role": "assistant", "content": "Final.", "toolCalls": [CALL]},
+    {"id": "t-call_1", "role": "tool", "toolCallId": "call_1", "content": "warm"},
+]
 EXAMPLES = Path(__file__).parent.parent / "examples"
 EVENT: TypeAdapter[Any] = TypeAdapter(library.Event)
 STARTED = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
@@ -118,7 +124,7 @@ SNAPSHOT = [
     {**STARTED, "input": {"threadId": "t", "runId": "r", "messages": [HELLO]}},
     *thought("r1", "Hm."),
     *text("a1", "Draft."),
-    {"type": "MESSAGES_SNAPSHOT", "messages": [HELLO, assistant("Final.", toolCalls=[call()]), tool("warm")]},
+    {"type": "MESSAGES_SNAPSHOT", "messages": [HELLO, *FINAL]},
     *called("c2", "{}", parentMessageId="a1"),
     result("c2"),
     ENDED,

@@ -7,7 +7,6 @@ import copy
 import warnings
 from typing import Any
 
-import msgspec
 import pytest
 from agent_framework import (
     Agent,
@@ -36,10 +35,9 @@ from contentmodel import (
     detect,
     user,
 )
-from contentmodel.content import JsonContent, Protected, ShellToolResultContent, UnknownContent
+from contentmodel.content import JsonContent, Protected, UnknownContent
 from contentmodel_adapters.frameworks.extensions_ai.agent_framework.blocks import CONTENTS
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
-from extensions_ai import CHAT, refusals
 
 AF = "agent-framework"
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -134,57 +132,6 @@ def test_every_type_of_library_has_a_row() -> None:
     from agent_framework._types import _CONTENT_TYPES
 
     assert CONTENTS.tags == _CONTENT_TYPES == {content.type for content in ALL}
-
-
-# -- results of shell commands -----------------------------------------------------------------------------------------
-
-
-def shell_messages(*outputs: Content) -> list[Any]:
-    """Return a conversation with a shell call and its result."""
-    call = Content.from_shell_tool_call(call_id="h1", commands=["ls"])
-    result = Content.from_shell_tool_result(call_id="h1", outputs=outputs)
-    return [Message("user", ["List."]).to_dict(), Message("assistant", [call, result]).to_dict()]
-
-
-FAILING = Content.from_shell_command_output(stdout="half", stderr="no such file", exit_code=2)
-FINE = Content.from_shell_command_output(stdout="all", stderr="", exit_code=0, timed_out=False)
-
-
-def test_stderr_and_exit_code_of_a_command_are_contents() -> None:
-    outputs = (FAILING, FINE, Content.from_shell_command_output(stderr="slow", timed_out=True))
-    (result,) = ADAPTER.decode_request(shell_messages(*outputs)).messages[1].contents[1:]
-    assert isinstance(result, ShellToolResultContent)
-    texts = [output.text for output in result.outputs if isinstance(output, TextContent)]
-    errors = [(error.code, error.message) for error in result.outputs if isinstance(error, ErrorContent)]
-    assert texts == ["half", "no such file", "all", "slow"]
-    assert errors == [("exit_code", "exit code 2"), ("timed_out", "")]
-    assert result.error is not None
-    assert result.error.details == {"exit_code": 2}
-
-
-def test_command_that_succeeds_has_no_error() -> None:
-    silent = Content.from_shell_command_output(exit_code=0)
-    (result,) = ADAPTER.decode_request(shell_messages(FINE, silent)).messages[1].contents[1:]
-    assert isinstance(result, ShellToolResultContent)
-    assert (result.text, result.error) == ("all", None)
-
-
-@pytest.mark.parametrize("target", PROVIDERS)
-def test_stderr_and_exit_code_of_a_command_are_sent_to_a_provider(target: str) -> None:
-    messages = shell_messages(FAILING)
-    encoded = convert(messages, target=target, model="gpt-5.2")
-    assert audit(messages, encoded) == []
-    sent = str(encoded.payload)
-    assert all(text in sent for text in ("half", "no such file", "exit code 2"))
-    assert not {loss.path.rpartition(".")[2] for loss in encoded.losses if loss.kind == "dropped"} & {"stderr"}
-
-
-def test_edited_stderr_of_a_command_is_written() -> None:
-    request = ADAPTER.decode_request(shell_messages(FAILING, FINE))
-    result: Any = request.messages[1].contents[1]
-    result.outputs[1] = msgspec.structs.replace(result.outputs[1], text="edited")
-    written: Any = ADAPTER.encode_request(request).payload
-    assert [output["stderr"] for output in written[1]["contents"][1]["outputs"]] == ["edited", ""]
 
 
 # -- conversations of agents -------------------------------------------------------------------------------------------
@@ -288,15 +235,6 @@ def test_protected_data_without_a_provider_is_sent_to_no_other_api() -> None:
         assert "c2VjcmV0" not in str(payload)
 
 
-def test_conversation_of_dotnet_is_converted_and_back() -> None:
-    made = convert(CHAT, target=AF)
-    assert read_back(made.payload) == made.payload
-    back = convert(made.payload, source=AF, target="meai")
-    assert refusals(back.payload) == []
-    texts = [content.get("text") for message in CHAT for content in message["contents"]]
-    assert [content.get("text") for message in back.payload for content in message["contents"]] == texts  # type: ignore[attr-defined, union-attr]
-
-
 def test_contents_built_by_hand_are_read_by_library() -> None:
     call = FunctionCallContent(call_id="c1", name="weather", arguments={"city": "Oslo"})
     failed = FunctionResultContent(call_id="c1", outputs=[ErrorContent(message="no")], is_error=True)
@@ -313,59 +251,6 @@ def test_converted_conversation_is_read_by_library(source: str, data: st.DataObj
     made = convert(payload, source=source, target=AF)
     assert read_back(made.payload) == made.payload
     assert [violation for violation in check(made.payload, api=AF) if violation.rule == "types-are-known"] == []
-
-
-def older_messages() -> list[dict[str, Any]]:
-    """Return messages as versions before 1.0 stored them: roles are objects."""
-
-    def said(role: str, *contents: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "chat_message", "role": {"type": "role", "value": role}, "contents": list(contents)}
-
-    call = {"type": "function_call", "call_id": "c1", "name": "tide", "arguments": {"port": "Bergen"}}
-    counts = {"type": "usage_details", "input_token_count": 9, "output_token_count": 4}
-    return [
-        {**said("user", {"type": "text", "text": "When is the tide?"}), "message_id": "m1"},
-        said("assistant", call, {"type": "usage", "details": counts}),
-        said("tool", {"type": "function_result", "call_id": "c1", "result": "At noon."}),
-        said("critic", {"type": "text", "text": "Too short."}),
-    ]
-
-
-def test_messages_of_versions_before_1_0_are_read_and_written_unchanged() -> None:
-    messages = older_messages()
-    assert detect(messages) == (AF, "request")
-    assert detect({"messages": messages}) == (AF, "request")
-    assert detect({"type": "chat_response", "messages": messages}) == (AF, "response")
-    request = ADAPTER.decode_request(messages)
-    assert [message.role for message in request.messages] == ["user", "assistant", "tool", f"{AF}:critic"]
-    counts: Any = request.messages[1].contents[1]
-    assert counts.usage.input_tokens == 9
-    assert not any(isinstance(content, UnknownContent) for message in request.messages for content in message.contents)
-    assert ADAPTER.encode_request(request).payload == messages
-
-
-def test_losses_of_messages_before_1_0_have_paths_in_the_role() -> None:
-    messages = older_messages()
-    made = convert(messages, source=AF, target="openai-chat", kind="request")
-    assert audit(messages, made) == []
-    assert "$[3].role.value" in {loss.path for loss in made.losses}
-
-
-@pytest.mark.parametrize("role", [{"value": "user"}, {"type": "role", "value": "user"}, {"type": "x", "value": "user"}])
-def test_role_that_is_an_object_is_kept(role: dict[str, Any]) -> None:
-    document = [{"type": "chat_message", "role": role, "contents": [{"type": "text", "text": "Hi."}]}]
-    request = ADAPTER.decode_request(document)
-    assert request.messages[0].role == "user"
-    assert ADAPTER.encode_request(request).payload == document
-    assert audit(document, convert(document, source=AF, target="openai-chat")) == []
-
-
-def test_code_of_the_interpreter_is_an_argument() -> None:
-    call = Content.from_code_interpreter_tool_call(call_id="p1", inputs=[Content.from_text("print(1)")])
-    document = [Message(role="assistant", contents=[call]).to_dict()]
-    request = ADAPTER.decode_request(document)
-    assert request.messages[0].contents[0].arguments == {"code": "print(1)"}  # type: ignore[attr-defined]
-    assert ADAPTER.encode_request(request).payload == document
 
 
 @pytest.mark.parametrize("kind", ["chat_response", "agent_response"])

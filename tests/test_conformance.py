@@ -14,16 +14,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-import ag_ui_documents
 import contentmodel
-import extensions_ai
-import framework_model_messages
-import framework_ui_messages
-import inspect_logs
-import mcp_sampling_payloads
 import ollama_payloads
-import otel_spans
-from conftest import PROFILE, share
+from conftest import PROFILE, payloads, share
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.subject import Subject
@@ -31,8 +24,6 @@ from contentmodel_conformance.suite import run_check
 from data_sets import values as data_sets
 from history import values
 from langchain_payloads import LANGCHAIN
-from pydantic_ai_documents import OLDER, short
-from pydantic_ai_documents import document as documents
 from session_files import (
     claude_session,
     codex_session,
@@ -43,6 +34,7 @@ from session_files import (
 )
 
 EVERY = contentmodel.adapters()
+SPANS = [*payloads("otel-gen-ai").values()]
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 EACH_OTHER = (
     *PROVIDERS,
@@ -50,6 +42,11 @@ EACH_OTHER = (
     *("claude-code-session", "codex-rollout", "gemini-cli-session"),
 )
 """The formats that are tried with each other. The others are tried with the partners: these providers and the rows."""
+
+
+def stored(name: str) -> dict[str, list[Any]]:
+    found = {kind: [*payloads(name, kind).values()] for kind in ("request", "response")}
+    return {kind: each for kind, each in found.items() if each}
 
 
 class Ours(AdapterConformance):
@@ -149,12 +146,12 @@ class TestOllamaChat(WithPartners):
 
 class TestMeai(OfFramework):
     adapter = "meai"
-    payloads: ClassVar = {"request": [extensions_ai.CHAT, extensions_ai.EVERY], "response": [extensions_ai.RESPONSE]}
+    payloads: ClassVar = stored("meai")
 
 
 class TestAgentFramework(OfFramework):
     adapter = "agent-framework"
-    payloads: ClassVar = {"request": [extensions_ai.PYTHON], "response": [extensions_ai.PYTHON_RESPONSE]}
+    payloads: ClassVar = stored("agent-framework")
 
 
 class TestLangchainMessages(OfFramework):
@@ -179,37 +176,37 @@ class TestGeminiCliSession(OfFiles):
 
 class TestPydanticAIMessages(OfFramework):
     adapter = "pydantic-ai-messages"
-    payloads: ClassVar = {"request": [documents(), short(documents()), OLDER]}
+    payloads: ClassVar = stored("pydantic-ai-messages")
 
 
 class TestInspectEvalLog(OfFramework):
     adapter = "inspect-eval-log"
-    payloads: ClassVar = {"request": inspect_logs.DOCUMENTS}
+    payloads: ClassVar = stored("inspect-eval-log")
 
 
 class TestOtelGenAI(OfFramework):
     adapter = "otel-gen-ai"
-    payloads: ClassVar = {"request": otel_spans.SPANS, "response": otel_spans.SPANS}
+    payloads: ClassVar = {"request": SPANS, "response": SPANS}
 
 
 class TestVercelUIMessages(OfFramework):
     adapter = "vercel-ui-messages"
-    payloads: ClassVar = {"request": framework_ui_messages.DOCUMENTS}
+    payloads: ClassVar = stored("vercel-ui-messages")
 
 
 class TestVercelModelMessages(OfFramework):
     adapter = "vercel-model-messages"
-    payloads: ClassVar = {"request": framework_model_messages.DOCUMENTS}
+    payloads: ClassVar = stored("vercel-model-messages")
 
 
 class TestAgUi(OfFramework):
     adapter = "ag-ui"
-    payloads: ClassVar = {"request": ag_ui_documents.DOCUMENTS}
+    payloads: ClassVar = stored("ag-ui")
 
 
 class TestMcpSampling(OfFramework):
     adapter = "mcp-sampling"
-    payloads: ClassVar = {"request": mcp_sampling_payloads.REQUESTS, "response": mcp_sampling_payloads.RESULTS}
+    payloads: ClassVar = stored("mcp-sampling")
 
 
 RECORDED = {name for name, check in CHECKS.items() if not {"corpus", "traffic"}.isdisjoint(check.needs)}

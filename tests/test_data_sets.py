@@ -17,13 +17,8 @@ from hypothesis import strategies as st
 
 from conftest import FEW
 from contentmodel import (
-    ChatMessage,
-    ChatRequest,
     DecodeError,
     FunctionCallContent,
-    FunctionResultContent,
-    FunctionTool,
-    TextContent,
     adapter,
     audit,
     check,
@@ -199,48 +194,6 @@ def test_line_of_fine_tuning_file_is_valid_for_the_official_sdk(line: dict[str, 
     assert 0 in weighted or line is LINES[1]
 
 
-def test_weight_is_kept_in_the_residue_and_reported_elsewhere() -> None:
-    request = adapter(FINETUNE).decode_request(LINES[0])
-    assert (request.messages[-1].extra or {})[FINETUNE] == {"weight": 0}
-    losses = convert(LINES[0], source=FINETUNE, target="openai-chat", model="gpt-4.1").losses
-    assert {"$.messages[4].weight", "$.messages[6].weight"} <= {loss.path for loss in losses}
-
-
-def test_conversation_of_anthropic_becomes_line_of_fine_tuning_file() -> None:
-    payload = {
-        "model": "claude-opus-4-8",
-        "max_tokens": 100,
-        "system": "Be brief.",
-        "messages": [
-            {"role": "user", "content": "Weather?"},
-            {
-                "role": "assistant",
-                "content": [
-                    {"type": "thinking", "thinking": "I look.", "signature": "c2ln"},
-                    {"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Oslo"}},
-                ],
-            },
-            {
-                "role": "user",
-                "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "Failed.", "is_error": True}],
-            },
-            {"role": "assistant", "content": "It failed."},
-        ],
-    }
-    encoded = convert(payload, target=FINETUNE)
-    call = {"id": "t1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}}
-    assert encoded.payload["messages"] == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Weather?"},
-        {"role": "assistant", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "t1", "content": encoded.payload["messages"][3]["content"]},
-        {"role": "assistant", "content": "It failed."},
-    ]
-    assert {"$.model", "$.max_tokens", "$.messages[1].content[0]"} <= {loss.path for loss in encoded.losses}
-    assert audit(payload, encoded) == []
-    assert check(encoded.payload, api=FINETUNE) == []
-
-
 def test_pair_of_answers_is_refused_with_a_reason() -> None:
     line = {"input": {"messages": []}, "preferred_output": [], "non_preferred_output": []}
     with pytest.raises(DecodeError) as caught:
@@ -277,17 +230,6 @@ def test_check_reports_violation_of_fine_tuning_file(messages: Any, rule: str, p
 # -- data sets with messages -------------------------------------------------------------------------------------------
 
 
-def test_decoder_drops_null_arguments_that_arrow_added() -> None:
-    calls, schemas = [], []
-    for row in PADDED:
-        request = adapter(HF).decode_request(row)
-        schemas += [tool.parameters for tool in request.tools if isinstance(tool, FunctionTool)]
-        calls += [c.arguments for m in request.messages for c in m.contents if isinstance(c, FunctionCallContent)]
-    assert calls == [{"city": "Oslo"}, {"a": 2, "b": 3}]
-    assert [sorted(schema["properties"]) for schema in schemas if schema] == [["city"], ["a", "b"]]
-    assert "null" not in json.dumps(convert(PADDED[1], target="openai-chat", model="gpt-4.1").payload)
-
-
 def test_null_argument_is_kept_if_its_tool_accepts_null() -> None:
     row = copy.deepcopy(ROWS[0])
     properties = row["tools"][0]["function"]["parameters"]["properties"]
@@ -295,21 +237,6 @@ def test_null_argument_is_kept_if_its_tool_accepts_null() -> None:
     request = adapter(HF).decode_request(row)
     found = [c.arguments for m in request.messages for c in m.contents if isinstance(c, FunctionCallContent)]
     assert found == [{"city": "Oslo"}, {"city": "Bergen", "day": None}, {"city": "Rome"}]
-
-
-def test_edit_of_padded_arguments_is_encoded_without_nulls() -> None:
-    request = adapter(HF).decode_request(PADDED[1])
-    call = next(c for m in request.messages for c in m.contents if isinstance(c, FunctionCallContent))
-    call.arguments["b"] = 4  # type: ignore[index]
-    encoded: Any = adapter(HF).encode_request(request).payload
-    assert encoded["messages"][1]["tool_calls"][0]["function"]["arguments"] == {"a": 2, "b": 4}
-
-
-def test_edit_of_tools_is_encoded_as_text_if_they_were_text() -> None:
-    request = adapter(HF).decode_request(ROWS[1])
-    request.tools.append(FunctionTool(name="clock", parameters={"type": "object", "properties": {}}))
-    encoded: Any = adapter(HF).encode_request(request).payload
-    assert [tool["function"]["name"] for tool in json.loads(encoded["tools"])] == ["weather", "clock"]
 
 
 def test_row_without_messages_is_refused_with_a_reason() -> None:
@@ -347,34 +274,6 @@ def test_check_reports_violation_of_row(row: Any, rule: str, path: str) -> None:
     assert (rule, path) in {(violation.rule, violation.path) for violation in check(row, api=HF)}
 
 
-SWIFT = ROWS[-1]
-
-
-def test_calls_and_results_in_messages_of_their_own_are_read() -> None:
-    made = convert(SWIFT, target="openai-chat")
-    calling, first, second = made.payload["messages"][1:4]
-    assert [call["function"]["arguments"] for call in calling["tool_calls"]] == [
-        '{"city":"Oslo","day":null}',
-        '{"city":"Rome"}',
-    ]
-    assert [first["content"], second["content"]] == ["18 degrees", "24 degrees"]
-    assert made.payload["messages"][4] == {"role": "assistant", "content": "no call"}
-    assert first["tool_call_id"] == calling["tool_calls"][0]["id"]
-    assert [tool["function"]["name"] for tool in made.payload["tools"]] == ["weather", "weather"]
-
-
-def test_edited_call_in_a_message_of_its_own_is_written_as_text() -> None:
-    request = adapter(HF).decode_request(copy.deepcopy(SWIFT))
-    call = request.messages[1].contents[0]
-    assert isinstance(call, FunctionCallContent)
-    request.messages[1].contents[0] = FunctionCallContent(name=call.name, arguments={"city": "Bergen"})
-    request.messages[2].contents.insert(0, TextContent(text="I look."))
-    messages = adapter(HF).encode_request(request).payload["messages"]
-    assert (messages[1]["role"], json.loads(messages[1]["content"])["arguments"]) == ("tool_call", {"city": "Bergen"})
-    assert (messages[2]["role"], messages[2]["content"]) == ("assistant", "I look.")
-    assert messages[2]["tool_calls"][0]["function"] == {"name": "weather", "arguments": {"city": "Rome"}}
-
-
 @pytest.mark.parametrize(
     "row",
     [
@@ -389,29 +288,3 @@ def test_detect_recognizes_rows_of_trainers(row: dict[str, Any]) -> None:
 def test_reader_of_rows_agrees_with_the_adapter_on_padded_rows() -> None:
     facts = [fact.value for row in PADDED for fact in READERS[HF]("request", row).of("call")]
     assert facts == [("weather", '{"city":"Oslo"}'), ("add", '{"a":2,"b":3}')]
-
-
-def test_conversation_of_the_model_becomes_row() -> None:
-    conversation = ChatRequest(
-        messages=[
-            ChatMessage(role="user", contents=[TextContent(text="Hi.")]),
-            ChatMessage(
-                role="assistant",
-                contents=[FunctionCallContent(call_id="c1", name="look", arguments={"at": 1})],
-            ),
-            ChatMessage(
-                role="tool",
-                contents=[FunctionResultContent(call_id="c1", name="look", outputs=[TextContent(text="2")])],
-            ),
-        ]
-    )
-    assert adapter(HF).encode_request(conversation).payload == {
-        "messages": [
-            {"role": "user", "content": "Hi."},
-            {
-                "role": "assistant",
-                "tool_calls": [{"type": "function", "id": "c1", "function": {"name": "look", "arguments": {"at": 1}}}],
-            },
-            {"role": "tool", "tool_call_id": "c1", "name": "look", "content": "2"},
-        ]
-    }

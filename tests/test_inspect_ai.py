@@ -12,17 +12,13 @@ import pytest
 from hypothesis import given
 from typer.testing import CliRunner
 
+from conftest import payloads
 from contentmodel import (
     ChatMessage,
     ChatRequest,
     DataContent,
     DecodeError,
-    FunctionCallContent,
-    FunctionResultContent,
     Origin,
-    ReasoningContent,
-    TextContent,
-    UriContent,
     adapter,
     audit,
     check,
@@ -31,39 +27,19 @@ from contentmodel import (
 )
 from contentmodel.cli.app import app
 from contentmodel.content import (
-    CachePoint,
-    Citation,
-    CompactionContent,
-    CustomToolCallContent,
-    ErrorContent,
-    Span,
     UnknownContent,
-    hosted,
 )
-from contentmodel.content.base import Protected
-from contentmodel.content.tools import CustomToolResultContent, HostedToolCallContent
 from contentmodel.interop.inspect_ai import samples
 from contentmodel.message import contents_of
 from contentmodel_conformance.strategies.transcripts import transcripts
-from inspect_logs import (
-    ATTACHED,
-    CALLS,
-    DOCUMENTS,
-    GEMINI,
-    HOSTED,
-    LOG,
-    LOOP,
-    MESSAGES,
-    PARTS,
-    PIXEL,
-    assistant,
-    reasoning,
-    used,
-)
 
 API = "inspect-eval-log"
+LOG = Path(__file__).parent / "data_sets" / "inspect.eval"
+STORED = payloads(API)
+LOOP, ATTACHED = STORED["loop"], STORED["attached"]
+MESSAGES = [document for document in STORED.values() if isinstance(document, list)]
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
-every_document = pytest.mark.parametrize("document", DOCUMENTS)
+every_document = pytest.mark.parametrize("document", STORED.values(), ids=STORED)
 
 
 def decoded(document: Any) -> ChatRequest:
@@ -107,33 +83,7 @@ def test_every_content_has_a_type_of_the_model(document: Any) -> None:
     assert not [content for content in found if isinstance(content, UnknownContent)]
 
 
-def test_unknown_messages_parts_and_calls_are_kept() -> None:
-    document = [
-        {"role": "critic", "content": "no"},
-        {"role": "user", "content": [{"type": "wave"}, {"type": "image", "image": "a"}, {"no": "type"}]},
-        {"role": "assistant", "content": "", "tool_calls": [{"type": "odd"}, {"type": "function"}], "error": 1},
-        {"role": "tool", "content": [], "error": "text"},
-    ]
-    assert adapter(API).encode_request(decoded(document)).payload == document
-
-
-@pytest.mark.parametrize(
-    ("payload", "path"),
-    [
-        ([1], "$[0]"),
-        ([{"content": "a"}], "$[0].role"),
-        ([{"role": "user", "content": [1]}], "$[0].content[0]"),
-        ({"messages": [assistant(used("web_search", "a", "{}", ""), 1)]}, "$.messages[0].content[1]"),
-        ({"epoch": 1}, "$.messages"),
-    ],
-)
-def test_fault_has_a_path(payload: Any, path: str) -> None:
-    with pytest.raises(DecodeError) as caught:
-        decoded(payload)
-    assert caught.value.faults[0].path == path
-
-
-@pytest.mark.parametrize("document", [LOOP, PARTS, HOSTED, ATTACHED])
+@pytest.mark.parametrize("document", [LOOP, STORED["parts"], STORED["hosted"], ATTACHED])
 def test_document_breaks_no_rule(document: Any) -> None:
     assert check(document, api=API) == []
 
@@ -159,24 +109,6 @@ def test_check_reports_what_inspect_refuses() -> None:
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
 
-def test_reasoning_has_opaque_state_of_the_provider_of_its_model() -> None:
-    thoughts = [content for content in contents(LOOP) if isinstance(content, ReasoningContent)]
-    assert [(one.text, one.protected) for one in thoughts] == [
-        ("Look it up.", Protected(issuer="anthropic", kind="signature", data="c2ln")),
-        ("", Protected(issuer="anthropic", kind="redacted", data="cmVk")),
-    ]
-    thoughts = [content for content in contents(PARTS[3:]) if isinstance(content, ReasoningContent)]
-    encrypted = Protected(issuer="openai", kind="encrypted", data="ZW5j")
-    assert [(one.text, one.protected) for one in thoughts[:4]] == [
-        ("Think.", encrypted),
-        ("Visible.", None),
-        ("Only a summary.", None),
-        ("Both.", encrypted),
-    ]
-    (compaction,) = [content for content in contents(PARTS[3:]) if isinstance(content, CompactionContent)]
-    assert compaction.protected == encrypted
-
-
 @pytest.mark.parametrize(
     ("model", "issuer"),
     [
@@ -191,7 +123,8 @@ def test_reasoning_has_opaque_state_of_the_provider_of_its_model() -> None:
     ],
 )
 def test_issuer_is_found_from_the_name_of_the_model(model: str, issuer: str) -> None:
-    (thought,) = contents([assistant(reasoning("c2ln", redacted=True), model=model)])
+    thinking = {"type": "reasoning", "reasoning": "c2ln", "redacted": True}
+    (thought,) = contents([{"role": "assistant", "content": [thinking], "model": model}])
     assert thought.protected.issuer == issuer
 
 
@@ -201,181 +134,11 @@ def test_opaque_state_is_sent_only_to_its_provider(target: str) -> None:
     assert ("c2ln" in payload) is ("cmVk" in payload) is (target == "anthropic-messages")
 
 
-def test_failed_result_has_the_message_that_the_model_gets() -> None:
-    results = [content for content in contents(LOOP) if isinstance(content, FunctionResultContent)]
-    assert [(one.text, one.is_error, one.outcome) for one in results] == [
-        ("18 degrees", None, None),
-        ("no such city", True, None),
-        ("Here.", None, None),
-        ("too slowpartly", True, "timed_out"),
-    ]
-    sent = convert(LOOP, source=API, target="anthropic-messages", model="claude-opus-4-8").payload["messages"]
-    assert sent[2]["content"][1] == {
-        "type": "tool_result",
-        "tool_use_id": "c2",
-        "content": "no such city",
-        "is_error": True,
-    }
-
-
-def test_citations_have_offsets_of_the_text_or_a_part_of_their_source() -> None:
-    (cited,) = [content for content in contents(PARTS) if isinstance(content, TextContent) and content.annotations]
-    url, document, content = cited.annotations
-    assert (url.url, url.span) == ("https://example.org/a", Span(start=0, end=5))
-    assert document.location == Span(start=1, end=2, unit="page")
-    assert (document.document_index, document.cited_text, content.cited_text) == (0, "warm", "today")
-
-
-def test_media_decode_to_bytes_and_links() -> None:
-    media = decoded(PARTS).messages[0].contents
-    assert media[0].cache_point == CachePoint()
-    assert [(type(one).__name__, one.media_type, one.media_kind, one.name) for one in media[1:]] == [  # type: ignore[attr-defined]
-        ("DataContent", "image/png", "image", None),
-        ("UriContent", None, "image", None),
-        ("DataContent", "audio/wav", "audio", None),
-        ("UriContent", "audio/mpeg", "audio", None),
-        ("DataContent", "video/mp4", "video", None),
-        ("UriContent", "video/quicktime", "video", None),
-        ("DataContent", "application/pdf", "document", "a.pdf"),
-        ("UriContent", "text/plain", "document", "b.txt"),
-    ]
-
-
-def test_hosted_tool_decodes_to_a_call_and_its_result() -> None:
-    found = contents(HOSTED)[1:-1]
-    pairs = list(zip(found[::2], found[1::2], strict=True))
-    assert [(type(call), call.arguments, result.outputs, result.is_error) for call, result in pairs] == [
-        (
-            hosted.WebSearchToolCallContent,
-            '{"query": "Oslo"}',
-            [TextContent(text='[{"url": "https://example.org"}]')],
-            None,
-        ),
-        (hosted.WebFetchToolCallContent, '{"url": "https://example.org"}', [TextContent(text="A page.")], None),
-        (hosted.WebSearchToolCallContent, '{"pattern": "a"}', [ErrorContent(message="failed")], None),
-        (hosted.McpServerToolCallContent, '{"q": 1}', [ErrorContent(message="no such tool (404)")], None),
-        (hosted.McpServerToolCallContent, "{}", [TextContent(text="3")], True),
-        (hosted.McpListToolsToolCallContent, "", [TextContent(text='[{"name":"ask"}]')], None),
-        (HostedToolCallContent, "{}", [TextContent(text="3")], None),
-        (hosted.CodeInterpreterToolCallContent, {"code": "print(1)"}, [TextContent(text="1\n")], None),
-        (hosted.CodeInterpreterToolCallContent, '{"code": "print(1)"}', [TextContent(text='{"stdout": "1"}')], None),
-        (hosted.ShellToolCallContent, '{"command": "ls"}', [TextContent(text="a.txt")], None),
-        (hosted.TextEditorToolCallContent, '{"command": "view"}', [TextContent(text="one")], None),
-        (hosted.CodeInterpreterToolCallContent, {"code": "1 + 1"}, [TextContent(text="2")], None),
-    ]
-    assert all(call.call_id == result.call_id for call, result in pairs)
-    assert pairs[3][0].server == "deep"
-
-
-def test_custom_call_has_its_text() -> None:
-    calls = decoded(CALLS).messages[1].contents
-    assert [(type(call), call.arguments) for call in calls] == [  # type: ignore[attr-defined]
-        (CustomToolCallContent, "*** Begin"),
-        (FunctionCallContent, {"path": "a"}),
-        *[(FunctionCallContent, {})] * 3,
-    ]
-
-
-def test_result_of_a_custom_call_is_a_custom_result() -> None:
-    results = [message.contents[0] for message in decoded(CALLS).messages[2:8]]
-    kinds = [CustomToolResultContent, *[FunctionResultContent] * 5]
-    assert [type(result) for result in results] == kinds
-    call, result = decoded(CALLS).messages[1].contents[0], results[0]
-    written = adapter(API).encode_request(
-        ChatRequest(messages=[of("openai", call), of("openai", result, role="tool")], origin=Origin(api="x", issuer=""))
-    )
-    assert written.payload[1] == {"role": "tool", "tool_call_id": "c1", "function": "patch", "content": "Done."}
-    assert type(decoded(written.payload).messages[1].contents[0]) is CustomToolResultContent
-
-
-def test_anchor_decodes_to_the_signature_of_its_call() -> None:
-    found = decoded(GEMINI).messages[1].contents
-    assert [type(content) for content in found] == [ReasoningContent, TextContent, *[FunctionCallContent] * 2]
-    assert [content.protected for content in found[2:]] == [
-        Protected(issuer="google", kind="signature", data="c2ln"),
-        None,
-    ]
-    sent = convert(GEMINI, source=API, target="google-generate-content", model="gemini-3-pro")
-    (signed, unsigned) = sent.payload["contents"][1]["parts"][-2:]
-    assert (signed["thoughtSignature"], "thoughtSignature" in unsigned) == ("c2ln", False)
-    again = convert(sent.payload, source="google-generate-content", target=API, model="gemini-3-pro").payload
-    assert again[1]["content"][-1] == GEMINI[1]["content"][1]
-    lost = convert(GEMINI, source=API, target="openai-chat", model="m").losses
-    assert [loss.path for loss in lost if loss.what.startswith("protected")] == [
-        "$[1].content[1].reasoning",
-        "$[4].content[0].reasoning",
-    ]
-
-
-def test_attachments_replace_their_references() -> None:
-    messages = decoded(ATTACHED).messages
-    image = messages[0].contents[1]
-    assert isinstance(image, DataContent)
-    assert image.data_uri == PIXEL
-    assert messages[1].contents[0].arguments == {"note": "A long text."}  # type: ignore[attr-defined]
-    assert messages[2].contents[0].text == "A long text."  # type: ignore[attr-defined]
-    assert messages[3].text == "attachment://none"
-    sent = convert(ATTACHED, source=API, target="openai-chat").payload
-    assert sent["messages"][0]["content"][1]["image_url"]["url"] == PIXEL
-
-
-def test_edited_attachment_is_written_as_text() -> None:
-    request = decoded(ATTACHED)
-    request.messages[2].contents[0].outputs[0] = TextContent(text="Another text.")  # type: ignore[attr-defined]
-    payload = adapter(API).encode_request(request).payload
-    assert payload["messages"][2]["content"] == "Another text."
-    assert payload["messages"][0]["content"][1]["image"] == "attachment://a1"
-    assert payload["attachments"] == ATTACHED["attachments"]
-
-
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
 def of(issuer: str, *contents: Any, model: str = "m", role: str = "assistant") -> ChatMessage:
     return ChatMessage(role=role, contents=list(contents), origin=Origin(api="x", issuer=issuer, model=model))
-
-
-def test_state_is_written_if_the_model_shows_its_provider() -> None:
-    sealed = Protected(issuer="anthropic", kind="signature", data="c2ln")
-    (message,) = written(
-        of("anthropic", ReasoningContent(text="a", protected=sealed)), origin=Origin(api="x", issuer="x")
-    )
-    assert message["model"] == "anthropic/m"
-    assert message["content"] == [{"type": "reasoning", "redacted": True, "summary": "a", "reasoning": "c2ln"}]
-    (thought,) = contents([message])
-    assert (thought.text, thought.protected) == ("a", sealed)
-
-
-def test_state_of_another_provider_is_dropped_with_a_loss() -> None:
-    sealed = Protected(issuer="openai", kind="encrypted", data="c2ln")
-    request = ChatRequest(messages=[of("anthropic", ReasoningContent(text="a", protected=sealed))])
-    encoded = adapter(API).encode_request(request)
-    assert encoded.payload[0]["content"] == [{"type": "reasoning", "reasoning": "a"}]
-    assert [loss.code for loss in encoded.losses] == ["opaque-state"]
-
-
-def test_other_hosted_tool_keeps_its_name() -> None:
-    call = hosted.FileSearchToolCallContent(call_id="f1", arguments={"queries": ["a"]})
-    result = hosted.FileSearchToolResultContent(call_id="f1", outputs=[UriContent(uri="https://a.org", title="A")])
-    encoded = adapter(API).encode_request(ChatRequest(messages=[of("openai", call, result)]))
-    assert encoded.payload[0]["content"] == [
-        {
-            "type": "tool_use",
-            "tool_type": "mcp_call",
-            "id": "f1",
-            "name": "file_search",
-            "arguments": '{"queries":["a"]}',
-            "result": "A\nhttps://a.org",
-        }
-    ]
-    assert {loss.code for loss in encoded.losses} == {"tool-by-name", "as-text"}
-
-
-def test_citation_has_offsets_in_code_points() -> None:
-    cited = Citation(url="https://a.org", span=Span(start=2, end=3, unit="utf16"))
-    text = TextContent(text="\U0001f600a", annotations=[cited])
-    (message,) = written(of("openai", text), origin=Origin(api="x", issuer="x"))
-    assert message["content"][0]["citations"][0]["cited_text"] == [1, 2]
 
 
 # -- the library -------------------------------------------------------------------------------------------------------
@@ -421,7 +184,7 @@ def test_objects_of_the_library_are_payloads() -> None:
     again = adapter(API).encode_request(decoded(messages)).payload
     assert validated(again) == messages
     sample = library().EvalSample.model_validate({**ATTACHED, "events": []})
-    assert decoded(sample).messages[0].contents[1].data_uri == PIXEL  # type: ignore[attr-defined]
+    assert decoded(sample).messages[0].contents[1].data_uri == ATTACHED["attachments"]["a1"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
@@ -432,7 +195,7 @@ def test_converters_of_the_library_agree() -> None:
 
     from inspect_ai.model import messages_to_openai
 
-    conversation = [LOOP[0], LOOP[1], assistant("", tool_calls=LOOP[2]["tool_calls"][:2]), *LOOP[3:5]]
+    conversation = [LOOP[0], LOOP[1], {**LOOP[2], "tool_calls": LOOP[2]["tool_calls"][:2]}, *LOOP[3:5]]
     conversation[2] = {**conversation[2], "content": "One moment."}
     theirs = json.loads(json.dumps(asyncio.run(messages_to_openai(validated(conversation)))))
     ours = convert(conversation, source=API, target="openai-chat", model="gpt-4.1").payload["messages"]
@@ -630,24 +393,3 @@ def test_command_reads_the_samples_of_a_log() -> None:
     converted = CliRunner().invoke(app, ["convert", str(LOG), "--to", "anthropic-messages", "-q"])
     lines = converted.stdout.splitlines()
     assert [len(json.loads(line)["messages"]) for line in lines] == [8, 4]
-
-
-def test_fields_of_a_hosted_result_without_class_here_are_reported() -> None:
-    found = {"type": "tool_search_output", "call_id": "c", "tools": [{"type": "code_interpreter", "container": "x"}]}
-    payload = {"model": "m", "input": [{"role": "user", "content": "Hi."}, found]}
-    assert audit(payload, convert(payload, source="openai-responses", target=API)) == []
-
-
-def test_title_of_a_fetched_text_is_in_its_text() -> None:
-    page = {"type": "document", "title": "Home", "source": {"type": "text", "media_type": "text/plain", "data": "Hi"}}
-    blocks = [
-        {"type": "server_tool_use", "id": "srv_1", "name": "web_fetch", "input": {"url": "https://example.org"}},
-        {
-            "type": "web_fetch_tool_result",
-            "tool_use_id": "srv_1",
-            "content": {"type": "web_fetch_result", "url": "https://example.org", "content": page},
-        },
-    ]
-    request = {"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": blocks}]}
-    encoded = convert(request, source="anthropic-messages", target="inspect-eval-log")
-    assert "Home\\nHi" in encoded.to_json().decode()

@@ -13,52 +13,37 @@ from hypothesis import strategies as st
 from mcp import Client, MCPDeprecationWarning, MCPError, types
 from mcp.server import Server
 
+from conftest import payloads
 from contentmodel import (
-    ChatMessage,
     ChatRequest,
     ChatResponse,
-    DataContent,
     DecodeError,
     EncodeError,
-    FunctionCallContent,
-    FunctionResultContent,
     TextContent,
-    UriContent,
     adapter,
     audit,
     check,
     convert,
     detect,
-    user,
 )
 from contentmodel.client import RateLimitError
-from contentmodel.content import ErrorContent, JsonContent, ReasoningContent, UnknownContent
+from contentmodel.content import ErrorContent, UnknownContent
 from contentmodel.message import FinishReason
-from contentmodel.request import ToolChoice
-from contentmodel.response import ChatChoice
 from contentmodel.tools.mcp import sampling_callback
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
-from mcp_sampling_payloads import (
-    ANSWER,
-    CALLING,
-    HELLO,
-    HINTS,
-    PIXEL,
-    PLAIN,
-    REQUESTS,
-    RESULTS,
-    TOOLS,
-    call,
-    result,
-    text,
-)
 from scripted import AsyncScripted, answer
 from scripted import call as scripted_call
 
 API = "mcp-sampling"
+REQUESTS, RESULTS = payloads(API), payloads(API, "response")
+PLAIN, TOOLS, HINTS = REQUESTS["plain"], REQUESTS["tools"], REQUESTS["hints"]
+TEXT = {"type": "text", "text": "a"}
+RESULT = {"type": "tool_result", "toolUseId": "c1", "content": []}
+HELLO = {"role": "user", "content": {"type": "text", "text": "Hello"}}
+CALL = {"type": "tool_use", "id": "c1", "name": "weather", "input": {}}
 PROVIDERS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
-every_request = pytest.mark.parametrize("document", REQUESTS)
-every_result = pytest.mark.parametrize("document", RESULTS)
+every_request = pytest.mark.parametrize("document", REQUESTS.values(), ids=REQUESTS)
+every_result = pytest.mark.parametrize("document", RESULTS.values(), ids=RESULTS)
 
 
 def refused(payload: Any, kind: Any = types.CreateMessageRequestParams) -> str:
@@ -84,13 +69,6 @@ def _lost(value: Any, read: Any, path: str = "$") -> list[str]:
 
 def decoded(document: Any) -> ChatRequest:
     return adapter(API).decode_request(document)
-
-
-def encoded(*messages: ChatMessage, **fields: Any) -> Any:
-    """Return the payload of a request that was made by hand."""
-    payload: Any = adapter(API).encode_request(ChatRequest(messages=list(messages), **fields)).payload
-    assert refused(payload) == ""
-    return payload
 
 
 @every_request
@@ -138,132 +116,32 @@ def test_conversion_of_a_result_reports_every_loss(document: Any, target: str) -
 
 def test_every_block_has_a_type_of_the_model() -> None:
     contents: list[Any] = [
-        content for document in REQUESTS for m in decoded(document).messages for content in m.contents
+        content for document in REQUESTS.values() for m in decoded(document).messages for content in m.contents
     ]
     contents += [output for content in contents for output in getattr(content, "outputs", ())]
     assert not [content for content in contents if isinstance(content, UnknownContent)]
-
-
-def test_settings_decode_to_options_of_the_model() -> None:
-    request = decoded(PLAIN)
-    assert request.model == "claude-3-sonnet"
-    assert request.instructions == [TextContent(text="Be brief.")]
-    assert (request.options.max_output_tokens, request.options.stop_sequences) == (100, ["END"])
-    assert decoded(TOOLS).options.tool_choice == ToolChoice(mode="required")
-    assert decoded(TOOLS).tools[0].name == "weather"
-    assert decoded(HINTS).model is None
-
-
-def test_results_decode_to_tool_messages() -> None:
-    messages = decoded(TOOLS).messages
-    assert [message.role for message in messages] == ["user", "assistant", "tool", "assistant", "tool"]
-    first, second = messages[2].contents
-    assert isinstance(first, FunctionResultContent)
-    assert isinstance(second, FunctionResultContent)
-    assert (first.artifact, first.is_error, second.is_error) == ({"degrees": 18}, False, True)
-    outputs: list[Any] = messages[4].contents[0].outputs  # type: ignore[attr-defined]
-    assert [type(output) for output in outputs] == [TextContent, DataContent, UriContent, DataContent]
-    assert (outputs[1].name, outputs[2].title) == ("file:///a.pdf", "A")
-
-
-def test_single_content_is_written_as_a_block() -> None:
-    payload = encoded(user("Hello"), user("a", "b"))
-    assert payload["messages"] == [HELLO, {"role": "user", "content": [text("a"), text("b")]}]
-    assert payload["maxTokens"] == 4096
-    limited = adapter(API).encode_request(ChatRequest(messages=[user("a")]), {"output_limit": "7"})
-    assert limited.payload["maxTokens"] == 7  # type: ignore[index,call-overload]
-    assert [loss.code for loss in limited.losses] == ["output-limit"]
-
-
-def test_results_of_other_apis_get_a_separate_message() -> None:
-    source = {
-        "model": "claude-opus-4-8",
-        "max_tokens": 100,
-        "system": "Be brief.",
-        "messages": [
-            {"role": "user", "content": "Hello"},
-            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "weather", "input": {}}]},
-            {
-                "role": "user",
-                "content": [
-                    {"type": "tool_result", "tool_use_id": "c1", "content": "warm", "is_error": True},
-                    {"type": "text", "text": "And?"},
-                ],
-            },
-        ],
-    }
-    payload = convert(source, source="anthropic-messages", target=API).payload
-    assert payload == {
-        "messages": [
-            HELLO,
-            {"role": "assistant", "content": [call()]},
-            {"role": "user", "content": [result(text("warm"), isError=True)]},
-            {"role": "user", "content": text("And?")},
-        ],
-        "systemPrompt": "Be brief.",
-        "maxTokens": 100,
-        "modelPreferences": {"hints": [{"name": "claude-opus-4-8"}]},
-    }
-    assert refused(payload) == ""
-
-
-def test_media_that_messages_cannot_have_are_reported() -> None:
-    paper = DataContent(data="JVBERg==", media_type="application/pdf")
-    made = adapter(API).encode_request(ChatRequest(messages=[user("Read.", paper)]))
-    assert made.payload["messages"] == [{"role": "user", "content": text("Read.")}]  # type: ignore[index,call-overload]
-    assert ("$.messages[0].contents[1]", "no-block") in [(loss.path, loss.code) for loss in made.losses]
-
-
-def test_files_and_links_of_results_become_resources() -> None:
-    outputs = [
-        DataContent(data="JVBERg==", media_type="application/pdf", name="file:///a.pdf"),
-        DataContent(data=PIXEL, media_type="image/png"),
-        UriContent(uri="https://example.org/a", title="A"),
-        JsonContent(value={"a": 1}),
-    ]
-    called = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c1", name="f", arguments={})])
-    answered = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c1", outputs=outputs)])
-    content = encoded(user("Hello"), called, answered)["messages"][2]["content"][0]["content"]
-    assert [block["type"] for block in content] == ["resource", "image", "resource_link", "text"]
-    assert content[0]["resource"] == {"blob": "JVBERg==", "mimeType": "application/pdf", "uri": "file:///a.pdf"}
-    assert content[2] == {"type": "resource_link", "uri": "https://example.org/a", "name": "A", "title": "A"}
-
-
-def test_texts_of_an_answer_become_one_block() -> None:
-    contents: list[Any] = [ReasoningContent(text="Hm."), TextContent(text="a"), TextContent(text="b")]
-    choice = ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])
-    made = adapter(API).encode_response(ChatResponse(choices=[choice], model="m"))
-    assert made.payload == {"role": "assistant", "content": text("ab"), "model": "m"}
-    assert [loss.path for loss in made.losses] == ["$.choices[0].messages[0].contents[0]"]
-
-
-@pytest.mark.parametrize(
-    ("reason", "word"),
-    [("stop", "endTurn"), ("length", "maxTokens"), ("tool_calls", "toolUse"), ("content_filter", "content_filter")],
-)
-def test_finish_reasons_convert_to_stop_reasons(reason: str, word: str) -> None:
-    choice = ChatChoice(
-        messages=[ChatMessage(role="assistant", contents=[TextContent(text="a")])],
-        finish_reason=FinishReason(reason=reason),
-    )
-    made: Any = adapter(API).encode_response(ChatResponse(choices=[choice], model="m"))
-    assert (made.payload["stopReason"], made.losses) == (word, ())
-    finish = adapter(API).decode_response(made.payload).finish_reason
-    assert finish is not None
-    assert (finish.reason, finish.raw) == (reason, word)
 
 
 @pytest.mark.parametrize(
     ("document", "rule"),
     [
         ({"messages": []}, "limit-required"),
-        ({"messages": [{"role": "system", "content": text("a")}], "maxTokens": 1}, "roles-are-known"),
-        ({"messages": [{"role": "assistant", "content": call()}, HELLO], "maxTokens": 1}, "calls-have-results"),
+        (
+            {"messages": [{"role": "system", "content": TEXT}], "maxTokens": 1},
+            "roles-are-known",
+        ),
+        ({"messages": [{"role": "assistant", "content": CALL}, HELLO], "maxTokens": 1}, "calls-have-results"),
         (
             {
                 "messages": [
-                    {"role": "assistant", "content": call()},
-                    {"role": "user", "content": [result(), text("a")]},
+                    {"role": "assistant", "content": CALL},
+                    {
+                        "role": "user",
+                        "content": [
+                            RESULT,
+                            TEXT,
+                        ],
+                    },
                 ],
                 "maxTokens": 1,
             },
@@ -273,36 +151,6 @@ def test_finish_reasons_convert_to_stop_reasons(reason: str, word: str) -> None:
 )
 def test_check_reports_violation(document: Any, rule: str) -> None:
     assert [found.rule for found in check(document, api=API)] == [rule]
-
-
-def test_errors_are_encoded_as_json_rpc_errors() -> None:
-    kinds = [adapter(API).decode_response(document).error.kind for document in RESULTS[-3:]]  # type: ignore[union-attr]
-    assert kinds == ["server", "rate_limit", "permission"]
-    body = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}}
-    made = convert(body, source="anthropic-messages", target=API, kind="response")
-    assert made.payload == {"code": -32603, "data": {"type": "overloaded"}, "message": "Busy."}
-    assert types.ErrorData.model_validate(made.payload).message == "Busy."
-
-
-def test_code_of_an_error_is_not_sent_to_other_formats_without_an_issuer() -> None:
-    error = adapter("otel-gen-ai").encode_response(adapter(API).decode_response({"code": -32602, "message": "No."}))
-    assert error.payload["error.type"] == "invalid_request"  # type: ignore[index,call-overload]
-
-
-def test_tool_without_a_name_is_kept() -> None:
-    document = {"messages": [HELLO], "maxTokens": 1, "tools": [{"name": None, "inputSchema": {}}]}
-    assert adapter(API).encode_request(decoded(document)).payload == document
-    assert "tools" not in convert(document, source=API, target="google-generate-content").payload
-
-
-@pytest.mark.parametrize("content", [[None, text("a")], [1], "a"])
-def test_content_of_a_wrong_class_is_refused_or_kept(content: Any) -> None:
-    document = {"messages": [{"role": "user", "content": content}], "maxTokens": 1}
-    if isinstance(content, list):
-        with pytest.raises(DecodeError):
-            decoded(document)
-    else:
-        assert adapter(API).encode_request(decoded(document)).payload == document
 
 
 def test_streams_are_refused() -> None:
@@ -389,7 +237,7 @@ class TestCallback:
         got = asked(PLAIN, client, mode, model="claude-opus-4-8")
         assert got.model_dump(by_alias=True, exclude_none=True) == {
             "role": "assistant",
-            "content": text("Hi there."),
+            "content": {"type": "text", "text": "Hi there."},
             "model": "claude-opus-4-8",
             "stopReason": "endTurn",
         }
@@ -437,6 +285,6 @@ class TestCallback:
 
 
 def test_answer_and_calling_are_different_kinds() -> None:
-    assert refused(ANSWER, types.CreateMessageResult) == ""
-    assert refused(CALLING, types.CreateMessageResultWithTools) == ""
-    assert refused(CALLING, types.CreateMessageResult) != ""
+    assert refused(RESULTS["answer"], types.CreateMessageResult) == ""
+    assert refused(RESULTS["calling"], types.CreateMessageResultWithTools) == ""
+    assert refused(RESULTS["calling"], types.CreateMessageResult) != ""

@@ -97,7 +97,7 @@ def with_asked_calls(messages: list[ChatMessage], context: EncodeContext) -> lis
                 hosted = content if content.executor == "provider" else hosted
             elif isinstance(content, ToolApprovalRequestContent) and not is_native(message, context):
                 is_asked = content.request_id in calls or (hosted is not None and hosted.name == content.name)
-                contents += [] if is_asked else [_asked_call(content)]
+                contents += [] if is_asked else [context.replaced(content, _asked_call(content))]
                 calls.add(content.request_id)
                 if not is_asked:
                     context.report_loss(content, None, reasons.CALL_OF_APPROVAL)
