@@ -98,23 +98,6 @@ def test_denial_becomes_the_result_of_the_call(source: str, target: str) -> None
     assert adapter(target).check_request(made.payload) == []
 
 
-@pytest.mark.parametrize("source", HAVING)
-def test_pending_approval_is_a_significant_loss(source: str) -> None:
-    made = convert(MADE[source]("pending"), source=source, target="openai-chat", model="gpt-5.2")
-    assert [loss.kind for loss in made.losses if loss.code == "pending-approval"] == ["dropped"]
-
-
-@pytest.mark.parametrize(("reason", "code"), [("No, too dear.", "own-approval"), ("Other.", "approval-answer")])
-def test_reason_of_a_denial_is_reported_if_the_result_does_not_have_it(reason: str, code: str) -> None:
-    payload = of_model_messages("denied")
-    payload[2]["content"][0]["reason"] = reason
-    output = {"type": "text", "value": "The tool did not run: No, too dear."}
-    payload[2]["content"].append({"type": "tool-result", "toolCallId": "c1", "toolName": "pay", "output": output})
-    made = convert(payload, source=MODEL, target="openai-chat", model="gpt-5.2")
-    assert audit(payload, made) == []
-    assert [loss.code for loss in made.losses if loss.path == "$[2].content[0]"] == [code]
-
-
 def test_reason_of_an_answer_is_lost_for_agent_framework() -> None:
     request = {"type": "mcp_approval_request", "id": "r1", "server_label": "s", "name": "ask", "arguments": "{}"}
     answer = {"type": "mcp_approval_response", "approval_request_id": "r1", "approve": False, "reason": "too dear"}
@@ -124,16 +107,3 @@ def test_reason_of_an_answer_is_lost_for_agent_framework() -> None:
     assert messages[-1].contents[0].approved is False
     assert ("no-field", "$.input[2].reason") in [(loss.code, loss.path) for loss in made.losses]
     assert "too dear" in str(convert(payload, source="openai-responses", target=MEAI).payload)
-
-
-def test_outcome_of_a_denied_result_is_accounted_for() -> None:
-    asked = {"tool_name": "pay", "tool_call_id": "c1"}
-    denied = {**asked, "part_kind": "tool-return", "content": "No.", "outcome": "denied"}
-    payload = [
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Pay."}]},
-        {"kind": "response", "parts": [{**asked, "part_kind": "tool-call", "args": {}}]},
-        {"kind": "request", "parts": [denied]},
-    ]
-    made = convert(payload, source="pydantic-ai-messages", target=MODEL)
-    assert made.payload[2]["content"][0]["output"] == {"type": "execution-denied", "reason": "No."}
-    assert audit(payload, made) == []

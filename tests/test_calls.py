@@ -13,12 +13,10 @@ import contentmodel
 from contentmodel import Renames, convert, decode_stream, fold_stream
 from contentmodel.auditing import audit
 from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
-from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT
 from contentmodel.events import Fold
 from contentmodel.rules import IdentifierRule
 from contentmodel.streams import StreamConverter, convert_stream, encode_stream
 from contentmodel.unfolding import unfold
-from contentmodel_conformance import laws
 
 ANTHROPIC, CHAT, RESPONSES, GOOGLE = (
     "anthropic-messages",
@@ -26,7 +24,6 @@ ANTHROPIC, CHAT, RESPONSES, GOOGLE = (
     "openai-responses",
     "google-generate-content",
 )
-PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
 
 
 def use(call_id: str, name: str = "look") -> dict[str, Any]:
@@ -42,91 +39,6 @@ def claude(*turns: list[dict[str, Any]] | str) -> dict[str, Any]:
     roles = ("user", "assistant")
     messages = [{"role": roles[index % 2], "content": turn} for index, turn in enumerate(turns)]
     return {"model": "claude-opus-4-8", "max_tokens": 100, "messages": messages}
-
-
-def to_chat(payload: dict[str, Any]) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload["messages"]
-    return messages
-
-
-def test_call_without_result_gets_placeholder_result() -> None:
-    encoded = convert(claude("hi", [use("c1")], "never mind"), source=ANTHROPIC, target=CHAT, kind="request")
-    assert [m["role"] for m in encoded.payload["messages"]] == ["user", "assistant", "tool", "user"]
-    assert encoded.payload["messages"][2] == {"role": "tool", "tool_call_id": "c1", "content": NO_RESULT}
-    assert [(loss.kind, loss.path) for loss in encoded.losses if loss.family == "tools"] == [
-        ("synthesized", "$.messages[1].content[0]")
-    ]
-
-
-def test_calls_at_end_of_conversation_get_placeholder_result_only_if_one_of_them_has_a_result() -> None:
-    messages = to_chat(claude("hi", [use("c1"), use("c2")]))
-    assert [m["role"] for m in messages] == ["user", "assistant"]
-    messages = to_chat(claude("hi", [use("c1"), use("c2")], [result("c1")]))
-    assert [m.get("tool_call_id") for m in messages[2:]] == ["c1", "c2"]
-    assert messages[-1]["content"] == NO_RESULT
-
-
-def test_late_result_becomes_user_text() -> None:
-    messages = to_chat(claude("hi", [use("c1")], "go on", "sure", [result("c1", "late")]))
-    assert messages[-1] == {"role": "user", "content": f"{LATE.write('c1')}\nlate"}
-
-
-def test_is_error_survives_a_round_trip_as_text_mark() -> None:
-    payload = claude("hi", [use("c1")], [result("c1", "boom", is_error=True)])
-    for target, key in ((CHAT, "messages"), (RESPONSES, "input")):
-        forward = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
-        last = forward[key][-1]
-        assert re.fullmatch(r"\[is_error: true #[0-9a-f]{16}\]\nboom", last.get("content") or last.get("output"))
-        back = convert(forward, source=target, target=ANTHROPIC, kind="request").payload
-        assert back["messages"][-1]["content"][0]["is_error"] is True
-        assert back["messages"][-1]["content"][0]["content"] == "boom"
-
-
-def test_image_in_result_moves_after_results_and_is_restored() -> None:
-    words: dict[str, Any] = {"type": "text", "text": "seen"}
-    payload = claude("hi", [use("c1"), use("c2")], [result("c1", [words, PNG]), result("c2")])
-    forward = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
-    assert [m["role"] for m in forward["messages"]] == ["user", "assistant", "tool", "tool", "user"]
-    assert forward["messages"][-1]["content"][0] == {"type": "text", "text": APART.write("c1")}
-    assert re.fullmatch(r"seen\n\[media of this result follow: #[0-9a-f]{16}\]", forward["messages"][2]["content"])
-    laws.identity(contentmodel.adapter(CHAT), "request", forward)
-    back = convert(forward, source=CHAT, target=ANTHROPIC, kind="request").payload
-    assert back["messages"][-1]["content"][0]["content"] == [words, PNG]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        [{"type": "text", "text": "[output of tool call c9]"}, {"type": "image_url", "image_url": {"url": "u"}}],
-        [{"type": "text", "text": "[output of tool call c1]"}, {"type": "text", "text": "words"}],
-        [{"type": "text", "text": "[output of tool call c1]"}],
-    ],
-)
-def test_text_that_imitates_media_label_stays_unchanged(content: list[dict[str, Any]]) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    payload = {
-        "model": "m",
-        "messages": [
-            {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "c1", "content": "x"},
-            {"role": "user", "content": content},
-        ],
-    }
-    adapter = contentmodel.adapter(CHAT)
-    laws.identity(adapter, "request", payload)
-    assert [m.role for m in adapter.decode_request(payload).messages] == ["assistant", "tool", "user"]
-
-
-def test_conversation_that_starts_with_assistant_survives_a_round_trip_through_gemini() -> None:
-    payload = {
-        "model": "gpt-5.2",
-        "messages": [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Hi."}],
-    }
-    forward = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
-    assert [content["role"] for content in forward["contents"]] == ["user", "model", "user"]
-    laws.identity(contentmodel.adapter(GOOGLE), "request", forward)
-    back = convert(forward, source=GOOGLE, target=CHAT, kind="request").payload
-    assert back["messages"] == payload["messages"]
 
 
 def test_names_and_ids_are_renamed_everywhere_and_restored() -> None:
@@ -172,16 +84,6 @@ def test_nulls_of_strict_tool_arguments_are_removed_on_conversion_back() -> None
     answer["choices"] = [{"index": 0, "finish_reason": "tool_calls", "message": message}]
     back = convert(answer, source=CHAT, target=ANTHROPIC, kind="response", maps=encoded.maps).payload
     assert back["content"][0]["input"] == {"a": "x"}
-
-
-def test_calls_of_one_turn_with_equal_ids_get_distinct_ids() -> None:
-    payload = claude("hi", [use("c1", "a"), use("c1", "b")], [result("c1", "first"), result("c1", "second")], "so?")
-    converted = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
-    calls = [call["id"] for call in converted["messages"][1]["tool_calls"]]
-    assert calls[0] == "c1" != calls[1]
-    results = [(m["tool_call_id"], m["content"]) for m in converted["messages"] if m["role"] == "tool"]
-    assert results == [(calls[0], "first"), (calls[1], "second")]
-    assert contentmodel.check(converted, api=CHAT, model="gpt-5.2") == []
 
 
 def test_bijection_gives_distinct_stable_texts() -> None:
@@ -265,30 +167,6 @@ def test_ids_for_calls_without_ids_are_unique_in_conversation(is_stream: bool, a
     assert given == [f"{prefix}{number}" for number in range(1, 5)]
 
 
-def test_native_signed_turn_stays_unchanged_beside_foreign_messages() -> None:
-    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
-    turns = claude("hi", [thought, use("an id.with:letters" * 5, "a b")], [result("an id.with:letters" * 5)], "so?")
-    payload = {**turns, "tools": [{"name": "a b", "input_schema": {"anyOf": [{"type": "object"}]}}]}
-    adapter = contentmodel.adapter(ANTHROPIC)
-    native = adapter.decode_request(payload)
-    foreign = contentmodel.adapter(CHAT).decode_request(
-        {"model": "m", "messages": [{"role": "user", "content": "And now?"}]}
-    )
-    mixed = msgspec.structs.replace(native, messages=[*native.messages, *foreign.messages])
-    encoded = adapter.encode_request(mixed)
-    assert encoded.payload["tools"] == payload["tools"]
-    written = encoded.payload["messages"]
-    assert written[: len(payload["messages"])] == payload["messages"]
-    assert written[-1]["content"] == [{"type": "text", "text": "And now?"}]
-
-
-def test_native_request_is_encoded_unchanged() -> None:
-    payload = claude("hi", [use("c1", "a b")], "never mind")
-    adapter = contentmodel.adapter(ANTHROPIC)
-    request = adapter.decode_request(payload)
-    assert adapter.encode_request(request).payload == payload
-
-
 @pytest.mark.parametrize("is_stream", [False, True])
 def test_arguments_that_are_an_object_in_chat_are_kept(is_stream: bool) -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"q": 1}}}
@@ -303,29 +181,6 @@ def test_arguments_that_are_an_object_in_chat_are_kept(is_stream: bool) -> None:
         assert contentmodel.adapter(CHAT).encode_response(response).payload == payload
     encoded = contentmodel.adapter(ANTHROPIC).encode_response(response)
     assert encoded.payload["content"] == [use("c1", "f")]
-
-
-def test_only_arguments_that_were_an_object_are_written_as_an_object_to_chat() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": {"q": 1}}}
-    text = {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [call, text]}]
-    chat = contentmodel.adapter(CHAT)
-    request = chat.decode_request({"model": "m", "messages": messages})
-    calls = [msgspec.structs.replace(content, arguments={"q": 2}) for content in request.messages[1].contents]
-    request.messages[1] = msgspec.structs.replace(request.messages[1], contents=calls)
-    written = chat.encode_request(request).payload["messages"][1]["tool_calls"]
-    assert [call["function"]["arguments"] for call in written] == [{"q": 2}, '{"q":2}']
-
-
-@pytest.mark.parametrize("arguments", ['{"q": 1}', {"q": 1}])
-def test_call_of_chat_with_a_blank_type_is_a_function_call(arguments: Any) -> None:
-    call = {"id": "c1", "type": "", "function": {"name": "look", "arguments": arguments}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
-    converted = convert(answer, source=CHAT, target=ANTHROPIC, kind="response").payload
-    assert converted["content"] == [use("c1")]
-    response = contentmodel.adapter(CHAT).decode_response(answer)
-    assert contentmodel.adapter(CHAT).encode_response(response).payload == answer
 
 
 def parts_of_answer(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -360,37 +215,6 @@ def test_choices_of_chat_without_index_that_all_end_for_calls_are_one_answer() -
 TEXT = {"type": "text", "text": "Let me look."}
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        parts_of_answer({"content": "a"}, {"content": "b"}),
-        parts_of_answer({"content": "a"}, LOOKING, index=0),
-        parts_of_answer(LOOKING, LOOKING),
-        parts_of_answer({"content": "a"}, LOOKING, finish_reason="stop"),
-        parts_of_answer({"content": "a"}, {"tool_calls": "look"}, LOOKING),
-    ],
-)
-def test_other_choices_of_chat_are_alternatives(answer: dict[str, Any]) -> None:
-    chat = contentmodel.adapter(CHAT)
-    response = chat.decode_response(answer)
-    assert len(response.choices) == len(answer["choices"])
-    assert chat.encode_response(response).payload == answer
-
-
-def test_call_of_chat_without_a_list_is_kept() -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"q":1}'}}
-    message = {"role": "assistant", "content": None, "tool_calls": call}
-    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}
-    asked = {"role": "user", "content": "Look."}
-    request = {"model": "m", "messages": [asked, message, {"role": "tool", "tool_call_id": "c1", "content": "fine"}]}
-    converted = convert(answer, source=CHAT, target=ANTHROPIC, kind="response").payload
-    assert converted["content"] == [use("c1")]
-    chat = contentmodel.adapter(CHAT)
-    assert chat.encode_response(chat.decode_response(answer)).payload == answer
-    assert chat.encode_request(chat.decode_request(request)).payload == request
-    assert convert(request, source=CHAT, target=ANTHROPIC).payload["messages"][1]["content"] == [use("c1")]
-
-
 @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
 def test_call_and_result_without_name_get_a_valid_name(target: str) -> None:
     call = {"id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}
@@ -406,22 +230,6 @@ def test_call_and_result_without_name_get_a_valid_name(target: str) -> None:
     refused = [found.rule for found in contentmodel.check(encoded.payload, api=target) if found.severity == "refused"]
     assert [rule for rule in refused if "name" in rule or "id" in rule.split("-")] == []
     assert encoded.maps.names[""]
-
-
-@pytest.mark.parametrize("content", [[], [{"type": "of_tomorrow"}]])
-def test_gemini_gets_opening_turn_if_first_message_is_dropped(content: list[Any]) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    payload = {
-        "model": "m",
-        "messages": [
-            {"role": "user", "content": content},
-            {"role": "assistant", "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "c1", "content": "fine"},
-        ],
-    }
-    converted = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
-    assert [content["role"] for content in converted["contents"]] == ["user", "model", "user"]
-    assert "calls-are-not-first" not in [found.rule for found in contentmodel.check(converted, api=GOOGLE)]
 
 
 # -- calls without ids -------------------------------------------------------------------------------------------------
@@ -464,23 +272,3 @@ def test_ids_for_calls_without_ids_differ_between_responses(source: str, call_id
     assert len({*one, *other}) == 4
     assert all(re.fullmatch("call_[0-9a-f]{12}_[12]", given or "") for given in (*one, *other))
     assert ids_there(calling(source, None, call_id), source, target) == ["call_1", "call_2"]
-
-
-def test_results_with_empty_ids_pair_with_calls_in_order() -> None:
-    turn = calling(CHAT, "one", "")["choices"][0]["message"]
-    results = [{"role": "tool", "tool_call_id": "", "content": text} for text in ("first", "second")]
-    payload = {"model": "m", "messages": [{"role": "user", "content": "hi"}, turn, *results]}
-    messages = convert(payload, source=CHAT, target=ANTHROPIC, kind="request").payload["messages"]
-    assert [block["id"] for block in messages[1]["content"]] == ["call_1", "call_2"]
-    answered = [(block["tool_use_id"], block["content"]) for block in messages[2]["content"]]
-    assert answered == [("call_1", "first"), ("call_2", "second")]
-
-
-def test_media_of_result_precede_second_result_of_its_call() -> None:
-    """The user message behind results grows at its end, so that a cached prefix stays valid."""
-    payload = claude("hi", [use("c1")], [result("c1", [PNG]), result("c1", [PNG])])
-    sent = [convert(claude("hi", [use("c1")], [result("c1", [PNG])]), target=CHAT), convert(payload, target=CHAT)]
-    first, both = (encoded.payload["messages"][-1]["content"] for encoded in sent)
-    assert len(first) == 2
-    assert both[:2] == first
-    assert both[2]["text"] == LATE.write("c1")

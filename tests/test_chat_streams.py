@@ -216,21 +216,6 @@ def test_chat_stream_decoder_joins_thinking_parts() -> None:
     assert (thought.text, text.text) == ("I am sure.", "Yes.")
 
 
-def test_chat_keeps_thinking_parts_of_messages() -> None:
-    answer = {"role": "assistant", "content": [thinking("I ", "am sure."), {"type": "text", "text": "Yes."}]}
-    asked = {"role": "user", "content": "Sure?"}
-    payload = {"model": "magistral-small", "messages": [asked, answer, asked]}
-    request = contentmodel.adapter("openai-chat").decode_request(payload)
-    thought = request.messages[1].contents[0]
-    assert isinstance(thought, ReasoningContent)
-    assert thought.text == "I am sure."
-    assert contentmodel.adapter("openai-chat").encode_request(request).payload == payload
-    elsewhere = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages")
-    assert "foreign-reasoning" in {loss.code for loss in elsewhere.losses}
-    of_mistral = contentmodel.convert(payload, source="mistral-chat", target="openai-chat")
-    assert of_mistral.payload["messages"][1]["content"] == "Yes."
-
-
 def test_chat_stream_decoder_reads_interleaved_choices() -> None:
     events = chat(
         chunk({"content": "a"}),

@@ -19,11 +19,10 @@ from pydantic import TypeAdapter
 
 import contentmodel
 from conftest import records
-from contentmodel import ChatMessage, ChatRequest, ReasoningContent, async_chat_client, chat_client, convert
+from contentmodel import ChatRequest, async_chat_client, chat_client, convert
 from contentmodel.authoring import INVOKE_STREAM
 from contentmodel.batches import convert_line
 from contentmodel.client import RateLimitError
-from contentmodel.content import Protected
 from contentmodel.gateway import ConfigError, read_config
 from contentmodel.message import user
 from contentmodel.streams import encode_stream, fold_stream
@@ -75,124 +74,6 @@ def test_recorded_requests_break_no_rule_of_bedrock() -> None:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_request_has_model_in_path_and_version_in_body(host: str) -> None:
-    body, losses = sent(REQUEST, host)
-    streams = {"stream": True} if host == "vertex" else {}
-    assert body == {"anthropic_version": VERSIONS[host], "max_tokens": 9, "messages": [HI], **streams}
-    assert losses == {}
-    assert contentmodel.check(body, api=API, model=MODEL, policies={"dialect": host}) == []
-    moved = {loss.path for loss in convert(REQUEST, source=API, target=API, policies={"dialect": host}).losses}
-    assert moved == ({"$.model", "$.stream"} if host == "bedrock" else {"$.model"})
-
-
-OLDER = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
-CACHED = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
-
-
-@pytest.mark.parametrize("content", ["Hi", [{"type": "text", "text": "Hi"}]])
-def test_older_models_at_bedrock_get_the_cache_point_of_a_request_in_its_last_block(content: Any) -> None:
-    """They refuse it beside the messages (BerriAI/litellm#26320)."""
-    request = {**REQUEST, **CACHED, "model": OLDER, "messages": [HI, {"role": "user", "content": content}]}
-    body, losses = sent(request, "bedrock")
-    assert "cache_control" not in body
-    assert body["messages"] == [HI, {"role": "user", "content": [{"type": "text", "text": "Hi", **CACHED}]}]
-    assert losses == {"$.cache_control": "anthropic-cache-point-of-block"}
-    policies: Any = {"dialect": "bedrock"}
-    assert contentmodel.check(body, api=API, model=OLDER, policies=policies) == []
-    broken = contentmodel.check({**body, **CACHED}, api=API, model=OLDER, policies=policies)
-    assert [(v.rule, v.path) for v in broken] == [("features-known-to-host", "$.cache_control")]
-
-
-@pytest.mark.parametrize(("host", "model"), [("bedrock", MODEL), ("vertex", OLDER)])
-def test_cache_point_of_a_request_stays_where_the_host_takes_it(host: str, model: str) -> None:
-    body, losses = sent({**REQUEST, **CACHED, "model": model}, host)
-    assert (body["cache_control"], body["messages"], losses) == (CACHED["cache_control"], [HI], {})
-
-
-def test_models_without_structured_output_at_bedrock_get_no_schema() -> None:
-    schema = {"type": "object", "properties": {}, "additionalProperties": False}
-    chat = {
-        "model": "m",
-        "messages": [HI],
-        "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}},
-    }
-    for host, formats in (("bedrock", False), ("anthropic", True)):
-        encoded = convert(chat, source="openai-chat", target=API, model="claude-opus-4-1", policies={"dialect": host})
-        assert ("output_config" in encoded.payload) is formats
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_body_of_one_host_is_converted_to_the_other_and_to_anthropic(host: str) -> None:
-    body, _ = sent({**REQUEST, "anthropic_version": "2026-10-21", "anthropic_beta": ["context-1m"]}, host)
-    assert body["anthropic_version"] == VERSIONS[host]
-    assert ("anthropic_beta" in body) is (host == "bedrock")
-    for other in HOSTS:
-        assert sent(body, other)[0]["anthropic_version"] == VERSIONS[other]
-    assert sent(body, "anthropic")[0].keys() - {"stream"} == {"max_tokens", "messages"}
-
-
-@pytest.mark.parametrize("host", ["anthropic", *HOSTS])
-@pytest.mark.parametrize("source", HOSTS)
-def test_version_of_another_host_is_reported(source: str, host: str) -> None:
-    body, _ = sent({"max_tokens": 9, "messages": [HI]}, source)
-    encoded = convert(body, source=API, target=API, policies={"dialect": host}, model=MODEL)
-    reported = [(loss.path, loss.is_significant) for loss in encoded.losses if loss.code == "anthropic-host-version"]
-    assert reported == ([] if source == host else [("$.anthropic_version", False)])
-    assert contentmodel.audit(body, encoded) == []
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_body_of_a_host_keeps_its_form_if_caller_passes_model(host: str) -> None:
-    body, _ = sent({"max_tokens": 9, "messages": [HI]}, host)
-    encoded = convert(body, source=API, target=API, model=MODEL)
-    assert (encoded.payload, encoded.losses) == (body, ())
-    named = convert({**body, "model": "claude-opus-4-5"}, source=API, target=API, model=MODEL)
-    assert named.payload == {**body, "model": MODEL}
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_features_that_a_host_lacks_are_left_out_and_reported(host: str) -> None:
-    tools = [
-        {"type": "web_fetch_20250910", "name": "web_fetch"},
-        {"type": "web_search_20250305", "name": "web_search"},
-        {"name": "look", "input_schema": {"type": "object"}},
-    ]
-    payload = {**REQUEST, "tools": tools, "tool_choice": {"type": "tool", "name": "web_fetch"}, "container": "c"}
-    body, losses = sent(payload, host)
-    assert body["tools"] == (tools[2:] if host == "bedrock" else tools[1:])
-    assert not body.keys() & {"container", "tool_choice"}
-    expected = {"$.tools[0]": "anthropic-host-field", "$.tools[1]": "anthropic-host-field"}
-    if host == "vertex":
-        del expected["$.tools[1]"]
-    assert losses == {**expected, "$.container": "anthropic-host-field", "$.tool_choice": "no-tool-choice"}
-    alone, lost = sent({**payload, "tools": tools[:1]}, host)
-    assert not alone.keys() & {"tools", "tool_choice"}
-    assert {"$.tools[0]", "$.tool_choice"} <= lost.keys()
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_request_of_another_api_fits_the_host(host: str) -> None:
-    payload = {
-        "model": "gpt-5.2",
-        "input": [
-            {
-                "role": "user",
-                "content": [
-                    {"type": "input_text", "text": "What is it?"},
-                    {"type": "input_image", "image_url": "https://example.org/a.png"},
-                ],
-            }
-        ],
-        "tools": [{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}],
-    }
-    body, losses = sent(payload, host, "openai-responses")
-    assert [tool["type"] for tool in body.get("tools", ())] == ([] if host == "bedrock" else ["web_search_20250305"])
-    assert "https://example.org/a.png" in body["messages"][0]["content"][1]["text"]
-    assert {"$.tools[1]", "$.input[0].content[1]"} <= losses.keys()
-    assert contentmodel.check(body, api=API, model=MODEL, policies={"dialect": host}) == []
-
-
-@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("source", ["openai-chat", "openai-responses", "google-generate-content", "bedrock-converse"])
 def test_recorded_requests_of_other_apis_are_accepted_by_the_host(source: str, host: Any) -> None:
     types = TypeAdapter(message_create_params.MessageCreateParamsBase)
@@ -226,21 +107,6 @@ def test_names_of_hosts_have_the_capabilities_of_the_model(name: str, shown: str
     row = MESSAGES.look_up_model(name).row
     assert row is not None
     assert row.shown == shown
-
-
-@pytest.mark.parametrize("host", ["anthropic", *HOSTS])
-def test_signatures_travel_between_all_hosts_and_converse(host: str) -> None:
-    thought = ReasoningContent(
-        text="Think.", protected=Protected(issuer="anthropic", kind="signature", data="EqRfc2ln")
-    )
-    turn = ChatMessage(role="assistant", contents=[thought, contentmodel.TextContent(text="Yes.")])
-    request = ChatRequest(model=MODEL, messages=[user("Hi"), turn, user("Go on")])
-    converse = contentmodel.adapter("bedrock-converse").encode_request(request).payload
-    body, losses = sent(converse, host, "bedrock-converse")
-    assert body["messages"][1]["content"][0] == {"type": "thinking", "thinking": "Think.", "signature": "EqRfc2ln"}
-    assert set(losses.values()) <= {"output-limit"}
-    back = convert(body, source=API, target="bedrock-converse", model=MODEL)
-    assert back.payload["messages"][1] == converse["messages"][1]
 
 
 # -- streams and errors ------------------------------------------------------------------------------------------------
@@ -296,13 +162,6 @@ def test_error_body_of_bedrock_is_read_and_restored() -> None:
     assert MESSAGES.encode_response(response, {"dialect": "bedrock"}).payload == body
     error = {"type": "rate_limit_error", "message": "Slow down."}
     assert MESSAGES.encode_response(response, {"dialect": "vertex"}).payload == {"type": "error", "error": error}
-
-
-def test_error_of_another_api_is_an_exception_at_bedrock() -> None:
-    error = {"error": {"message": "Slow down.", "type": "requests", "param": None, "code": "rate_limit_exceeded"}}
-    encoded = convert(error, source="openai-chat", target=API, kind="response", policies={"dialect": "bedrock"})
-    assert encoded.payload == {"__type": "ThrottlingException", "message": "Slow down."}
-    assert encoded.status == 429
 
 
 # -- clients -----------------------------------------------------------------------------------------------------------
@@ -395,17 +254,6 @@ def boto3_client(url: str) -> Any:
     keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
     once = Config(retries={"total_max_attempts": 1})
     return boto3.client("bedrock-runtime", endpoint_url=url, config=once, **keys)
-
-
-def test_boto3_reads_answers_and_streams_of_invoke_model(server: LoopbackServer) -> None:
-    client = boto3_client(server.base_url(API, "bedrock"))
-    asked = {"modelId": MODEL, "body": json.dumps(sent(REQUEST, "bedrock")[0])}
-    whole = MESSAGES.decode_response(client.invoke_model(**asked)["body"].read())
-    events = list(client.invoke_model_with_response_stream(**asked)["body"])
-    decoder = MESSAGES.stream_decoder()
-    folded = contentmodel.fold([made for event in events for made in decoder.feed_event(event)])
-    assert whole.text == folded.text == ANSWER["text"]
-    assert [call.arguments for call in folded.choices[0].messages[0].tool_calls] == [{"place": "harbour"}]
 
 
 def test_boto3_reads_errors_of_invoke_model() -> None:
@@ -517,12 +365,3 @@ def test_haiku_5_5_takes_disabled_thinking_up_to_effort_high() -> None:
     there = convert(payload, source="anthropic-messages", target="anthropic-messages", model="claude-haiku-5-5")
     assert contentmodel.check(there.payload) == []
     assert contentmodel.check({**payload, "model": "claude-haiku-5-5"}) != []
-
-
-def test_file_of_the_files_api_is_not_sent_to_bedrock() -> None:
-    file = {"type": "document", "source": {"type": "file", "file_id": "file_1"}}
-    message = {"role": "user", "content": [{"type": "text", "text": "q"}, file]}
-    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": [message]}
-    there = convert(payload, source="anthropic-messages", target="anthropic-messages", policies={"dialect": "bedrock"})
-    assert there.payload["messages"] == [{"role": "user", "content": [{"type": "text", "text": "q"}]}]
-    assert ("stored-elsewhere", "$.messages[0].content[1]") in {(loss.code, loss.path) for loss in there.losses}

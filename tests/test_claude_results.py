@@ -149,23 +149,8 @@ def test_pydantic_ai_sends_the_same_blocks_to_claude(name: str) -> None:
     assert without_nulls(sent[1]["content"]) == without_nulls(answer_of(request))
 
 
-def test_result_of_another_provider_is_a_function_at_claude() -> None:
-    kept = convert(conversation(PAIRS["search"]), source=CLAUDE, target=PYDANTIC_AI, kind="request").payload
-    for part in kept[1]["parts"]:
-        part.pop("provider_name", None)
-    back = convert(kept, source=PYDANTIC_AI, target=CLAUDE, kind="request", model="claude-opus-4-8")
-    assert back.payload["messages"][1]["content"][0]["type"] == "tool_use"
-
-
 def test_hosted_pair_of_claude_is_a_text_if_the_policy_says_so() -> None:
     kept = convert(conversation(PAIRS["search"]), source=CLAUDE, target=PYDANTIC_AI, kind="request").payload
     options: dict[str, Any] = {"model": "claude-opus-4-8", "policies": {"hosted_tools": "text"}}
     back = convert(kept, source=PYDANTIC_AI, target=CLAUDE, kind="request", **options)
     assert {block["type"] for block in back.payload["messages"][1]["content"]} == {"text"}
-
-
-def test_advisor_is_sent_only_if_the_request_has_it() -> None:
-    advisor = pair("advisor", {}, "advisor", {"type": "advisor_redacted_result", "encrypted_content": "E3"})
-    kept = convert(conversation(advisor), source=CLAUDE, target=PYDANTIC_AI, kind="request").payload
-    back = convert(kept, source=PYDANTIC_AI, target=CLAUDE, kind="request", model="claude-opus-4-8")
-    assert back.payload["messages"][1]["content"][0]["type"] == "tool_use"

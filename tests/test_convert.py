@@ -246,7 +246,7 @@ def test_convert_rejects_invalid_arguments(arguments: dict[str, Any], message: s
 
 
 def test_unknown_api_error_lists_known_apis() -> None:
-    with pytest.raises(contentmodel.UnknownApiError, match="did you mean 'openai'.*openai-responses"):
+    with pytest.raises(contentmodel.UnknownApiError, match=r"did you mean 'openai'.*openai-responses"):
         convert({"messages": []}, target="opnai")
 
 

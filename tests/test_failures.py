@@ -7,18 +7,10 @@ from typing import Any, get_args
 
 import pytest
 from anthropic.types.shared.error_object import ErrorObject
-from msgspec.structs import replace
 
 from conftest import APIS
 from contentmodel import (
-    ChatChoice,
-    ChatMessage,
-    ChatResponse,
-    DecodeError,
     ErrorContent,
-    FinishReason,
-    Origin,
-    TextContent,
     adapter,
     convert,
     detect,
@@ -47,39 +39,8 @@ def body_of(api: str, kind: str) -> dict[str, Any]:
     return {"type": "error", "error": error} if api == ANTHROPIC else {"error": error}
 
 
-def names(api: str, kind: str) -> bool:
-    """Return whether an API has its own code for a kind."""
-    words = adapter(api).errors
-    return bool(words.kind_of(words.fields_of(kind)) == kind)
-
-
 def test_all_providers_have_error_codes() -> None:
     assert {ANTHROPIC, CHAT, RESPONSES, GEMINI} <= set(PROVIDERS)
-
-
-@every_provider
-@pytest.mark.parametrize("target", PROVIDERS)
-@pytest.mark.parametrize("kind", STATUSES)
-def test_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) -> None:
-    body = body_of(api, kind)
-    known = adapter(api).errors.kind_of(body["error"])
-    encoded = convert(body, source=api, target=target, kind="response")
-    assert encoded.status == adapter(target).errors.status_of(known)
-    assert audit(body, encoded) == []
-    if api == target:
-        assert encoded.payload == body
-        return
-    made = adapter(target).decode_response(encoded.payload)
-    assert made.choices == []
-    assert made.error.message in ("No.", "prompt is too long: No.")
-    if names(target, known):
-        assert made.error.kind == known
-        # The target uses its own code: no significant loss.
-        assert {loss.code for loss in encoded.losses if loss.path.startswith("$.error")} <= {"error-converted"}
-        assert not [loss for loss in encoded.losses if loss.is_significant and loss.path.startswith("$.error")]
-    elif api not in (CHAT, RESPONSES) or target not in (CHAT, RESPONSES):
-        losses = [loss for loss in encoded.losses if loss.path.startswith("$.error")]
-        assert {loss.kind for loss in losses if loss.code != "error-words"} <= {"degraded", "insignificant"}
 
 
 @every_provider
@@ -104,14 +65,6 @@ def test_error_code_table_equals_codes_of_the_sdks() -> None:
     for api in (CHAT, RESPONSES):
         for kind in STATUSES:
             assert adapter(api).errors.fields_of(kind).keys() == {"type", "param", "code"}
-
-
-@every_provider
-def test_error_built_in_code_gets_error_code_of_api(api: str) -> None:
-    made = adapter(api).encode_response(ChatResponse(error=ErrorContent(code="rate_limit", message="Slow down.")))
-    assert made.status == 429
-    assert adapter(api).decode_response(made.payload).error.kind == "rate_limit"
-    assert made.losses == ()
 
 
 TOO_LONG = [
@@ -192,53 +145,6 @@ def test_claude_code_recognizes_requests_that_are_too_long_for_a_model_of_a_host
     assert error_kind(adapter(ANTHROPIC).decode_response(encoded.payload).error or ErrorContent()) == "context_length"
 
 
-@pytest.mark.parametrize("error", ["prompt too long; exceeded max context length by 5000 tokens", None])
-def test_error_that_is_a_text_shows_that_a_request_is_too_long(error: str | None) -> None:
-    body = {"error": error or "prompt too long"}
-    response = adapter("ollama-chat").decode_response(body)
-    assert response.error is not None
-    assert response.error.kind == ("context_length" if error else None)
-    assert adapter("ollama-chat").encode_response(response).payload == body
-
-
-def test_message_with_the_words_of_the_api_stays_as_it_is() -> None:
-    message = "litellm.BadRequestError: Prompt is too long: 9001 tokens > 9000 maximum"
-    body = {"error": {"message": message, "type": "invalid_request_error", "code": "context_length_exceeded"}}
-    assert convert(body, source=CHAT, target=ANTHROPIC, kind="response").payload["error"]["message"] == message
-    bare = {"error": {"message": None, "type": "invalid_request_error", "code": "context_length_exceeded"}}
-    encoded = convert(bare, source=CHAT, target=ANTHROPIC, kind="response")
-    assert encoded.payload["error"]["message"] == "prompt is too long"
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Rate limit reached for the context window",
-        "prompt: is it too long?",
-        "too many tokens: max tokens must be less than or equal to 4096",
-        None,
-    ],
-)
-def test_other_messages_do_not_change_the_kind_of_an_error(message: str | None) -> None:
-    body = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
-    response = adapter(ANTHROPIC).decode_response(body)
-    assert response.error is not None
-    assert response.error.kind == "invalid_request"
-
-
-def test_unknown_error_code_is_kept_within_openai_apis() -> None:
-    body = {"error": {"message": "No.", "type": "odd", "param": "x", "code": "odder"}}
-    for api in (CHAT, RESPONSES):
-        assert convert(body, source=api, target=api, kind="response").payload == body
-    assert convert(body, source=CHAT, target=RESPONSES, kind="response").payload == body
-
-
-def test_numeric_code_of_chat_error_decodes_as_status() -> None:
-    error = adapter(CHAT).decode_response({"error": {"message": "Slow down.", "code": 429}}).error
-    assert error.kind == "rate_limit"
-    assert adapter(CHAT).decode_response({"error": {"message": "", "code": "401"}}).error.kind == "authentication"
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_numeric_code_of_chat_error_converts_to_responses_error_code(stream: bool) -> None:
     error = {"error": {"message": "Busy.", "code": 429}}
@@ -249,30 +155,6 @@ def test_numeric_code_of_chat_error_converts_to_responses_error_code(stream: boo
     else:
         written = convert(error, source="openai-chat", target="openai-responses", kind="response")
         assert written.payload["error"]["code"] == "rate_limit_exceeded"
-
-
-@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
-def test_type_of_error_body_is_not_a_significant_loss(target: str) -> None:
-    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}}
-    written = convert(error, source="anthropic-messages", target=target, kind="response")
-    assert not [loss for loss in written.losses if loss.is_significant]
-
-
-def test_failed_response_gets_error_code_of_responses_api() -> None:
-    partial = {
-        "id": "x",
-        "type": "message",
-        "role": "assistant",
-        "model": "m",
-        "content": [{"type": "text", "text": "a"}],
-    }
-    response = adapter(ANTHROPIC).decode_response({**partial, "usage": {"input_tokens": 1, "output_tokens": 1}})
-    for kind, code in (("rate_limit", "rate_limit_exceeded"), ("overloaded", "server_error")):
-        failed = ChatResponse(**{**fields(response), "error": ErrorContent(message="No.", kind=kind)})
-        encoded = adapter(RESPONSES).encode_response(failed)
-        assert encoded.payload["error"] == {"code": code, "message": "No."}
-        assert encoded.payload["status"] == "failed"
-        assert encoded.status == 200
 
 
 def fields(value: Any) -> dict[str, Any]:
@@ -291,13 +173,6 @@ def test_every_status_has_a_kind_and_every_kind_a_status(api: str) -> None:
     assert kind_of_status(418) == "invalid_request"
     assert kind_of_status(599) == "server"
     assert kind_of_status(200) is None
-
-
-def test_encoded_response_has_status_200_and_request_has_none() -> None:
-    request = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
-    assert convert(request, source=CHAT, target=GEMINI).status is None
-    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
-    assert convert(answer, source=CHAT, target=GEMINI, kind="response").status == 200
 
 
 # -- streams -----------------------------------------------------------------------------------------------------------
@@ -395,39 +270,6 @@ def test_read_limits_ignores_invalid_values(value: str) -> None:
     assert write_limits(read, ANTHROPIC, now=NOW).keys() <= {"retry-after"}
 
 
-@every_provider
-def test_details_of_error_are_reported_as_lost(api: str) -> None:
-    """Rows of errors have no field for the details of an error, such as the delay before a retry."""
-    error = ErrorContent(message="No.", kind="rate_limit", details={"retryDelay": "3s"})
-    encoded = adapter(api).encode_response(ChatResponse(error=error))
-    assert [(loss.path, loss.code) for loss in encoded.losses] == [("$.error.details", "no-field")]
-
-
-@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
-def test_retry_delay_in_gemini_error_body_is_reported_as_lost(target: str) -> None:
-    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}
-    body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "", "details": [retry]}}
-    assert convert(body, source=GEMINI, target=GEMINI, kind="response").payload == body
-    encoded = convert(body, source=GEMINI, target=target, kind="response")
-    assert "$.error.details" in [loss.path for loss in encoded.losses if loss.is_significant]
-
-
-@pytest.mark.parametrize("kind", STATUSES)
-def test_failed_response_reports_error_kinds_without_code(kind: str) -> None:
-    message = ChatMessage(role="assistant", contents=[TextContent(text="Hi")])
-    for finish in (None, FinishReason(reason="stop")):
-        made = ChatResponse(
-            choices=[ChatChoice(messages=[message], finish_reason=finish)],
-            error=ErrorContent(message="No.", code="odd", kind=kind),
-            origin=Origin(api=ANTHROPIC, issuer="anthropic"),
-        )
-        encoded = adapter(RESPONSES).encode_response(made)
-        again = adapter(RESPONSES).decode_response(encoded.payload)
-        assert encoded.payload["status"] == "failed"
-        assert (again.error.kind == kind) is ("no-error-type" not in [loss.code for loss in encoded.losses])
-        assert ("no-finish-reason" in [loss.code for loss in encoded.losses]) is (finish is not None)
-
-
 @pytest.mark.parametrize(
     ("api", "body", "status"),
     [
@@ -455,26 +297,6 @@ def test_error_body_of_another_form_is_an_error(api: str, body: dict[str, Any], 
     assert audit(body, encoded) == []
     own = adapter(api).encode_response(response)
     assert (own.payload, own.status) == (body, status)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"detail": [{"loc": ["body"], "msg": "Field required", "type": "missing"}]},
-        {"object": "error", "message": {"detail": [{"msg": "Field required"}]}, "type": "invalid_request_error"},
-    ],
-)
-def test_validation_error_of_mistral_keeps_its_message_as_json(body: dict[str, Any]) -> None:
-    mistral = adapter("mistral-chat")
-    response = mistral.decode_response(body)
-    assert response.error is not None
-    assert json.loads(response.error.message) == body.get("message", body.get("detail"))
-    assert mistral.encode_response(response).payload == body
-    encoded = convert(body, source="mistral-chat", target="anthropic-messages", kind="response")
-    assert "Field required" in encoded.payload["error"]["message"]
-    assert audit(body, encoded) == []
-    edited = replace(response, error=replace(response.error, message="Other"))
-    assert "Other" in mistral.encode_response(edited).payload.values()
 
 
 def test_error_of_bedrock_gets_the_usual_names_at_another_host() -> None:
@@ -523,24 +345,6 @@ def test_event_of_chat_with_a_message_is_no_error_without_the_fields_of_one(even
     )
 
 
-def test_status_of_minimax_in_a_successful_answer_is_no_error() -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
-    body = {"choices": [choice], "base_resp": {"status_code": 0, "status_msg": ""}}
-    assert adapter(CHAT).decode_response(body).error is None
-    delta = {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}
-    events = [delta, {"choices": [], "base_resp": body["base_resp"]}]
-    stream = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
-    response = fold_stream([stream], CHAT)
-    assert (response.error, response.text) == (None, "Hi")
-
-
-def test_changed_error_of_minimax_gets_the_code_of_its_kind() -> None:
-    response = adapter(CHAT).decode_response({"base_resp": {"status_code": 1004, "status_msg": "No."}})
-    assert response.error is not None
-    changed = replace(response, error=replace(response.error, kind="rate_limit"))
-    assert adapter(CHAT).encode_response(changed).payload == {"base_resp": {"status_code": 1002, "status_msg": "No."}}
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -552,101 +356,11 @@ def test_stream_that_begins_with_an_error_of_another_form_is_detected(body: dict
     assert detect(f"data: {json.dumps(body)}\n\n".encode()) == (CHAT, "stream")
 
 
-def test_texts_of_an_array_of_events_are_read_once() -> None:
-    events = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in ("a", "b")]
-    again = [events[0], {"choices": [{"index": 0, "delta": {"content": "c"}}]}]
-    stream = b"".join(b"data: " + json.dumps(one).encode() + b"\n\n" for one in (events, again)) + b"data: [DONE]\n\n"
-    assert fold_stream([stream], CHAT).text == "abac"
-
-
-@pytest.mark.parametrize("usage", [None, {"input_tokens": 3, "output_tokens": 0, "total_tokens": 3}])
-@pytest.mark.parametrize("target", [api for api in PROVIDERS if not adapter(api).has_failed_answers])
-def test_failed_answer_without_contents_becomes_body_of_an_error(target: str, usage: dict[str, int] | None) -> None:
-    error = {"code": "rate_limit_exceeded", "message": "Slow down."}
-    wire = {"id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m", "output": []}
-    failed = {**wire, "error": error, "usage": usage, "incomplete_details": None}
-    converted = convert(failed, source=RESPONSES, target=target, kind="response")
-    again = adapter(target).decode_response(converted.payload)
-    assert again.choices == []
-    assert again.error is not None
-    assert converted.status == adapter(target).errors.status_of("rate_limit")
-    assert audit(failed, converted) == []
-
-
-@pytest.mark.parametrize("target", [ANTHROPIC, "bedrock-converse", GEMINI])
-def test_error_in_the_only_choice_is_the_error_of_the_answer(target: str) -> None:
-    error = {"code": 502, "message": "The provider failed.", "metadata": {"provider_name": "P"}}
-    choice = {"index": 0, "finish_reason": "error", "message": {"role": "assistant", "content": ""}, "error": error}
-    body = {"id": "gen-1", "model": "m", "choices": [choice]}
-    response = adapter(CHAT).decode_response(body)
-    assert response.error is not None
-    assert (response.error.message, response.error.kind) == (error["message"], "server")
-    assert adapter(CHAT).encode_response(response).payload == body
-    encoded = convert(body, source=CHAT, target=target, kind="response")
-    assert encoded.status == 500
-    assert "$.choices[0].error.metadata" in [loss.path for loss in encoded.losses]
-
-
-def test_changed_error_is_written_at_the_top_of_the_body() -> None:
-    response = adapter(CHAT).decode_response(
-        {"object": "error", "message": "No.", "type": "NotFoundError", "code": 404}
-    )
-    assert response.error is not None
-    changed = replace(response, error=replace(response.error, message="Not here.", kind="rate_limit"))
-    assert adapter(CHAT).encode_response(changed).payload == {
-        "object": "error",
-        "message": "Not here.",
-        "type": "rate_limit_error",
-        "param": None,
-        "code": "rate_limit_exceeded",
-    }
-
-
-def test_failed_answer_stays_an_answer_where_answers_can_fail() -> None:
-    failed = {"status": "failed", "output": [], "error": {"code": "server_error", "message": "No."}}
-    converted = convert(failed, source=RESPONSES, target="google-interactions", kind="response")
-    assert converted.payload["status"] == "failed"
-    assert converted.status == 200
-
-
-def test_failed_answer_with_a_text_keeps_its_text() -> None:
-    item = {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": "Half", "annotations": []}],
-    }
-    failed = {"status": "failed", "output": [item], "error": {"code": "server_error", "message": "No."}}
-    converted = convert(failed, source=RESPONSES, target=CHAT, kind="response")
-    assert converted.payload["choices"][0]["message"]["content"] == "Half"
-    assert converted.payload["error"]["message"] == "No."
-    assert converted.status == 200
-
-
 BLOCKED = {
     "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
     "usageMetadata": {"promptTokenCount": 3, "totalTokenCount": 3},
     "modelVersion": "g",
 }
-
-
-@pytest.mark.parametrize("payload", [BLOCKED, {**BLOCKED, "candidates": []}, {**BLOCKED, "candidates": 5}])
-def test_blocked_prompt_of_gemini_is_a_finish_reason(payload: dict[str, Any]) -> None:
-    response = adapter(GEMINI).decode_response(payload)
-    assert response.finish_reason is not None
-    assert response.finish_reason.reason == "content_filter"
-    assert adapter(GEMINI).encode_response(response).payload == payload
-    converted = convert(payload, source=GEMINI, target=ANTHROPIC, kind="response")
-    assert converted.payload["stop_reason"] == "refusal"
-    assert audit(payload, converted) == []
-    assert convert(payload, source=GEMINI, target=CHAT, kind="response").payload["choices"][0]["finish_reason"] == (
-        "content_filter"
-    )
-
-
-def test_changed_finish_reason_of_blocked_prompt_is_written() -> None:
-    response = adapter(GEMINI).decode_response(BLOCKED)
-    changed = replace(response, choices=[replace(response.choices[0], finish_reason=FinishReason(reason="stop"))])
-    assert adapter(GEMINI).encode_response(changed).payload["candidates"] == [{"finishReason": "STOP"}]
 
 
 @pytest.mark.parametrize(
@@ -657,24 +371,6 @@ def test_stream_of_blocked_prompt_has_a_finish_reason(target: str, end: str) -> 
     converted = convert(stream, source=GEMINI, target=target, kind="stream").payload
     assert end in converted.decode()
     assert fold_stream(stream, GEMINI) == adapter(GEMINI).decode_response(BLOCKED)
-
-
-@pytest.mark.parametrize(
-    ("fields", "kind", "status"),
-    [
-        ({"code": "content_filter", "type": None, "param": "prompt", "status": 400}, "invalid_request", 400),
-        ({"code": "DeploymentNotFound"}, "not_found", 404),
-    ],
-)
-def test_error_of_azure_is_an_error_of_the_caller(fields: dict[str, Any], kind: str, status: int) -> None:
-    body = {"error": {"message": "No.", **fields}}
-    assert detect(body) == (CHAT, "response")
-    assert adapter(CHAT).decode_response(body).error.kind == kind
-    assert convert(body, source=CHAT, target=ANTHROPIC, kind="response").status == status
-
-
-def test_error_of_google_has_a_name_as_its_status() -> None:
-    assert detect({"error": {"code": 400, "message": "No.", "status": "INVALID_ARGUMENT"}})[0] == GEMINI
 
 
 def test_param_of_error_is_kept_within_openai_apis() -> None:
@@ -703,20 +399,3 @@ def test_error_in_a_list_is_an_error(api: str) -> None:
     assert all(loss.path.startswith("$[0].error") for loss in made.losses)
     assert audit(body, made) == []
     assert read_limits({}, api, body=body).retry_after == 7
-
-
-def test_error_in_a_list_is_detected() -> None:
-    assert detect([{"error": QUOTA}])[:2] == (GEMINI, "response")
-
-
-def test_list_of_several_errors_is_no_error() -> None:
-    with pytest.raises(DecodeError, match="expected an object, got array"):
-        adapter(GEMINI).decode_response([{"error": QUOTA}, {"error": QUOTA}])
-
-
-def test_error_in_a_text_beside_a_code_is_one_of_xai() -> None:
-    body = {"code": "Client specified an invalid argument", "error": "This model's maximum prompt length is 5."}
-    assert detect(body) == (CHAT, "response")
-    assert detect({"error": body["error"]}) == ("ollama-chat", "response")
-    back = convert(body, source=CHAT, target=CHAT, kind="response")
-    assert (back.payload, back.status) == (body, 400)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import pytest
 
 import contentmodel
 from contentmodel import Citation, TextContent
-from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent, splice_text
+from contentmodel.content import Span, splice_text
 from contentmodel_conformance import fairness, laws, streams, voices
 from contentmodel_conformance.checks.crossing import accounted, precise
 
@@ -366,13 +365,6 @@ def test_regression_payload_raises_decode_error(name: str) -> None:
         laws.decode(contentmodel.adapter(api), kind, payload)
 
 
-def test_loss_of_setting_has_its_own_path() -> None:
-    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]
-    payload = {"model": "m", "messages": messages, "temperature": 1.0}
-    encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages", kind="request")
-    assert "$.temperature" in [loss.path for loss in encoded.losses]
-
-
 def test_loads_rejects_kind_of_wrong_type() -> None:
     with pytest.raises(contentmodel.DecodeError, match="expected one of"):
         contentmodel.loads(b'{"contentmodel":1,"kind":["x"],"value":{}}')
@@ -384,88 +376,6 @@ def test_splice_before_citation_does_not_extend_citation() -> None:
     assert edited.annotations == [Citation(url="u", span=Span(start=4, end=5))]
 
 
-def test_responses_encodes_search_with_text_arguments_and_sources() -> None:
-    call = WebSearchToolCallContent(call_id="w", arguments="tides")
-    found = WebSearchToolResultContent(call_id="w", outputs=[contentmodel.UriContent(uri="https://a.example")])
-    message = contentmodel.ChatMessage(role="assistant", contents=[call, found])
-    response = contentmodel.ChatResponse(choices=[contentmodel.ChatChoice(messages=[message])])
-    (item,) = contentmodel.adapter("openai-responses").encode_response(response).payload["output"]
-    assert item["action"]["query"] == "tides"
-    assert [source["url"] for source in item["action"]["sources"]] == ["https://a.example"]
-
-
-SOURCE = {"type": "text", "media_type": "text/plain", "data": "Grüße."}
-
-
-@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
-@pytest.mark.parametrize("owner", ["message", "result"])
-def test_text_document_converts_without_loss_of_its_text(target: str, owner: str) -> None:
-    """Regression: an empty file was sent instead, and only the text was reported as dropped."""
-    document: dict[str, Any] = {"type": "document", "source": SOURCE}
-    encoded = contentmodel.convert(request_with(document, owner), target=target)
-    assert base64.b64encode("Grüße.".encode()) in encoded.to_json()
-    assert not [loss for loss in encoded.losses if loss.kind == "dropped" and loss.path != "$.model"]
-
-
-@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
-@pytest.mark.parametrize("owner", ["message", "result"])
-def test_link_with_unknown_scheme_becomes_text(target: str, owner: str) -> None:
-    """Regression: it was sent as the URL of an image."""
-    image: dict[str, Any] = {"type": "image", "source": {"type": "url", "url": "note://today"}}
-    encoded = contentmodel.convert(request_with(image, owner), target=target)
-    assert b'"note://today"' in encoded.to_json()
-    assert b"image" not in encoded.to_json()
-    assert "degraded" in {loss.kind for loss in encoded.losses}
-
-
-def request_with(block: dict[str, Any], owner: str) -> dict[str, Any]:
-    """Return an Anthropic request with a block in a user message, or in the result of a call."""
-    question = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
-    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]}
-    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [block]}]}
-    message = {"role": "user", "content": [{"type": "text", "text": "Look:"}, block]}
-    messages = [message] if owner == "message" else [question, call, result]
-    return {"model": "m", "max_tokens": 9, "messages": messages}
-
-
-CALL = contentmodel.FunctionCallContent(call_id="a", name="f", arguments={})
-OTHER = contentmodel.FunctionCallContent(call_id="b", name="f", arguments={})
-SEARCHED = [
-    WebSearchToolCallContent(call_id="w", arguments={"query": "x"}),
-    WebSearchToolResultContent(call_id="w", outputs=[TextContent(text="found")]),
-]
-TURNS: dict[str, list[list[Any]]] = {
-    "a call before a search that the provider ran": [[CALL, *SEARCHED, OTHER]],
-    "two messages of one turn with a call each": [[CALL], [OTHER]],
-    "a call without arguments": [[contentmodel.FunctionCallContent(call_id="a", name="f"), OTHER]],
-}
-
-
-@pytest.mark.parametrize("name", TURNS)
-@pytest.mark.parametrize("target", contentmodel.adapters())
-def test_encoder_sends_every_call_of_turn_with_its_result(target: str, name: str) -> None:
-    """Regression: calls were reported without a result, and the real result was sent later as text."""
-    results: list[Any] = [
-        contentmodel.FunctionResultContent(call_id=call_id, name="f", outputs=[TextContent(text=f"result {call_id}")])
-        for call_id in "ab"
-    ]
-    messages = [
-        contentmodel.ChatMessage(role="user", contents=[TextContent(text="Go.")]),
-        *(contentmodel.ChatMessage(role="assistant", contents=contents) for contents in TURNS[name]),
-        contentmodel.ChatMessage(role="tool", contents=results),
-    ]
-    origin = contentmodel.Origin(api="", issuer="")
-    tools: list[Any] = [contentmodel.FunctionTool(name="f", parameters={"type": "object", "properties": {}})]
-    request = contentmodel.ChatRequest(model="m", messages=messages, tools=tools, origin=origin)
-    encoded = contentmodel.adapter(target).encode_request(request)
-    # A message of ShareGPT has one result, so the results of two calls follow each other.
-    assert {violation.rule for violation in contentmodel.check(encoded.payload, api=target)} <= {"sides-alternate"}
-    text = encoded.to_json().decode()
-    assert "[no result" not in text
-    assert "[late result" not in text
-    assert "result a" in text
-
-
 def called(*ids: str) -> dict[str, Any]:
     function = {"name": "f", "arguments": "{}"}
     return {"role": "assistant", "tool_calls": [{"id": one, "type": "function", "function": function} for one in ids]}
@@ -473,24 +383,6 @@ def called(*ids: str) -> dict[str, Any]:
 
 def answered(call_id: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": f"result {call_id}"}
-
-
-ONE_ID = {
-    "two messages of one turn whose calls have one id": [called("a"), called("a"), answered("a"), answered("a")],
-    "the same with a single result": [called("a"), called("a"), answered("a")],
-    "a result between them that no call waits for": [called("a", "a"), answered("b"), called("a"), answered("a")],
-}
-
-
-@pytest.mark.parametrize("name", ONE_ID)
-@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses", "google-generate-content"])
-def test_calls_of_one_turn_get_distinct_ids(target: str, name: str) -> None:
-    messages = [{"role": "user", "content": "Go."}, *ONE_ID[name], {"role": "user", "content": "On."}]
-    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
-    _, _, payload = chat(*messages, tools=tools)
-    encoded = contentmodel.convert(payload, source="openai-chat", target=target)
-    assert contentmodel.check(encoded.payload, api=target) == []
-    assert encoded.to_json().decode().count("result a") == str(messages).count("result a")
 
 
 def chunk(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
@@ -506,34 +398,6 @@ def test_stream_decoder_merges_reasoning_only_if_thought_is_true(first: Any) -> 
     streams.readings(contentmodel.adapter("google-generate-content"), body)
 
 
-def test_search_result_in_a_failed_result_becomes_text_for_anthropic() -> None:
-    found = {"searchResult": {"source": "s", "title": "T", "content": [{"text": "x"}]}}
-    messages = [
-        {"role": "user", "content": [{"text": "q"}]},
-        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "w", "input": {}}}]},
-        {"role": "user", "content": [{"toolResult": {"toolUseId": "t", "status": "error", "content": [found]}}]},
-    ]
-    encoded = contentmodel.convert({"messages": messages}, source="bedrock-converse", target="anthropic-messages")
-    assert encoded.payload["messages"][2]["content"][0]["content"] == "T\ns\nx"
-    at = "$.messages[2].content[0].toolResult.content[0]"
-    assert [loss.code for loss in encoded.losses if loss.path == at] == ["as-text"]
-    assert contentmodel.check(encoded.payload, api="anthropic-messages") == []
-
-
-def test_search_result_in_a_result_stays_a_document_for_cohere() -> None:
-    found = {"type": "search_result", "source": "s", "title": "T", "content": [{"type": "text", "text": "x"}]}
-    result = {"type": "tool_result", "tool_use_id": "t", "content": [found]}
-    messages = [
-        {"role": "user", "content": "q"},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "w", "input": {}}]},
-        {"role": "user", "content": [result]},
-    ]
-    payload = {"model": "m", "max_tokens": 9, "messages": messages}
-    encoded = contentmodel.convert(payload, source="anthropic-messages", target="cohere-chat")
-    document = {"id": "s", "data": {"title": "T", "text": "x"}}
-    assert encoded.payload["messages"][2]["content"] == [{"type": "document", "document": document}]
-
-
 def test_tool_response_does_not_depend_on_key_order() -> None:
     _, _, payload = gemini(contents=[{"parts": [{"toolResponse": {"id": "", "response": {"a": None, "b": None}}}]}])
     fairness.key_order(contentmodel.adapter("google-generate-content"), "request", payload)
@@ -545,43 +409,12 @@ def test_law_of_key_order_accepts_json_text_with_a_lone_surrogate() -> None:
     fairness.key_order(contentmodel.adapter("cohere-chat"), "request", payload)
 
 
-@pytest.mark.parametrize("flag", [True, False])
-@pytest.mark.parametrize("tools", [True, False])
-def test_parallel_tool_calls_flag_is_converted_or_reported(flag: bool, tools: bool) -> None:
-    function = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
-    _, _, payload = chat({"role": "user", "content": "x"}, parallel_tool_calls=flag, tools=[function] * tools)
-    encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages", kind="request")
-    choice = encoded.payload.get("tool_choice", {})
-    lost = any(loss.path == "$.parallel_tool_calls" for loss in encoded.losses)
-    assert lost is not tools
-    assert choice.get("disable_parallel_tool_use") is ((not flag) if tools else None)
-
-
-def test_refused_provider_setting_is_reported_at_its_own_path() -> None:
-    """OpenAI refuses `stream_options` without a stream: the loss was that of another setting."""
-    payload = {"model": "gpt-6", "input": "hi", "stream_options": {"include_obfuscation": True}}
-    encoded = contentmodel.convert(payload, source="openai-responses", target="openai-chat", kind="request")
-    assert "stream_options" not in encoded.payload
-    assert [(loss.path, loss.code) for loss in encoded.losses] == [("$.stream_options", "refused-setting")]
-
-
 def test_key_like_a_note_beside_a_cache_point_changes_no_content() -> None:
     """The content of the block before it stays, although the block is no cache point any more."""
     texts = [{"text": "Look."}, {"cachePoint": {"type": "default"}}, {"text": "Now."}]
     marked = [texts[0], {**texts[1], ":": {"role": "model"}}, texts[2]]
     payloads = tuple({"messages": [{"role": "user", "content": content}]} for content in (texts, marked))
     voices.notes(contentmodel.adapter("bedrock-converse"), payloads)
-
-
-def test_failed_result_with_an_empty_document_is_a_failure_of_gemini() -> None:
-    found = {"searchResult": {"source": "", "title": "", "content": []}}
-    failed = {"toolResult": {"toolUseId": "t", "status": "error", "content": [found]}}
-    message = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}, failed]}
-    answer = {"output": {"message": message}, "stopReason": "end_turn"}
-    made = contentmodel.convert(answer, source="bedrock-converse", target="google-generate-content", kind="response")
-    response = made.payload["candidates"][0]["content"]["parts"][1]["functionResponse"]["response"]
-    assert response == {"error": ""}
-    assert contentmodel.audit(answer, made) == []
 
 
 def test_cache_point_of_a_reference_without_a_name_is_reported() -> None:

@@ -9,20 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from conftest import APIS
 from contentmodel import (
-    ChatChoice,
     ChatMessage,
     ChatRequest,
-    ChatResponse,
     FunctionCallContent,
     FunctionResultContent,
-    Origin,
     TextContent,
     user,
 )
 from contentmodel.content import (
-    CustomToolCallContent,
     FileSearchToolCallContent,
     FileSearchToolResultContent,
     InputRequestContent,
@@ -132,12 +127,6 @@ def test_encoder_gives_paired_calls_and_results_equal_ids(case: str, api: str) -
 
 
 @each_case
-def test_rows_without_ids_survive_a_round_trip(case: str) -> None:
-    wire = rows(*CASES[case][0])
-    assert ROWS.encode_request(ROWS.decode_request(wire)).payload == wire
-
-
-@each_case
 def test_runner_server_and_split_points_pair_calls_like_encoders(case: str) -> None:
     blocks, expected = CASES[case]
     messages = ROWS.decode_request(rows(*blocks)).messages
@@ -154,38 +143,7 @@ def test_runner_server_and_split_points_pair_calls_like_encoders(case: str) -> N
     assert all(cut <= call[0] or cut > result[0] for call, result in found.items() for cut in cuts)
 
 
-@pytest.mark.parametrize("is_answered", [True, False])
-def test_runner_runs_calls_without_id_that_have_no_result(is_answered: bool) -> None:
-    from contentmodel.tools import tool
-
-    @tool
-    def a() -> str:
-        """Works."""
-        return "ran"
-
-    blocks = [call_row("a"), call_row("a"), *([result_row("1"), result_row("2")] if is_answered else [result_row("1")])]
-    result = ToolRunner(Scripted([answer("Done.")]), [a]).run(ROWS.decode_request(rows(*blocks)))
-    assert answered(result.request.messages) == [("a", "1"), ("a", "2" if is_answered else "ran")]
-
-
 GEMINI = contentmodel.adapter("google-generate-content")
-
-
-def test_gemini_result_pairs_with_last_call_of_its_name() -> None:
-    call = {"role": "model", "parts": [{"functionCall": {"name": "a", "args": {}}}]}
-    result = {"role": "user", "parts": [{"functionResponse": {"name": "a", "response": {"output": "1"}}}]}
-    wire = {"contents": [call, {"role": "user", "parts": [{"text": "Again."}]}, call, result]}
-    request = GEMINI.decode_request(wire)
-    assert answered(request.messages) == [("a", None), ("a", "1")]
-    assert GEMINI.encode_request(request).payload == wire
-
-
-def test_gemini_result_without_id_pairs_with_call_that_has_one() -> None:
-    call = {"role": "model", "parts": [{"functionCall": {"id": "x", "name": "a", "args": {}}}]}
-    result = {"role": "user", "parts": [{"functionResponse": {"name": "a", "response": {"output": "1"}}}]}
-    request = GEMINI.decode_request({"contents": [call, result]})
-    assert answered(request.messages) == [("a", "1")]
-    assert GEMINI.encode_request(request).payload == {"contents": [call, result]}
 
 
 def message(role: str, *contents: Any) -> ChatMessage:
@@ -383,17 +341,6 @@ def test_results_with_equal_ids_pair_with_calls_by_name(api: str) -> None:
     assert [loss.path for loss in encoded.losses if loss.code == "name-of-call"] == ["$.messages[2].contents[2].name"]
 
 
-def test_result_with_other_name_than_its_call_gets_name_of_call() -> None:
-    messages = [
-        user("?"),
-        ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="x", name="a", arguments={})]),
-        ChatMessage(role="tool", contents=[FunctionResultContent(call_id="x", name="b", outputs=[])]),
-    ]
-    encoded = contentmodel.adapter("google-generate-content").encode_request(ChatRequest(messages=messages), model="m")
-    assert encoded.payload["contents"][-1]["parts"][0]["functionResponse"]["name"] == "a"
-    assert "name-of-call" in {loss.code for loss in encoded.losses}
-
-
 def test_runner_keeps_each_result_of_calls_with_one_id() -> None:
     client = Scripted([answer("Done.")])
     ToolRunner(client).run(
@@ -471,105 +418,7 @@ def test_hosted_result_pairs_with_call_of_its_tool_if_ids_are_equal() -> None:
     assert index.result_of == {(0, 1): (0, 2)}
 
 
-@pytest.mark.parametrize("is_custom_first", [True, False])
-def test_responses_result_items_have_types_that_match_their_calls(is_custom_first: bool) -> None:
-    calls = [CustomToolCallContent(call_id="x", name="b", arguments="1"), call("x")][:: 1 if is_custom_first else -1]
-    messages = [
-        message("user", TextContent(text="?")),
-        message("assistant", *calls),
-        message("tool", result("x", "1"), result("x", "2")),
-    ]
-    sent = contentmodel.adapter("openai-responses").encode_request(ChatRequest(messages=messages), model="m").payload
-    called, given = sent["input"][1:3], sent["input"][3:]
-    assert [f"{item['type']}_output" for item in called] == [item["type"] for item in given]
-    assert [item["call_id"] for item in called] == [item["call_id"] for item in given]
-    assert [item["output"] for item in given] == ["1", "2"]
-
-
-def test_encoder_drops_pending_hosted_call_and_keeps_another_with_its_id() -> None:
-    searched = WebSearchToolCallContent(call_id="x", arguments={"query": "1"})
-    pending = WebSearchToolCallContent(call_id="x", arguments={"query": "2"})
-    found = WebSearchToolResultContent(call_id="x", outputs=[TextContent(text="1")])
-    messages = [message("user", TextContent(text="?")), message("assistant", searched, found, pending)]
-    encoded = contentmodel.adapter("openai-chat").encode_request(ChatRequest(messages=messages), model="m")
-    assert [loss.path for loss in encoded.losses if loss.code == "pending-hosted-call"] == ["$.messages[1].contents[2]"]
-
-
 # Messages between a call and its result -------------------------------------------------------------------------------
-
-CALL = FunctionCallContent(call_id="c1", name="pay", arguments={})
-RESULT = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c1", name="pay", outputs="18")])
-EMPTY = [ChatMessage(role="assistant")], [ChatMessage(role="user")], [ChatMessage(role="assistant")] * 2
-APPROVAL = [
-    ChatMessage(role="assistant", contents=[ToolApprovalRequestContent(request_id="c1", name="pay", arguments={})]),
-    ChatMessage(role="user", contents=[ToolApprovalResponseContent(request_id="c1", approved=True)]),
-]
-
-
-def calling(api: str, *, is_native: bool) -> ChatMessage:
-    """An assistant's message with a call, of the API itself or made by hand."""
-    origin = contentmodel.adapter(api).decode_request(b'{"messages": []}').origin if is_native else None
-    return ChatMessage(role="assistant", contents=[CALL], origin=origin)
-
-
-@pytest.mark.parametrize("between", [*EMPTY, APPROVAL, [*APPROVAL, *EMPTY[0]]])
-@pytest.mark.parametrize("is_native", [False, True])
-@pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat"])
-def test_result_pairs_with_call_across_empty_messages_and_approvals(
-    api: str, is_native: bool, between: list[ChatMessage]
-) -> None:
-    messages = [contentmodel.user("Pay."), calling(api, is_native=is_native), *between, RESULT]
-    adapter = contentmodel.adapter(api)
-    plain = adapter.encode_request(ChatRequest(messages=[m for m in messages if m not in between]))
-    encoded = adapter.encode_request(ChatRequest(messages=messages))
-    assert encoded.payload == plain.payload
-    assert {loss.code for loss in encoded.losses} - {loss.code for loss in plain.losses} <= {"own-approval"}
-
-
-KEEPING = {"agent-framework", "meai", "otel-gen-ai", "turn-blocks", "vercel-model-messages", "vercel-ui-messages"}
-"""The formats that store approvals of the application's own calls."""
-
-
-@pytest.mark.parametrize("api", sorted(KEEPING - {"turn-blocks"}))
-def test_format_with_approvals_keeps_those_of_application_calls(api: str) -> None:
-    messages = [contentmodel.user("Pay."), ChatMessage(role="assistant", contents=[CALL]), *APPROVAL, RESULT]
-    encoded = contentmodel.adapter(api).encode_request(ChatRequest(messages=messages))
-    assert encoded.losses == ()
-    assert NO_RESULT not in str(encoded.payload)
-    contents = [c for m in contentmodel.adapter(api).decode_request(encoded.payload).messages for c in m.contents]
-    assert [type(content) for content in contents if not isinstance(content, TextContent)] == [
-        FunctionCallContent,
-        ToolApprovalRequestContent,
-        ToolApprovalResponseContent,
-        FunctionResultContent,
-    ]
-
-
-@pytest.mark.parametrize("api", sorted(set(contentmodel.adapters()) - KEEPING))
-def test_encoder_drops_approvals_of_application_calls(api: str) -> None:
-    messages = [contentmodel.user("Pay."), ChatMessage(role="assistant", contents=[CALL]), *APPROVAL, RESULT]
-    encoded = contentmodel.adapter(api).encode_request(ChatRequest(messages=messages))
-    assert NO_RESULT not in str(encoded.payload)
-    assert "approval" not in str(encoded.payload)
-    assert [loss.path for loss in encoded.losses if loss.code == "own-approval"] == [
-        "$.messages[2].contents[0]",
-        "$.messages[3].contents[0]",
-    ]
-
-
-@pytest.mark.parametrize("api", APIS)
-def test_encoder_drops_approvals_of_application_calls_in_answers(api: str) -> None:
-    asked = ChatMessage(role="assistant", contents=[CALL, *APPROVAL[0].contents])
-    response = ChatResponse(choices=[ChatChoice(messages=[asked])], origin=Origin(api="other", issuer="other"))
-    assert "approval" not in str(contentmodel.adapter(api).encode_response(response).payload)
-
-
-def test_encoder_keeps_approvals_that_provider_requested() -> None:
-    asked = ToolApprovalRequestContent(request_id="m1", name="pay", server="bank", arguments={})
-    given = ToolApprovalResponseContent(request_id="m1", approved=True)
-    messages = [ChatMessage(role="assistant", contents=[asked]), ChatMessage(role="user", contents=[given])]
-    payload = contentmodel.adapter("openai-responses").encode_request(ChatRequest(messages=messages)).payload
-    assert [item["type"] for item in payload["input"]] == ["mcp_approval_request", "mcp_approval_response"]
 
 
 @pytest.mark.parametrize("target", ["google-generate-content", "openai-chat", "anthropic-messages"])

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from google.genai import types as google_types
-from msgspec.structs import replace
 from openai.types.responses import Response
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import ModelRequestParameters
@@ -20,9 +19,8 @@ from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.models.openai import OpenAIResponsesModel
 from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.tools import ToolDefinition
 
-from contentmodel import FunctionTool, adapter, convert
+from contentmodel import convert
 from contentmodel.auditing import audit
 
 RESPONSES, GEMINI, PYDANTIC_AI = "openai-responses", "google-generate-content", "pydantic-ai-messages"
@@ -246,30 +244,6 @@ def test_conversion_from_pydantic_ai_has_the_blocks_that_it_sends(api: str, name
     assert without_results(api, ours) == without_results(api, theirs)
 
 
-# Pydantic AI keeps no definitions of found tools, no order of texts and images, and no state of a growing image.
-LOSSY = ("tools", "tools by call id", "code with image", "image in a stream")
-
-
-@pytest.mark.parametrize("name", [name for name in ITEMS if name not in LOSSY])
-def test_items_of_openai_survive_conversion_to_pydantic_ai_and_back(name: str) -> None:
-    sent = sent_by(RESPONSES, back(RESPONSES, kept_of(RESPONSES, name).payload).payload)
-    assert without(sent) == without(ITEMS[name])
-
-
-@pytest.mark.parametrize(("api", "name"), CASES)
-def test_losses_of_both_directions_are_complete(api: str, name: str) -> None:
-    kept = kept_of(api, name)
-    assert audit(conversation(api, blocks_of(api, name)), kept) == []
-    returned = back(api, kept.payload)
-    assert audit(kept.payload, returned) == []
-    assert "as-function-call" not in [loss.code for loss in returned.losses]
-
-
-@pytest.mark.parametrize("name", [*PARTS])
-def test_parts_of_gemini_survive_conversion_to_pydantic_ai_and_back(name: str) -> None:
-    assert sent_by(GEMINI, back(GEMINI, kept_of(GEMINI, name).payload).payload) == PARTS[name]
-
-
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
@@ -290,48 +264,11 @@ def test_parts_of_another_provider_are_functions(api: str, name: str, provider: 
     assert not any(f'"{mark}"' in sent for mark in own)
 
 
-@pytest.mark.parametrize("api", [RESPONSES, GEMINI])
-def test_hosted_tools_are_texts_if_the_policy_says_so(api: str) -> None:
-    sent = json.dumps(back(api, kept_of(api, "code").payload, policies={"hosted_tools": "text"}).payload)
-    assert "code_interpreter_call" not in sent
-    assert "executableCode" not in sent
-
-
 def test_code_without_container_is_a_function_at_openai() -> None:
     kept = kept_of(RESPONSES, "code").payload
     del kept[1]["parts"][0]["args"]["container_id"]
     assert sent_by_pydantic_ai(RESPONSES, kept) == []
     assert sent_by(RESPONSES, back(RESPONSES, kept).payload)[0]["type"] == "function_call"
-
-
-def test_arguments_may_be_json_text() -> None:
-    kept = kept_of(RESPONSES, "server").payload
-    call = kept[1]["parts"][0]
-    call["args"] = json.dumps(call["args"], separators=(",", ":"))
-    assert without(sent_by(RESPONSES, back(RESPONSES, kept).payload)) == without(ITEMS["server"])
-
-
-def test_generated_image_is_sent_with_its_data_if_the_api_does_not_store_it() -> None:
-    request = adapter(PYDANTIC_AI).decode_request(kept_of(RESPONSES, "image").payload)
-    request = replace(request, options=replace(request.options, store=False))
-    sent: Any = adapter(RESPONSES).encode_request(request, model=MODELS[RESPONSES]).payload
-    assert [sent_item.get("result") for sent_item in sent["input"]] == [None, PNG, None]
-
-
-def test_found_tools_are_sent_with_their_definitions() -> None:
-    kept = kept_of(RESPONSES, "tools").payload
-    schema = {"type": "object", "properties": {}}
-    request = adapter(PYDANTIC_AI).decode_request(kept)
-    request.tools.append(FunctionTool(name="look", description="Look.", parameters=schema))
-    sent: Any = adapter(RESPONSES).encode_request(request, model=MODELS[RESPONSES]).payload
-    tool = ToolDefinition(name="look", description="Look.", parameters_json_schema=schema)
-    theirs = sent_by_pydantic_ai(RESPONSES, kept, ModelRequestParameters(function_tools=[tool]))
-    ours = sent_by(RESPONSES, sent)
-    for one in (ours[1]["tools"][0], theirs[1]["tools"][0]):
-        # Pydantic AI requires no strict arguments unless the application does, and closes the schema.
-        one.pop("strict", None)
-        one["parameters"].pop("additionalProperties", None)
-    assert ours == theirs
 
 
 def test_search_of_gemini_is_sent_without_sources_that_pydantic_ai_added() -> None:

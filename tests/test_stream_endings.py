@@ -183,73 +183,6 @@ def test_converted_truncated_stream_has_no_finish_reason() -> None:
         assert folded.finish_reason is None
 
 
-# -- reasoning ---------------------------------------------------------------------------------------------------------
-
-THOUGHTS = (("thinking", "I should search."), ("text", "Hm."))
-
-
-@pytest.mark.parametrize("target", [CHAT, GEMINI, RESPONSES])
-def test_reasoning_as_text_is_separated_from_the_answer_by_an_empty_line(target: str) -> None:
-    policies = {"reasoning": "text"}
-    whole = convert(answer(*THOUGHTS), source=ANTHROPIC, target=target, kind="response", policies=policies)
-    text = adapter(target).decode_response(whole.payload).text
-    assert text == "I should search.\n\nHm."
-    stream = convert(thinking(*THOUGHTS), source=ANTHROPIC, target=target, policies=policies)
-    assert fold_stream(stream.payload, target).text == text
-
-
-def test_reasoning_as_the_last_text_of_a_request_has_no_trailing_line() -> None:
-    message = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]}
-    request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, message]}
-    made = convert(request, source=ANTHROPIC, target=CHAT, policies={"reasoning": "text"})
-    assert made.payload["messages"][-1]["content"] in ("Hm.", [{"type": "text", "text": "Hm."}])
-
-
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_reasoning_policy_writes_reasoning_to_a_field_of_chat_messages(field: str) -> None:
-    blocks = (("thinking", "First."), ("thinking", "Second."), ("text", "Hm."))
-    policies = {"reasoning": field}
-    whole = convert(answer(*blocks), source=ANTHROPIC, target=CHAT, kind="response", policies=policies)
-    message = whole.payload["choices"][0]["message"]
-    assert message[field] == "First.\n\nSecond."
-    assert message["content"] == "Hm."
-    assert [loss.family for loss in whole.losses if loss.path.endswith("thinking")] == []
-    stream = convert(thinking(*blocks), source=ANTHROPIC, target=CHAT, policies=policies).payload
-    reasoning = "".join(c["delta"].get(field, "") for chunk in chunks_of(stream) for c in chunk["choices"])
-    assert reasoning == message[field]
-    turn = {"role": "assistant", "content": answer(*blocks)["content"]}
-    request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, turn]}
-    sent = convert(request, source=ANTHROPIC, target=CHAT, policies=policies).payload["messages"][-1]
-    assert (sent[field], sent["content"]) == ("First.\n\nSecond.", "Hm.")
-
-
-def test_reasoning_field_policy_drops_reasoning_if_the_api_has_no_such_field() -> None:
-    policies = {"reasoning": "reasoning_content"}
-    made = convert(answer(*THOUGHTS), source=ANTHROPIC, target=GEMINI, kind="response", policies=policies)
-    assert "search" not in json.dumps(made.payload)
-    assert any(loss.family == "reasoning" for loss in made.losses)
-
-
-# -- times -------------------------------------------------------------------------------------------------------------
-
-
-def test_convert_keeps_the_time_of_an_answer() -> None:
-    part = {"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}
-    gemini = {"responseId": "r", "createTime": "2026-11-18T11:06:50Z", "candidates": [part]}
-    made = convert(gemini, source=GEMINI, target=CHAT, kind="response").payload
-    assert made["created"] == 1795000010
-    assert convert(gemini, source=GEMINI, target=RESPONSES, kind="response").payload["created_at"] == 1795000010
-    back = convert(made, source=CHAT, target=GEMINI, kind="response")
-    assert back.payload["createTime"] == gemini["createTime"]
-    odd = convert({**gemini, "createTime": "soon"}, source=GEMINI, target=CHAT, kind="response")
-    assert odd.payload["created"] == 0
-    assert any(loss.path == "$.createTime" for loss in odd.losses)
-
-
-def test_chat_answer_without_a_time_has_created_zero() -> None:
-    assert convert(answer(("text", "hi")), source=ANTHROPIC, target=CHAT, kind="response").payload["created"] == 0
-
-
 # -- bytes -------------------------------------------------------------------------------------------------------------
 
 
@@ -296,15 +229,6 @@ def test_responses_encoder_keeps_the_type_of_an_error_event() -> None:
     again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
     assert fold_stream(again, RESPONSES).error == fold_stream(stream, RESPONSES).error
     assert chunks_of(again)[-1]["error"] == error
-
-
-def test_responses_encoder_keeps_a_complete_call_before_an_error() -> None:
-    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q": 1}'}
-    stream = failed_stream(call, done=1)
-    encoder = adapter(RESPONSES).stream_encoder()
-    again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
-    assert [call.status for call in fold_stream(stream, RESPONSES).tool_calls] == [None]
-    assert [call.status for call in fold_stream(again, RESPONSES).tool_calls] == [None]
 
 
 def test_responses_encoder_drops_an_incomplete_search() -> None:

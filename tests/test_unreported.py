@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -206,43 +205,6 @@ def test_refusal_after_a_text_of_mcp_is_apart_from_it() -> None:
     assert written["content"] == {"type": "text", "text": "Well\n\nNo."}
 
 
-@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
-def test_encoder_reports_each_lost_member_of_tool_once(target: str) -> None:
-    """Members that are not objects are included."""
-    contents = [{"role": "user", "parts": [{"text": "hi"}]}]
-    payload = {"contents": contents, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
-    paths = [loss.path for loss in convert(payload, source=GEMINI, target=target).losses if ".tools" in loss.path]
-    assert sorted(paths) == ["$.tools[0].newTool", "$.tools[1].googleMaps", "$.tools[1].more"]
-
-
-def test_loss_of_role_of_added_tools_is_insignificant() -> None:
-    losses = convert({"model": "m", "input": [ADDED]}, source=RESPONSES, target=CHAT, kind="request").losses
-    assert {loss.path: loss.kind for loss in losses}["$.input[0].role"] == "insignificant"
-
-
-@pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
-def test_added_tool_definition_is_moved_and_toolset_reference_is_dropped(target: str) -> None:
-    tools: dict[str, dict[str, Any]] = {
-        "moved": {"type": "tool_definition", "definition": {"name": "f", "input_schema": {"type": "object"}}},
-        "dropped": {"type": "mcp_toolset_reference", "server_name": "s"},
-    }
-    for kind, tool in tools.items():
-        encoded = convert(asked({"type": "tool_addition", "tool": tool}), source=ANTHROPIC, target=target)
-        path = "$.messages[0].content[0]"
-        assert [loss.kind for loss in encoded.losses if loss.path == path] == [kind]
-        assert (kind == "moved") == ("tools" in encoded.payload)
-
-
-@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
-def test_unaccounted_finds_id_removed_from_call_arguments(target: str) -> None:
-    encoded = convert(request(CLICK), source=RESPONSES, target=target, kind="request")
-    output = json.loads(json.dumps(encoded.payload).replace("check_1", ""))
-    missed = unaccounted(
-        request(CLICK), output, encoded.losses, vocabulary_of_api(RESPONSES), vocabulary_of_api(target)
-    )
-    assert [one.path for one in missed] == ["$.input[0].pending_safety_checks[0].id"]
-
-
 def test_unaccounted_finds_media_type_of_data_url_without_one() -> None:
     output = {"parts": [{"type": "file", "mediaType": "text/csv", "url": "data:;base64,"}]}
     assert unaccounted({"mime": "text/csv"}, output, (), None, vocabulary_of_api("vercel-ui-messages")) == []
@@ -257,22 +219,6 @@ def test_unaccounted_takes_label_after_its_prefix() -> None:
 def test_unaccounted_counts_number_written_as_text_once() -> None:
     assert unaccounted({"a": 404}, {"b": "404"}, ()) == []
     assert [one.value for one in unaccounted({"a": 404, "b": "404"}, {"c": "404"}, ())] == [404]
-
-
-@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
-@pytest.mark.parametrize(
-    ("payload", "kind", "path"),
-    [
-        (answer({"type": "web_search_call", "id": "", "status": "completed"}), "response", "$.output[0]"),
-        ({"input": [], "tool_choice": {"type": "function", "name": ""}}, "request", "$.tool_choice"),
-    ],
-    ids=["a hosted call and its result", "the tool of a choice"],
-)
-def test_encoder_reports_value_dropped_as_a_whole_as_one_loss(
-    target: str, payload: dict[str, Any], kind: str, path: str
-) -> None:
-    losses = [loss for loss in convert(payload, source=RESPONSES, target=target, kind=kind).losses if loss.path == path]
-    assert len(losses) == 1 or all(loss.kind != "dropped" for loss in losses)
 
 
 @pytest.mark.parametrize(
@@ -297,15 +243,6 @@ def test_audit_finds_each_piece_of_text_in_joined_text(deleted: int | None) -> N
     if deleted is not None:
         message["content"] = "".join(piece["text"] for at, piece in enumerate(PIECES) if at != deleted)
         assert audit(answer(item), encoded) != []
-
-
-@pytest.mark.parametrize("target", [CHAT, "openai-finetune"])
-def test_encoder_separates_refusals(target: str) -> None:
-    refusals = [{"type": "refusal", "refusal": text} for text in ("No.", "Never.")]
-    asked_first = {"role": "user", "content": "Why?"}
-    item = {"type": "message", "role": "assistant", "content": refusals}
-    payload = convert({"model": "m", "input": [asked_first, item]}, source=RESPONSES, target=target).payload
-    assert payload["messages"][1]["refusal"] == "No.\n\nNever."
 
 
 def test_audit_does_not_find_short_base64_at_the_end_of_longer_base64() -> None:
