@@ -27,6 +27,8 @@ from contentmodel_conformance.recordings import CorpusError
 from contentmodel_conformance.rendering import as_markdown, headline
 from contentmodel_conformance.report import ReportError, merged, shown
 from contentmodel_conformance.strategies.transcripts import LIMITS
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.suite import run_check
 from contentmodel_conformance.trying import Trial
 
 CHAT = contentmodel.adapter("openai-chat")
@@ -283,6 +285,24 @@ def test_check_tries_same_inputs_alone_and_with_others() -> None:
         seen.append(spy.seen[start : spy.seen.index("identity/unknown", start + 1)])
     assert seen[0] == seen[1]
     assert seen[0] != seen[2]
+
+
+def test_other_adapters_take_turns_in_checks() -> None:
+    others = [contentmodel.adapter(api) for api in ("openai-responses", "anthropic-messages", "ollama-chat", "atif")]
+    subject = Subject(contentmodel.adapter("openai-chat"), others=others, partners=2)
+    turns = {name: [other.api for other in subject.in_turn(name).others] for name in CHECKS}
+    assert {*map(tuple, turns.values())} == {("openai-responses", "ollama-chat"), ("anthropic-messages", "atif")}
+    assert len(subject.others) == 4
+    for name in ("model-names/crossing", "errors/crossing"):
+        of_turn = [contentmodel.adapter(api) for api in turns[name]]
+        alone = run_check(CHECKS[name], Subject(subject.adapter, others=of_turn), tries=2)
+        assert run_check(CHECKS[name], subject, tries=2) == alone
+    assert run_check(CHECKS[name], subject, tries=2, deep=True).tried > alone.tried
+
+
+def test_all_other_adapters_are_in_one_turn_if_they_are_few() -> None:
+    subject = Subject(contentmodel.adapter("openai-chat"), others=[contentmodel.adapter("ollama-chat")], partners=2)
+    assert subject.in_turn("errors/crossing") is subject
 
 
 def test_progress_is_reported_before_and_after_each_check() -> None:
