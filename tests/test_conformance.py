@@ -248,17 +248,23 @@ SLOW = RECORDED - CHEAP | {
     "identity/sdk-places",
     "identity/unknown",
     "key-order/payloads",
+    "lanes/agents",
+    "lanes/crossing",
     "maps/crossing",
     "model-json/payloads",
     "model-json/sdk",
     "model-names/crossing",
     "notes/wire",
     "null-twin/other-fields",
+    "null-twin/payloads",
     "null-twin/sdk-places",
     "opacity/crossing",
     "pairing/foreign",
     "pairing/own",
     "pairing/repeated",
+    "planning/answers",
+    "planning/crossing",
+    "planning/rare",
     "policies/foreign",
     "precision/crossing",
     "prefixes/crossing",
@@ -330,7 +336,7 @@ for _one in CLASSES:
         _one.others = [EVERY[name] for name in REPRESENTATIVES]
         _one.partners = 3
         _one.is_one_of_many = _one.adapter in REPRESENTATIVES
-        _one.quick = (_one.quick[False], 6)
+        _one.quick = (12, 6)
     for _name in SLOW:
         if not has_turn(_one, _name):
             left_to_nightly(_one, _name)
