@@ -271,8 +271,11 @@ def test_each_value_is_tried_on_all_targets_and_the_failure_of_each_is_minimal()
 
 
 def test_same_seed_gives_same_report() -> None:
-    reports = [check_adapter(Forgetful(), only=["identity", "totality"], others=[], seed=4) for _ in range(2)]
-    assert reports[0].to_json() == reports[1].to_json()
+    """Compare a report with the one that other tests read."""
+    checks = ("identity/sdk", "face")
+    made_again = check_adapter(Forgetful(), only=checks, others=[])
+    assert [outcome.status for outcome in made_again.outcomes] == ["passed", "failed"]
+    assert made_again.to_json() == report_of(Forgetful, *checks).to_json()
 
 
 @pytest.mark.slow
@@ -489,9 +492,9 @@ def test_run_command_rejects_invalid_command_line(
     assert message in done.stderr
 
 
-def test_run_command_help_lists_options(tmp_path: Path) -> None:
-    done = command(tmp_path, "--help")
-    assert done.returncode == 0
+def test_run_command_help_lists_options() -> None:
+    done = CliRunner().invoke(app, ["run", "--help"])
+    assert done.exit_code == 0
     for word in ("--deep", "--seed", "--only", "--corpus", "--report", "--since", "Exit codes"):
         assert word in done.stdout
 
