@@ -52,7 +52,7 @@ def test_adapter_of_lines_passes_checks_of_documents(chat_log: Any, monkeypatch:
 
 @pytest.mark.slow
 def test_adapter_of_lines_passes_checks_of_the_kit(chat_log: Any) -> None:
-    report = checked(adapter, tries=None if PROFILE == "deep" else 6)
+    report = checked(adapter, tries=None if PROFILE == "deep" else 3)
     assert failures(report) == set()
     assert sum(one.status == "passed" for one in report.outcomes) > 35
 
