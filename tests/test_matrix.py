@@ -100,7 +100,7 @@ def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
 @whole
 def test_format_without_answers_has_no_cells_of_answers() -> None:
     """The pages and tables of such a matrix have no columns for them."""
-    made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
+    made = matrix_of("hf-messages", "openai-chat")
     assert {(c.api, c.of) for c in made.contents} == {
         ("hf-messages", "request"),
         ("openai-chat", "request"),
@@ -486,8 +486,9 @@ def test_matrix_page_and_markdown_escape_text_of_adapters() -> None:
     assert "<b>" not in text
 
 
+@whole
 def test_summary_counts_families_of_each_pair() -> None:
-    made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
+    made = matrix_of("hf-messages", "openai-chat")
     counts = Counter(crossing.verdict for crossing in made.crossings if crossing.source == "openai-chat")
     page = as_summary(made)
     assert "families that are exact/degraded/dropped:" in page
