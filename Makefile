@@ -20,7 +20,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types deep partners bench bench-gateway bench-operation agents node docs format clean
+.PHONY: help demo test slow check lint types nightly partners bench bench-gateway bench-operation agents node docs format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,14 +29,14 @@ demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to ano
 	$(VENV)/bin/contentmodel show $(SAMPLE)
 	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses
 
-test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 7 minutes on two cores
+test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 5 minutes on two cores
 	$(VENV)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 # Tests start Python hundreds of times. Without compiled files, every start compiles the library again.
-test slow: export PYTHONDONTWRITEBYTECODE :=
+test slow nightly: export PYTHONDONTWRITEBYTECODE :=
 
-slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks
-	$(VENV)/bin/python -m pytest -m slow --durations 20 $(PYTEST_ARGS)
+slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks: 12 minutes on two cores
+	$(VENV)/bin/python -m pytest -m "slow and not nightly" --durations 20 $(PYTEST_ARGS)
 
 check: lint types test slow ## Check format, lint and types, then run all tests
 
@@ -48,8 +48,12 @@ lint: $(VENV)/.installed-dev ## Check format, lint and the English of texts
 types: $(VENV)/.installed-dev ## Check types
 	$(VENV)/bin/mypy
 
-deep: export CONTENTMODEL_PROFILE := deep
-deep: test slow ## Run all tests, with twenty times the generated examples
+# All formats with all partners, adapter by adapter. What passed is kept in .nightly, so that the next run continues.
+nightly: export CONTENTMODEL_PROFILE := deep
+nightly: export CONTENTMODEL_WHOLE := all
+nightly: export CONTENTMODEL_PROGRESS := .nightly
+nightly: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run everything on one commit, with twenty times the examples: several nights, can be interrupted
+	$(VENV)/bin/python -m pytest --verbosity 0 $(PYTEST_ARGS)
 
 partners: $(PARTNERS_VENV)/.installed-partners ## Compare requests with those of LangChain's packages of providers
 	$(PARTNERS_VENV)/bin/python -m pytest tests/test_langchain_partners.py
@@ -82,7 +86,7 @@ format: $(VENV)/.installed-dev ## Format the code, and fix what lint can fix
 	$(VENV)/bin/ruff format .
 
 clean: ## Remove the environments, and everything else that was built
-	rm -rf $(VENV) $(BENCH_VENV) $(PARTNERS_VENV) build dist site .agents tests/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) $(PARTNERS_VENV) build dist site .agents .nightly tests/node/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that an environment has; a change of pyproject.toml installs again.

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from chosen_formats import chosen
+from resuming import resume
 from services.postgresql import NotInstalledError, cluster
 
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -74,8 +76,9 @@ _PATHS = ssl.get_default_verify_paths()._replace(openssl_cafile=_CERTIFICATE)
 ssl.get_default_verify_paths = lambda: _PATHS
 
 
-def pytest_configure() -> None:
-    """Restore the handler of SIGINT: background jobs of a shell ignore it, and child processes inherit this."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Resume a run of several nights. Restore the handler of SIGINT: child processes of a background job ignore it."""
+    resume(config, os.environ.get("CONTENTMODEL_PROGRESS"), PROFILE)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -85,18 +88,20 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) else None
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Print which formats the slow tests try whole. The header of pytest is not printed in quiet runs."""
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and session.config.option.markexpr not in ("", "not slow"):
+        terminal.write_line(str(chosen()))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need a database server or a browser as slow, and skip the deep ones."""
+    """Mark the tests that need a database server or a browser, and those of the nightly run, as slow."""
     for item in items:
-        if not {"postgresql", "browser"}.isdisjoint(getattr(item, "fixturenames", ())):
+        fixtures = getattr(item, "fixturenames", ())
+        if not {"postgresql", "browser"}.isdisjoint(fixtures) or item.get_closest_marker("nightly"):
             item.add_marker("slow")
-    if PROFILE == "deep":
-        return
-    skip = pytest.mark.skip(reason="runs only with CONTENTMODEL_PROFILE=deep")
-    for item in items:
-        if item.get_closest_marker("deep"):
-            item.add_marker(skip)
 
 
 def pytest_collection_finish() -> None:

@@ -323,6 +323,7 @@ def test_records_of_output_folder_are_kept_and_scrubbed_again(tmp_path: Path) ->
     assert answer["request_id"] in request_ids
 
 
+@pytest.mark.slow
 def test_recorded_traffic_passes_through(corpus: Path, tmp_path: Path) -> None:
     source = corpus / "recorded/openai-chat.stream.jsonl"
     # Addresses of search results have hashes.

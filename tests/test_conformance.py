@@ -2,12 +2,16 @@
 
 `CONTENTMODEL_PROFILE=deep` tries twenty times as many examples. If CONTENTMODEL_CORPUS is set, recorded traffic is
 tried too. The costly checks are marked slow. Without them, each law is still tried on a few examples.
+
+`chosen_formats` says which formats are tried whole. The others are tried with one partner of each family, with fewer
+examples, and with every third costly check. The nightly run tries all formats whole.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
+import zlib
+from functools import cache, wraps
 from itertools import cycle
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,6 +20,7 @@ import pytest
 
 import contentmodel
 import ollama_payloads
+from chosen_formats import FAMILY_OF, REPRESENTATIVES, chosen
 from conftest import PROFILE, payloads, share
 from contentmodel_conformance import AdapterConformance, bounds, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
@@ -62,6 +67,9 @@ class Ours(AdapterConformance):
     def fewer_examples(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         is_slow = request.node.get_closest_marker("slow") is not None
         monkeypatch.setattr(trying, "QUICK", self.quick[is_slow])
+        if type(self) not in WHOLE:
+            # The largest of the three sizes is nine times the smallest, instead of sixteen times.
+            monkeypatch.setattr(bounds, "RATIO", 3)
 
 
 class WithPartners(Ours):
@@ -231,23 +239,30 @@ SLOW = RECORDED - CHEAP | {
     "conversion/anywhere",
     "conversion/hosted",
     "disturbance/anywhere",
+    "each-by-itself/anywhere",
     "hints/stored",
     "honesty/foreign",
     "identity/given-unknown",
     "identity/sdk-places",
     "identity/unknown",
     "key-order/payloads",
+    "lanes/agents",
+    "lanes/crossing",
     "maps/crossing",
     "model-json/payloads",
     "model-json/sdk",
     "model-names/crossing",
     "notes/wire",
     "null-twin/other-fields",
+    "null-twin/payloads",
     "null-twin/sdk-places",
     "opacity/crossing",
     "pairing/foreign",
     "pairing/own",
     "pairing/repeated",
+    "planning/answers",
+    "planning/crossing",
+    "planning/rare",
     "policies/foreign",
     "precision/crossing",
     "prefixes/crossing",
@@ -269,7 +284,9 @@ SLOW = RECORDED - CHEAP | {
     "stability/foreign",
     "stability/own",
     "stream-conversion/mixed-up",
+    "stored-documents/forged",
     "stream-crossing/foreign",
+    "stream-encoding/sdk-places",
     "stream-repetition/foreign",
     "tracing/any",
     "tracing/foreign",
@@ -291,6 +308,39 @@ CLASSES: list[Any] = [
 for _one in (*OfFiles.__subclasses__(), *OfFramework.__subclasses__()):
     pytest.mark.slow(_one)
 
+WHOLE = [one for one in CLASSES if PROFILE == "deep" or chosen().is_whole(one.adapter)]
+TURNS = 3
+"""Each costly check has its turn with every third format of those that are not tried whole."""
+
+
+def has_turn(one: type[Ours], check: str) -> bool:
+    """Return whether CI tries a costly check on the format of a class. Formats of one family follow each other."""
+    return one in WHOLE or (zlib.crc32(check.encode()) + [*FAMILY_OF].index(one.adapter)) % TURNS == 0
+
+
+def left_to_nightly(one: type[Ours], check: str) -> None:
+    """Mark the test of a check as nightly, in one class."""
+    name = "test_" + check.replace("/", "_").replace("-", "_")
+    inherited = getattr(Ours, name)
+
+    @pytest.mark.nightly
+    @wraps(inherited)
+    def test(self: Ours, request: pytest.FixtureRequest) -> None:
+        inherited(self, request)
+
+    setattr(one, name, test)
+
+
+for _one in CLASSES:
+    if _one not in WHOLE:
+        _one.others = [EVERY[name] for name in REPRESENTATIVES]
+        _one.partners = 3
+        _one.is_one_of_many = _one.adapter in REPRESENTATIVES
+        _one.quick = (12, 6)
+    for _name in SLOW:
+        if not has_turn(_one, _name):
+            left_to_nightly(_one, _name)
+
 FEW: list[Any] = [TestAnthropicMessages, TestOpenaiResponses]
 """The classes that take turns in the fast forms of slow checks."""
 
@@ -309,7 +359,7 @@ OF_TYPES = ("accounting/sdk", "accounting/sdk-members", "agreement/sdk")
 """The checks of payloads that the SDKs' types allow."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("partner", [name for name in EVERY if name not in EACH_OTHER])
 @pytest.mark.parametrize("one", [one for one in CLASSES if one.adapter in PROVIDERS], ids=lambda one: one.__name__)
 def test_payloads_of_sdk_types_are_converted_to_formats_with_partners(
@@ -331,10 +381,10 @@ OF_RECORDINGS = [
 
 
 def with_others(one: type[Ours], others: list[Any]) -> Subject:
-    return type(one.__name__, (one,), {"others": others}).subject()
+    return type(one.__name__, (one,), {"others": others, "partners": None}).subject()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("one", CLASSES, ids=lambda one: one.__name__)
 def test_recorded_traffic_is_relayed_through_every_format_to_every_other(one: type[Ours]) -> None:
     others = [other for other in EVERY.values() if other.api != one.adapter]
@@ -344,7 +394,7 @@ def test_recorded_traffic_is_relayed_through_every_format_to_every_other(one: ty
         assert outcome.status in ("passed", "skipped"), outcome.findings
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "one",
     [one for one in CLASSES if getattr(EVERY[one.adapter], "http", None) is not None],
@@ -410,6 +460,20 @@ def test_documents_with_one_value_changed_are_refused_or_kept(one: type[Ours], m
 def test_every_law_of_generated_input_has_a_fast_test() -> None:
     fast = {CHECKS[name].law for name in [*(CHECKS.keys() - SLOW), *quick_forms()]}
     assert LAWS.keys() - fast == {CHECKS[name].law for name in RECORDED} - fast
+
+
+@pytest.mark.parametrize("check", sorted(SLOW))
+def test_each_costly_check_has_its_turn_with_formats_of_several_families(check: str) -> None:
+    families = {FAMILY_OF[one.adapter] for one in CLASSES if has_turn(one, check)}
+    assert {"frameworks", "sessions", "datasets"} < families
+
+
+@pytest.mark.parametrize("one", [one for one in CLASSES if one not in WHOLE], ids=lambda one: one.__name__)
+def test_each_representative_has_its_turn_with_every_format(one: type[Ours]) -> None:
+    applying = [name for name, check in CHECKS.items() if not check.skipped(one.subject())]
+    tried = [name for name in applying if "others" in CHECKS[name].needs and (name not in SLOW or has_turn(one, name))]
+    partners = {other.api for name in tried for other in one.subject().in_turn(name).others}
+    assert partners == {*REPRESENTATIVES} - {one.adapter}
 
 
 def test_every_installed_adapter_has_a_conformance_class() -> None:

@@ -67,6 +67,7 @@ def spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     session.stop()
 
 
+@pytest.mark.nightly
 def test_spark_converts_batches_and_keeps_rows_that_fail(logs: Path, spark: Any) -> None:
     rows = [row.asDict(recursive=True) for row in run("pyspark", spark=spark).sort("id").collect()]
     assert rows == expected(logs)

@@ -112,7 +112,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_python_blocks_of_pages_pass_mypy_strict(tmp_path: Path) -> None:
     # Use the project's settings and cache: without the cache, mypy would check the packages again.
     done = run("mypy", "--config-file", ROOT / "pyproject.toml", *programs(tmp_path))

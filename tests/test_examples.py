@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "examples" / "tools" / "README.md"
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -23,6 +25,7 @@ def commands() -> list[tuple[str, str]]:
     return [(command, output) for command, _, output in pairs if not command.startswith("pip ")]
 
 
+@pytest.mark.slow
 def test_commands_of_the_tool_examples_print_what_the_page_shows(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     paths = os.pathsep.join(str(ROOT / package) for package in ("contentmodel", "adapters", "conformance"))

@@ -49,6 +49,7 @@ def ask(http: TestClient, text: Any, **fields: Any) -> str:
     return str(answer.json()["id"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["first to last", "last to first"])
 def test_work_of_deleting_a_chain_grows_with_its_length(work: list[int], order: str) -> None:
     counts = []
@@ -65,6 +66,7 @@ def test_work_of_deleting_a_chain_grows_with_its_length(work: list[int], order: 
     assert counts[1] < 5 * counts[0]
 
 
+@pytest.mark.slow
 def test_work_of_deleting_interleaved_branches_is_linear_for_each_call(work: list[int]) -> None:
     counts = []
     for length in (6, 24):
@@ -113,6 +115,7 @@ def test_work_of_a_page_of_items_depends_on_the_page(work: list[int], order: str
     assert max(counts) < 40
 
 
+@pytest.mark.slow
 def test_work_of_reading_metadata_hardly_grows_with_its_updates(work: list[int]) -> None:
     with kept() as http:
         name = http.post("/v1/conversations", json={}).json()["id"]

@@ -64,6 +64,7 @@ def test_decoded_messages_are_encoded_unchanged(payload: Any) -> None:
     assert not any(isinstance(content, UnknownContent) for content in contents_of(request.messages))
 
 
+@pytest.mark.slow
 def test_payloads_with_any_value_replaced_are_refused_or_kept() -> None:
     for payload in with_one_replaced(LANGCHAIN):
         with suppress(laws.Refused):

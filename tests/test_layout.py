@@ -72,6 +72,9 @@ FURTHER: dict[str, set[str]] = {
     "bedrock-converse": {"response.py"},
 }
 
+pytestmark = pytest.mark.xdist_group("layout")
+"""One process parses the files."""
+
 
 @cache
 def tree_of(path: Path) -> ast.Module:

@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import contentmodel
+from chosen_formats import REPRESENTATIVES, chosen
 from conftest import APIS, installed_adapter
 from contentmodel import AIContent, Citation, FunctionCallContent, TextContent
 from contentmodel.content import CONTENT_TYPES, WebSearchToolCallContent
 from contentmodel_conformance import cli_matrix, coverage
 from contentmodel_conformance.cli import app
-from contentmodel_conformance.matrix import Cell, Matrix, installed, make_matrix, matrix
+from contentmodel_conformance.matrix import Cell, Matrix, installed, make_matrix
 from contentmodel_conformance.matrix.cases import FOREIGN, ORIGINS, Case, covers, round_trip
 from contentmodel_conformance.matrix.crossings import Crossing
 from contentmodel_conformance.matrix.markdown import as_markdown, as_summary
@@ -36,12 +37,23 @@ from contentmodel_conformance.subject import kinds_of
 
 
 def whole(test: Any) -> Any:
-    """Mark a test that computes the matrix of all adapters: slow, and in the same process as the others."""
+    """Mark a test that computes the matrix of many adapters: slow, and in the same process as the others."""
     return pytest.mark.slow(pytest.mark.xdist_group("matrix")(test))
 
 
 TYPES = {kind.__name__: kind for kind in CONTENT_TYPES}
-KINDS_BY_API = {api: kinds_of(adapter) for api, adapter in contentmodel.adapters().items()}
+TRIED = {
+    api: adapter
+    for api, adapter in sorted(contentmodel.adapters().items())
+    if api in (*REPRESENTATIVES, *APIS) or chosen().is_whole(api)
+}
+"""The adapters of the matrix. `make docs` makes that of all adapters, and compares its summary with the page."""
+KINDS_BY_API = {api: kinds_of(adapter) for api, adapter in TRIED.items()}
+
+
+@cache
+def matrix() -> Matrix:
+    return make_matrix(TRIED)
 
 
 def cell(name: str, api: str, of: str = "request", origin: str = "foreign", of_matrix: Matrix | None = None) -> Cell:
@@ -88,7 +100,7 @@ def test_every_family_has_a_crossing_for_every_pair_of_apis() -> None:
 @whole
 def test_format_without_answers_has_no_cells_of_answers() -> None:
     """The pages and tables of such a matrix have no columns for them."""
-    made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
+    made = matrix_of("hf-messages", "openai-chat")
     assert {(c.api, c.of) for c in made.contents} == {
         ("hf-messages", "request"),
         ("openai-chat", "request"),
@@ -474,8 +486,9 @@ def test_matrix_page_and_markdown_escape_text_of_adapters() -> None:
     assert "<b>" not in text
 
 
+@whole
 def test_summary_counts_families_of_each_pair() -> None:
-    made = make_matrix({api: contentmodel.adapter(api) for api in ("hf-messages", "openai-chat")})
+    made = matrix_of("hf-messages", "openai-chat")
     counts = Counter(crossing.verdict for crossing in made.crossings if crossing.source == "openai-chat")
     page = as_summary(made)
     assert "families that are exact/degraded/dropped:" in page
@@ -484,7 +497,7 @@ def test_summary_counts_families_of_each_pair() -> None:
 
 @whole
 def test_matrix_groups_list_each_type_once_for_each_api() -> None:
-    for api in contentmodel.adapters():
+    for api in TRIED:
         found = Counter((g.of, g.origin, name) for g in groups(matrix(), api) for name in g.types)
         cells = {(c.of, c.origin, c.type) for c in matrix().contents if c.api == api and c.cases}
         assert found == Counter(cells)
@@ -509,7 +522,7 @@ def run(*arguments: str) -> Any:
 
 @cache
 def matrix_of(*apis: str) -> Matrix:
-    return matrix() if apis == tuple(sorted(contentmodel.adapters())) else make_matrix(installed(apis))
+    return matrix() if apis in (tuple(TRIED), tuple(sorted(contentmodel.adapters()))) else make_matrix(installed(apis))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import contentmodel_conformance.cli_mutants  # noqa: F401  (its command comes wi
 import test_capabilities
 import test_framing
 import test_pairs
+from chosen_formats import REPRESENTATIVES
 from contentmodel import encoded, pairs
 from contentmodel.engine import adapting
 from contentmodel.engine.pipeline import steps
@@ -44,9 +46,20 @@ FAST = {
     "forgets-the-other-fields-of-parts",
 }
 EACH = pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
+
+
+def marks_of(names: Iterable[str]) -> Iterator[Any]:
+    """Yield the mark of each mutant: a slow one is nightly if a mutant of its kind before it breaks the same checks."""
+    seen = {(type(MUTANTS[name]), MUTANTS[name].checks) for name in FAST}
+    for name in names:
+        kind = type(MUTANTS[name]), MUTANTS[name].checks
+        yield () if name in FAST else pytest.mark.nightly if kind in seen else pytest.mark.slow
+        seen.add(kind)
+
+
 EACH_TRIED = pytest.mark.parametrize(
     "mutant",
-    [pytest.param(mutant, id=name, marks=() if name in FAST else pytest.mark.slow) for name, mutant in MUTANTS.items()],
+    [pytest.param(MUTANTS[name], id=name, marks=mark) for name, mark in zip(MUTANTS, marks_of(MUTANTS), strict=True)],
 )
 PAIRS = sorted({(mutant.api, mutant.other) for mutant in MUTANTS.values()})
 
@@ -70,7 +83,7 @@ def adapter_mutant(name: str) -> AdapterMutant:
     return mutant
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_only_precision_finds_loss_with_too_wide_path() -> None:
     mutant = adapter_mutant("reports-losses-too-wide")
     laws = ["accounting", "agreement", "conversion", "honesty", "precision", "restoration", "section"]
@@ -79,7 +92,7 @@ def test_only_precision_finds_loss_with_too_wide_path() -> None:
     assert tuple(outcome.check for outcome in report.failures) == mutant.checks == ("precision/crossing",)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_only_checks_of_sdk_members_find_mutant_of_toolset_references() -> None:
     mutant = MUTANTS["takes-references-for-added-tools"]
     with mutant.broken() as (adapter, other):
@@ -97,12 +110,12 @@ ONE_PARTNER = {"bounds/requests", "bounds/responses", "bounds/streams"}
 """Checks that try an input with one of the other adapters. The number of adapters changes the choice."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("api", "other"), [pair for pair in PAIRS if ONE_PARTNER.intersection(checks_of(*pair))])
 def test_unchanged_adapters_pass_checks_of_mutants(api: str, other: str) -> None:
     """The failure of a mutant has no meaning if its adapter fails without the defect.
 
-    `test_conformance` tries all other checks on all pairs of adapters, with the same examples.
+    `test_conformance` tries all other checks on pairs of adapters, in a nightly run on all of them.
     """
     checks = sorted(ONE_PARTNER.intersection(checks_of(api, other)))
     report = check_adapter(contentmodel.adapter(api), only=checks, others=[contentmodel.adapter(other)])
@@ -116,7 +129,13 @@ def test_checks_of_mutants_apply_to_unchanged_adapters(api: str, other: str) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
+@pytest.mark.parametrize(
+    "api",
+    [
+        pytest.param(api, marks=() if api in REPRESENTATIVES else pytest.mark.nightly)
+        for api in sorted(contentmodel.adapters())
+    ],
+)
 def test_mutant_without_defect_passes_like_its_adapter(api: str) -> None:
     """The checks must find the defect, not the wrapper around the adapter."""
     adapter = Broken(contentmodel.adapter(api))

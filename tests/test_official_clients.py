@@ -159,7 +159,7 @@ def test_official_client_reads_every_recorded_answer_as_a_stream(api: str, corpu
     assert not texts, report(texts)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("api", PROVIDERS)
 def test_official_async_client_reads_every_recorded_answer_plain_and_streamed(api: str, corpus: Any) -> None:
     answers = served(api)

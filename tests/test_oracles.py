@@ -300,7 +300,7 @@ def test_every_coverage_position_has_names(api: str) -> None:
     assert [name for name, tags in sdk_types(api).items() if not tags] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("api", APIS)
 def test_strategies_draw_every_name_of_coverage(api: str) -> None:
     seen: set[str] = set()

@@ -31,6 +31,7 @@ def test_document_is_encoded_unchanged(payload: Any) -> None:
     assert adapter(API).encode_request(adapter(API).decode_request(payload)).payload == payload
 
 
+@pytest.mark.slow
 def test_document_with_any_value_replaced_is_refused_or_kept() -> None:
     for payload in with_one_replaced([*STORED.values()]):
         with suppress(laws.Refused):

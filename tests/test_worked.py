@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import contentmodel
+from conftest import PROFILE
 from contentmodel_conformance import Report, check_adapter
 from contentmodel_conformance.checks import CHECKS, LAWS
 
@@ -187,9 +188,12 @@ def test_rules_of_worked_adapter_report_violations_of_the_page(worked: Path) -> 
 
 @pytest.mark.slow
 def test_worked_adapter_passes_checks_of_the_kit(worked: Path) -> None:
-    """Check all laws except the slowest with two other adapters. The report on the page has all laws."""
+    """Check all laws except the slowest with two other adapters. The report on the page has all laws.
+
+    Few examples are enough: `test_conformance` tries the same code as `mistral-chat`.
+    """
     with imported(worked, f"{PACKAGE}_tests") as module:
-        report = checked(module, *(law for law in LAWS if law not in SLOW))
+        report = checked(module, *(law for law in LAWS if law not in SLOW), tries=None if PROFILE == "deep" else 3)
     assert failures(report) == {}
     assert sum(one.status == "passed" for one in report.outcomes) > 70
 

@@ -133,6 +133,7 @@ def _run(
     for name in ("payloads", "limits", "reader"):
         arguments[name] = getattr(loaded, name, None)
     arguments["examples"] = getattr(loaded, "examples", ())
+    arguments["partners"] = getattr(loaded, "partners", None)
     return suite.check_adapter(adapter, target=target, **arguments)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
@@ -65,6 +67,7 @@ class Subject:
         examples: Sequence[Example] = (),
         recordings: Recordings | None = None,
         is_one_of_many: bool = False,
+        partners: int | None = None,
     ) -> None:
         self.adapter = adapter
         self.api: str = getattr(adapter, "api", type(adapter).__name__)
@@ -78,6 +81,22 @@ class Subject:
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
         """True if the other adapters are checked in the same run. Then their own checks try conversions from them."""
+        self.partners = partners
+        """The largest number of other adapters in one check; None for all."""
+
+    def in_turn(self, check: str) -> Subject:
+        """Return the subject with the other adapters whose turn it is in a check: at most `partners`.
+
+        The turn depends on the names of the adapter and the check. So every other adapter has its turn in some checks.
+        """
+        if self.partners is None or len(self.others) <= self.partners:
+            return self
+        step = -(-len(self.others) // self.partners)
+        turn = zlib.crc32(f"{self.api}/{check}".encode()) % step
+        limited = copy(self)
+        limited.others = self.others[turn::step]
+        limited.__dict__.pop("others_by_kind", None)
+        return limited
 
     @cached_property
     def unsupported(self) -> dict[str, str]:

@@ -58,19 +58,21 @@ def check_adapter(
     target: str | None = None,
     fail_fast: bool = False,
     tries: int | None = None,
+    partners: int | None = None,
 ) -> Report:
     """Run every check that applies to an adapter, and report the outcome of each.
 
     `deep` tries twenty times as many examples, `tries` another number. The same `seed` gives the same examples, and
     the same report.
-    `corpus` is a folder of recorded traffic. `others` are the adapters to convert from and to; by default all that are
-    installed. `only` has names of laws or checks ("identity", "identity/table"). `progress` is called before and after
-    each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or a
-    sequence. They are added to those generated from the SDK's types and the adapter's table. `limits` describes what
-    transcripts of the API can contain. `reader` reads payloads of the API without the adapter (see
-    `contentmodel_conformance.readers`). `examples` are payloads, each with the ChatRequest or the ChatResponse expected
-    of it. `target` is the adapter's name on the command line, for the commands in reports. With `fail_fast`, a check
-    ends with its first finding, and its input is not minimized.
+    `corpus` is a folder of recorded traffic. `others` are the adapters to convert from and to; by default all that
+    are installed. `partners` is the largest number of them in one check: they take turns, unless `deep`. `only` has
+    names of laws or checks ("identity", "identity/table"). `progress` is called before and after each check.
+    `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or a sequence. They
+    are added to those generated from the SDK's types and the adapter's table. `limits` describes what transcripts of
+    the API can contain. `reader` reads payloads of the API without the adapter (see
+    `contentmodel_conformance.readers`). `examples` are payloads, each with the ChatRequest or the ChatResponse
+    expected of it. `target` is the adapter's name on the command line, for the commands in reports. With `fail_fast`,
+    a check ends with its first finding, and its input is not minimized.
 
     An exception of the adapter becomes a finding and is never raised. Raises ValueError if `only` contains an unknown
     name, or if an example is invalid.
@@ -84,6 +86,7 @@ def check_adapter(
         reader=reader,
         examples=examples,
         recordings=_recordings(corpus),
+        partners=partners,
     )
     return _report(
         subject,
@@ -164,6 +167,7 @@ def run_check(
     tries: int | None = None,
 ) -> Outcome:
     """Run one check of one adapter. An exception of the adapter becomes a finding."""
+    subject = subject if deep else subject.in_turn(check.name)
     labels: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
     command = _command(check, subject, deep, seed, target)
     trial = Trial(

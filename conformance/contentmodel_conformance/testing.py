@@ -47,6 +47,8 @@ class AdapterConformance:
     """Payloads, each with the ChatRequest or the ChatResponse expected of it."""
     others: ClassVar[Iterable[Any] | None] = None
     """The adapters to convert from and to; by default all that are installed."""
+    partners: ClassVar[int | None] = None
+    """The largest number of other adapters in one check: they take turns. None, or a deep run, takes all of them."""
     corpus: ClassVar[Path | str | None] = None
     """A folder of recorded traffic; by default the environment variable CONTENTMODEL_CORPUS."""
     deep: ClassVar[bool] = False
@@ -82,6 +84,7 @@ class AdapterConformance:
             examples=cls.examples,
             recordings=Recordings(folder) if folder else None,
             is_one_of_many=cls.is_one_of_many,
+            partners=cls.partners,
         )
 
     @classmethod
