@@ -20,7 +20,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test slow check lint types nightly partners bench bench-gateway bench-operation agents node docs format clean
+.PHONY: help demo test slow check lint types deep nightly partners bench bench-gateway bench-operation agents node docs format clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ lint: $(VENV)/.installed-dev ## Check format, lint and the English of texts
 
 types: $(VENV)/.installed-dev ## Check types
 	$(VENV)/bin/mypy
+
+deep: export CONTENTMODEL_PROFILE := deep
+deep: test slow ## Run both sets, with twenty times the examples: for what you changed
 
 # All formats with all partners, adapter by adapter. What passed is kept in .nightly, so that the next run continues.
 nightly: export CONTENTMODEL_PROFILE := deep
