@@ -38,7 +38,7 @@ test slow nightly: export PYTHONDONTWRITEBYTECODE :=
 slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks: 12 minutes on two cores
 	$(VENV)/bin/python -m pytest -m "slow and not nightly" --durations 20 $(PYTEST_ARGS)
 
-check: lint types test slow ## Check format, lint and types, then run all tests
+check: lint types test slow ## Check format, lint and types, then run both sets of tests
 
 lint: $(VENV)/.installed-dev ## Check format, lint and the English of texts
 	$(VENV)/bin/ruff format --check .
