@@ -97,6 +97,8 @@ REPEATED_SETTING = insignificant("repeated-setting", "it repeats a setting of th
 USUAL_VALUE = insignificant(
     "usual-value", "{target} has no field for it here, and a missing field has the same meaning"
 )
+SCHEMA_NAME = insignificant("schema-name", "{target} does not name the schema of an answer, and no model reads it")
+ALWAYS_STRICT = insignificant("always-strict", "{target} enforces the schema of an answer without being asked to")
 MESSAGE_ID = insignificant("message-id", "{target} assigns message ids itself")
 ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and its value is zero")
 TOKEN_SUM = insignificant("token-sum", "it is the sum of counters that {target} has")

@@ -22,6 +22,7 @@ from contentmodel.literals import LossKind
 from contentmodel.losses import RESIDUE
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.reasons import Reason, unlisted
+from contentmodel.request import ResponseFormat
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
@@ -480,6 +481,11 @@ _REPORTED_ELSEWHERE = ("extra", "executor", "protected", *OF_RESULTS)
 """Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
 _APART = ("annotations", "tools")
 """Lists whose elements have their own paths: some APIs keep citations beside the texts, or tools in messages."""
+_OF_SCHEMAS = {
+    "options.response_format.name": reasons.SCHEMA_NAME,
+    "options.response_format.strict": reasons.ALWAYS_STRICT,
+}
+"""The reasons for attributes of the schema of an answer that a target with such schemas has no field for."""
 _USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""
 
@@ -492,6 +498,9 @@ def _reason_for(owner: object, name: str, value: object) -> Reason:
         return reasons.REASONING_KIND
     if name in ("cache_point", "options.cache_point"):
         return reasons.CACHE_POINT
+    setting = f"options.response_format.{name}" if owner.__class__ is ResponseFormat else name
+    if setting in _OF_SCHEMAS:
+        return _OF_SCHEMAS[setting]
     if _USUAL.get(name) == value:
         return reasons.USUAL_VALUE
     if owner.__class__ is Usage:
