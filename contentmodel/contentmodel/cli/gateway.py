@@ -15,6 +15,7 @@ from contentmodel.cli.console import err, visible
 from contentmodel.cli.errors import Problem, reported
 from contentmodel.cli.gateway_agent import agent_of, run_agent
 from contentmodel.cli.gateway_replay import replay
+from contentmodel.cli.installed import target_option
 from contentmodel.cli.options import parse_policies
 from contentmodel.display import count_of
 from contentmodel.extras import needs_extra
@@ -121,7 +122,7 @@ def gateway_command() -> None:
     \b
     [bold]Examples[/bold]
     export OPENAI_API_KEY=...
-    contentmodel gateway --to openai-responses --model gpt-5.2
+    contentmodel gateway --to openai:gpt-5.2
     ANTHROPIC_BASE_URL=http://127.0.0.1:8080 claude
 
     \b
@@ -248,6 +249,7 @@ def _from_options(
 ) -> GatewayConfig:
     from contentmodel.gateway import ConfigError, read_config
 
+    api, model = target_option(api, "--to", model, stored=False)
     upstream = {"api": api, "base_url": base_url, "key": key}
     route = {"to": "upstream", "model": model, "policies": dict(parse_policies(policy or []))}
     value = {
