@@ -247,7 +247,7 @@ def test_show_prints_lines_as_one_transcript(log: Path) -> None:
 def test_plan_reads_lines_as_one_document(log: Path) -> None:
     plans = json.loads(run("plan", log, "--json", "--to", "openai-chat").stdout)
     assert {"$[0].time", "$[4]"} <= {loss["path"] for loss in plans[0]["losses"]}
-    assert run("plan", input=log.read_text()).stdout.count("cost") == 1
+    assert run("plan", input=log.read_text()).stdout.count("\ncost: ") == 1
 
 
 def test_export_writes_lines_as_one_document(log: Path, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_tools_show_rejects_file_without_valid_tools(faulty: Path) -> None:
     assert result.exit_code == 2
     assert "3 faults" in result.stderr
     assert "$[0].api.method: a: unknown method" in result.stderr
-    assert run("tools", "show", SHOP, "--for", "openai").exit_code == 2
+    assert run("tools", "show", SHOP, "--for", "opnai").exit_code == 2
 
 
 # call

@@ -292,20 +292,20 @@ def test_every_adapter_has_a_sync_and_an_async_client(loop: Loopback) -> None:
 
 
 @EVERY
-@pytest.mark.parametrize("wrong", ["Hi", [contentmodel.user("Hi")], contentmodel.user("Hi")])
-def test_client_refuses_a_value_that_is_not_a_request(api: str, wrong: Any, loop: Loopback) -> None:
+@pytest.mark.parametrize("wrong", [None, ["Hi"], contentmodel.user("Hi")])
+def test_client_refuses_a_value_that_is_no_input(api: str, wrong: Any, loop: Loopback) -> None:
     client = contentmodel.chat_client(api, model="m", api_key="none", base_url=loop.url)
-    with pytest.raises(contentmodel.EncodeError, match=f"expected a ChatRequest, got {type(wrong).__name__}"):
+    with pytest.raises(TypeError, match="expected a Chat"):
         client.complete(wrong)
-    with pytest.raises(contentmodel.EncodeError, match="expected a ChatRequest"):
-        client.stream(wrong).read()
+    with pytest.raises(TypeError, match="expected a Chat"):
+        client.stream(wrong)
 
 
 def test_chat_client_reports_an_unknown_api() -> None:
     with pytest.raises(contentmodel.UnknownApiError, match=r"smoke-signals.*openai-chat"):
         chat_client("smoke-signals")
-    with pytest.raises(contentmodel.UnknownApiError, match=r"did you mean 'anthropic-messages'\?"):
-        chat_client("anthropic")
+    with pytest.raises(contentmodel.UnknownApiError, match="did you mean 'anthropic' or"):
+        chat_client("antropic")
 
 
 def test_import_of_the_library_loads_no_sdk() -> None:

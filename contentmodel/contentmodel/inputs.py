@@ -29,6 +29,7 @@ def request_of(
     if isinstance(given, ChatRequest):
         if added:
             raise TypeError(f"{' and '.join(added)} cannot be combined with a ChatRequest: set them in the request")
+        messages_of(given.messages)
         return given
     if "tools" in added:
         added["tools"] = list(added["tools"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -66,7 +66,15 @@ class OutputError(ContentModelError, ValueError):
     `response` the last answer, and `tries` all of them.
     """
 
-    def __init__(self, message: str, *, reason: OutputReason, path: str, text: str, tries: tuple[Try, ...]) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: OutputReason = "invalid",
+        path: str = "$",
+        text: str = "",
+        tries: tuple[Try, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.reason: OutputReason = reason
         self.path, self.text, self.tries = path, text, tries
@@ -80,13 +88,6 @@ class OutputError(ContentModelError, ValueError):
     def usage(self) -> Usage | None:
         """The token counts of all tries; None if the API sent none."""
         return usage_of(self.tries)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.args[0], self.reason, self.path, self.text, self.tries)
-
-
-def _unpickled(message: str, reason: OutputReason, path: str, text: str, tries: tuple[Try, ...]) -> OutputError:
-    return OutputError(message, reason=reason, path=path, text=text, tries=tries)
 
 
 def usage_of(tries: tuple[Try, ...]) -> Usage | None:
