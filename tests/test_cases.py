@@ -11,7 +11,7 @@ A case has these fields:
 - `model`, `policies`: as in `convert`. Optional.
 - `expected`: the values in the output by JSON path; `$` is the whole output. `absent`: paths that the output lacks. The
   output of a stream is the list of its events: `$[-1]` is the last one.
-- `lacks`: texts that occur nowhere in the output. `status`: the HTTP status of an error.
+- `contains`, `lacks`: texts that occur somewhere in the output, or nowhere. `status`: the HTTP status of an error.
 - `accepted`: the types of the official SDK accept the output. `detected`: `detect` finds the payload's API and kind.
 - `joined`: only for streams. All texts under a key, in the order of the events: `{"partial_json": "{\\"a\\":"}`.
 - `faults`: only for payloads that the decoder of the source refuses: the path of every fault, in order, and a part of
@@ -44,7 +44,7 @@ MODEL = "contentmodel"
 FOLDER = Path(__file__).parent / "cases"
 FIELDS = {
     *("case", "why", "source", "target", "kind", "payload", "model", "policies"),
-    *("expected", "absent", "lacks", "joined", "status", "accepted", "detected", "losses"),
+    *("expected", "absent", "contains", "lacks", "joined", "status", "accepted", "detected", "losses"),
     *("violations", "remarks", "faults", "unless"),
 }
 MISSING = object()
@@ -145,7 +145,9 @@ def assert_expected(case: dict[str, Any], output: Any) -> None:
     assert found == expected
     assert json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True), "1 is neither 1.0 nor true"
     assert [path for path in case.get("absent", ()) if value_at(output, path, MISSING) is not MISSING] == []
-    assert [text for text in case.get("lacks", ()) if text in json.dumps(output, ensure_ascii=False)] == []
+    written = json.dumps(output, ensure_ascii=False)
+    assert [text for text in case.get("contains", ()) if text not in written] == []
+    assert [text for text in case.get("lacks", ()) if text in written] == []
     for key, text in case.get("joined", {}).items():
         assert "".join(texts_under(key, output)) == text
 
