@@ -29,13 +29,13 @@ demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to ano
 	$(VENV)/bin/contentmodel show $(SAMPLE)
 	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses
 
-test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 5 minutes on two cores
+test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 8 minutes on two cores
 	$(VENV)/bin/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 # Tests start Python hundreds of times. Without compiled files, every start compiles the library again.
 test slow nightly: export PYTHONDONTWRITEBYTECODE :=
 
-slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks: 12 minutes on two cores
+slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks: 15 minutes on two cores
 	$(VENV)/bin/python -m pytest -m "slow and not nightly" --durations 20 $(PYTEST_ARGS)
 
 check: lint types test slow ## Check format, lint and types, then run both sets of tests
