@@ -35,7 +35,7 @@ test: $(VENV)/.installed-dev ## Run the tests that are not marked slow: 8 minute
 # Tests start Python hundreds of times. Without compiled files, every start compiles the library again.
 test slow nightly: export PYTHONDONTWRITEBYTECODE :=
 
-slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks: 15 minutes on two cores
+slow: $(VENV)/.installed-dev $(VENV)/.installed-engines ## Run the slow tests: recordings, PostgreSQL, browsers, kills, mutants, costly checks: 17 minutes on two cores
 	$(VENV)/bin/python -m pytest -m "slow and not nightly" --durations 20 $(PYTEST_ARGS)
 
 check: lint types test slow ## Check format, lint and types, then run both sets of tests
