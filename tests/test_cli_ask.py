@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from contentmodel.cli.app import app
+from contentmodel.history import TurnStore
 from contentmodel.message import FinishReason
 from contentmodel.serialize import loads
 from contentmodel_conformance.server import Fault, LoopbackServer, Turn, say
@@ -143,3 +145,15 @@ def test_answer_that_ends_early_says_so() -> None:
         result = run(server, "Why?")
     assert (result.exit_code, result.stdout) == (0, "The sky\n")
     assert "the answer ended early: length" in result.stderr
+
+
+def test_new_conversation_has_a_name_of_its_own_after_a_deletion(tmp_path: Path) -> None:
+    history = tmp_path / "history.db"
+    with LoopbackServer(["one", "two", "three"]) as server:
+        for _ in range(2):
+            assert run(server, "--store", history, "Why?").exit_code == 0
+        with closing(TurnStore.open(history)) as store:
+            store.delete("ask-1")
+        result = run(server, "--store", history, "Why?")
+    assert (result.exit_code, result.stdout) == (0, "three\n")
+    assert "kept as conversation ask-1" in result.stderr

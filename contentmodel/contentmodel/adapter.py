@@ -256,6 +256,14 @@ def adapters() -> dict[str, Adapter]:
     return loaded
 
 
+def violations_of(
+    writer: Adapter, payload: Payload, model: str | None, policies: Mapping[str, str] | None
+) -> list[Violation]:
+    """Return the violations of a request. Adapters that are not made of tables need not accept policies."""
+    arguments = (policies,) if policies and policies.keys() & {"capabilities", "dialect"} else ()
+    return writer.check_request(payload, model, *arguments)
+
+
 class RequestsOnly:
     """A base class of adapters that have only requests. The other methods raise an error with a fix."""
 

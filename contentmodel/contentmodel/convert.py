@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypedDict, Unpack, get_args, overload
 
-from contentmodel.adapter import Adapter, FoldsStreams, Payload, PayloadObject, adapter, traced
+from contentmodel.adapter import Adapter, FoldsStreams, Payload, PayloadObject, adapter, traced, violations_of
 from contentmodel.detecting import bytes_of, detect, detect_stream, identify, is_stream
 from contentmodel.encoded import Encoded, EncodedStream
 from contentmodel.lanes.lane import lane_of
@@ -167,10 +167,7 @@ def check(
         payload, api, _ = identify(payload, None, "request")
     else:
         api, model = api_and_model(api, model)
-    # Adapters of other authors may take no policies.
-    arguments = (check_policies(policies),) if policies else ()
-    violations: list[Violation] = adapter(api).check_request(payload, model, *arguments)
-    return violations
+    return violations_of(adapter(api), payload, model, check_policies(policies))
 
 
 def _check_kind(kind: str | None) -> None:

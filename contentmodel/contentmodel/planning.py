@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import Adapter, Payload, RequestsOnly, adapter, adapters, traced
+from contentmodel.adapter import Adapter, Payload, RequestsOnly, adapter, adapters, traced, violations_of
 from contentmodel.detecting import identify
 from contentmodel.encoded import Encoded
 from contentmodel.literals import PayloadKind, Policies
@@ -89,11 +89,8 @@ def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapp
     violations: tuple[Violation, ...] = ()
     if isinstance(value, ChatRequest):
         encoded: Encoded = writer.encode_request(value, policies, model)
-        # Adapters that are not made of tables need not accept policies here.
-        arguments = (policies,) if policies and policies.keys() & {"capabilities", "dialect"} else ()
-        violations = tuple(
-            v for v in writer.check_request(encoded.payload, model, *arguments) if v.severity != "unchecked"
-        )
+        found = violations_of(writer, encoded.payload, model, policies)
+        violations = tuple(violation for violation in found if violation.severity != "unchecked")
     else:
         encoded = writer.encode_response(value, policies)
     if trace is not None:

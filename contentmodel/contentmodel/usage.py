@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
 from typing import Any
 
 import msgspec
@@ -77,6 +80,12 @@ class Usage(Model, frozen=True, kw_only=True):
     def all_output_tokens(self) -> int:
         """The total of output tokens, including reasoning."""
         return (self.output_tokens or 0) + (0 if self.reasoning_inside else self.reasoning_tokens or 0)
+
+
+def total_of(usages: Iterable[Usage | None]) -> Usage | None:
+    """Return the sum of usages; None if there are none. Those of one answer alone keep the provider's counters."""
+    counted = [usage for usage in usages if usage is not None]
+    return reduce(add, counted) if counted else None
 
 
 COUNTERS = tuple(name for name in Usage.__struct_fields__ if name.endswith("_tokens"))

@@ -53,6 +53,8 @@ class BaseClient:
     """The asynchronous clients of the SDK, if they have classes of their own."""
     model_fields: tuple[str, ...] = ("model",)
     """The fields of a payload that name what answers it."""
+    typed_stream: type[TypedStream[Any] | AsyncTypedStream[Any]]
+    """The class of streams of typed answers."""
 
     def __init__(
         self,
@@ -125,6 +127,26 @@ class BaseClient:
         return Asking(
             request, output, adapter=self.adapter, model=model, policies=self.choices(), mode=mode, retries=retries
         )
+
+    def stream(
+        self,
+        request: Input,
+        *,
+        output: Any = None,
+        mode: OutputMode | None = None,
+        timeout: float | None = None,
+        **parts: Any,
+    ) -> Any:
+        """Return the stream of the answer to a request, or of a typed answer."""
+        asked = request_of(request, **parts)
+        if output is None:
+            return self._streamed(asked, timeout)
+        asking = self.asking(asked, output, mode)
+        return self.typed_stream(self._streamed(asking.request, timeout), asking)
+
+    def _streamed(self, request: ChatRequest, timeout: float | None) -> Any:
+        """Return the stream of the answer to a request."""
+        raise NotImplementedError
 
     def _with_stream(self, request: ChatRequest, *, stream: bool) -> ChatRequest:
         requested = request.options.stream
@@ -250,6 +272,8 @@ def may_retry(status: int, error: ErrorContent, headers: Mapping[str, str]) -> b
 class SyncClient(BaseClient):
     """A ChatClient. Subclasses define `send`, `open` and `close_sdk` for their SDK."""
 
+    typed_stream = TypedStream
+
     def check_sdk(self) -> None:
         if self.is_async_sdk() is True:
             raise TypeError(f"{type(self.sdk).__name__} is asynchronous: use async_chat_client")
@@ -290,22 +314,6 @@ class SyncClient(BaseClient):
             body = self.send(call, timeout)
         return call.restored(self.adapter.decode_response(body))
 
-    def stream(
-        self,
-        request: Input,
-        *,
-        output: Any = None,
-        mode: OutputMode | None = None,
-        timeout: float | None = None,
-        **parts: Any,
-    ) -> Any:
-        """Return the stream of the answer to a request, or of a typed answer."""
-        asked = request_of(request, **parts)
-        if output is None:
-            return self._streamed(asked, timeout)
-        asking = self.asking(asked, output, mode)
-        return TypedStream(self._streamed(asking.request, timeout), asking)
-
     def _streamed(self, request: ChatRequest, timeout: float | None) -> SyncStream:
         call = self.prepare(request, stream=True)
 
@@ -331,6 +339,8 @@ class SyncClient(BaseClient):
 
 class AsyncClient(BaseClient):
     """An AsyncChatClient: the asynchronous form of SyncClient."""
+
+    typed_stream = AsyncTypedStream
 
     def check_sdk(self) -> None:
         if self.is_async_sdk() is False:
@@ -371,22 +381,6 @@ class AsyncClient(BaseClient):
         with self._translated():
             body = await self.send(call, timeout)
         return call.restored(self.adapter.decode_response(body))
-
-    def stream(
-        self,
-        request: Input,
-        *,
-        output: Any = None,
-        mode: OutputMode | None = None,
-        timeout: float | None = None,
-        **parts: Any,
-    ) -> Any:
-        """Return the stream of the answer to a request, or of a typed answer."""
-        asked = request_of(request, **parts)
-        if output is None:
-            return self._streamed(asked, timeout)
-        asking = self.asking(asked, output, mode)
-        return AsyncTypedStream(self._streamed(asking.request, timeout), asking)
 
     def _streamed(self, request: ChatRequest, timeout: float | None) -> AsyncStream:
         call = self.prepare(request, stream=True)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -254,26 +255,28 @@ def _history(path: str | None, name: str | None, *, is_new: bool) -> Iterator[_H
         raise Problem(f"{path}: no such history", hint="begin one with --store")
     store = TurnStore.open(path)
     try:
-        names = _names(store)
         if is_new:
-            chosen = name or f"ask-{len(names) + 1}"
-            if chosen in names:
+            chosen = name or next(name for name in map("ask-{}".format, count(1)) if not _has(store, name))
+            if _has(store, chosen):
                 raise Problem(f"{path}: the conversation {chosen!r} exists", hint="continue it with --continue and -c")
             yield _History(store, chosen, [])
             return
-        if not names:
+        latest = [conversation.id for conversation in store.conversations(5, newest_first=True)]
+        if not latest:
             raise Problem(f"{path}: there is no conversation", hint="begin one with --store")
-        chosen = name or names[-1]
-        if chosen not in names:
-            raise Problem(f"{path}: there is no conversation {chosen!r}", hint=f"there are {', '.join(names[-5:])}")
+        chosen = name or latest[0]
+        if not _has(store, chosen):
+            raise Problem(f"{path}: there is no conversation {chosen!r}", hint=f"the latest are {', '.join(latest)}")
         yield _History(store, chosen, list(store.load(chosen).messages))
     finally:
         store.close()
 
 
-def _names(store: TurnStore) -> list[str]:
-    """Return the names of all conversations, in the order in which they were created."""
-    found: list[Any] = []
-    while page := store.conversations(after=found[-1] if found else None):
-        found += page
-    return [conversation.id for conversation in found]
+def _has(store: TurnStore, name: str) -> bool:
+    from contentmodel.history import NotFoundError
+
+    try:
+        store.conversation(name)
+    except NotFoundError:
+        return False
+    return True

@@ -76,4 +76,4 @@ def target_option(
         api, model = api_and_model(name, model)
     except ValueError as error:
         raise Problem(f"{option}: {error}") from None
-    return api_option(api if ":" in name else name, option, stored=stored), model
+    return api_option(api, option, stored=stored), model

@@ -27,7 +27,7 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.streams import fold_stream
 from contentmodel.times import date_of, seconds_of
-from contentmodel.usage import Usage
+from contentmodel.usage import Usage, total_of
 
 LossColumn: TypeAlias = Literal["counts", "all"]
 """The content of the column `losses`: counts by code, or each loss with its path."""
@@ -269,11 +269,7 @@ def _usage_of(value: ChatRequest | ChatResponse, messages: Iterable[ChatMessage]
     """Return the usage of a response, or the sum of those that stored messages have; None if there is none."""
     if isinstance(value, ChatResponse):
         return value.usage
-    total: Usage | None = None
-    for message in messages:
-        if message.usage is not None:
-            total = message.usage if total is None else total + message.usage
-    return total
+    return total_of(message.usage for message in messages)
 
 
 def _with_facts(row: Row, model: str | None, created: float | int | str | None) -> Row:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import reduce
-from operator import add
 from typing import Any
 
 import msgspec
@@ -24,7 +22,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.serialize import convert_value, to_builtins
-from contentmodel.usage import Usage
+from contentmodel.usage import Usage, total_of
 
 API = "turn-blocks"
 ROW = ":row"
@@ -202,11 +200,10 @@ def _recorded(shells: list[Json]) -> Json:
     if not messages:
         return {}
     answers = [message for message in messages if message.role == "assistant"]
-    usages = [message.usage for message in messages if message.usage is not None]
     reasons = [message.finish_reason for message in messages if message.finish_reason is not None]
     response = ChatResponse(
         model=next((answer.origin.model for answer in reversed(answers) if answer.origin is not None), None),
-        usage=None if not usages else reduce(add, usages),
+        usage=total_of(message.usage for message in messages),
         choices=[ChatChoice(finish_reason=reasons[-1] if reasons else None)],
     )
     turn = rows().encode_response(response).payload

@@ -51,7 +51,7 @@ from contentmodel.runner.turns import (
 )
 from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.sets import ToolSet
-from contentmodel.usage import Usage
+from contentmodel.usage import total_of
 
 TIME_LIMIT = "time_limit"
 """The error code of an answer that was left because the time of the run was up."""
@@ -342,9 +342,7 @@ class Loop:
 
     def result(self) -> RunResult:
         """Return the result of the run so far."""
-        usage: Usage | None = None
-        for answer in self._answers:
-            usage = answer.usage if usage is None else usage if answer.usage is None else usage + answer.usage
+        usage = total_of(answer.usage for answer in self._answers)
         is_waiting = bool(self._approvals or self._handed_back)
         messages = unsent(self._history) if self._server_keeps and not is_waiting else list(self._history)
         return RunResult(

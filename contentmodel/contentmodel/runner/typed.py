@@ -13,7 +13,7 @@ from contentmodel.response import ChatChoice
 from contentmodel.runner.report import RunReport, RunResult
 from contentmodel.typed.answers import OutputMode
 from contentmodel.typed.asking import Asking
-from contentmodel.usage import Usage
+from contentmodel.usage import total_of
 
 _ENDS = ("completed", "handed_back")
 """The ends of a run whose last answer may have the value."""
@@ -68,17 +68,15 @@ def _joined(first: RunResult, second: RunResult) -> RunResult:
     choice = ChatChoice(messages=[*first.messages, *second.messages], finish_reason=second.response.finish_reason)
     return replace(
         second,
-        response=replace(second.response, choices=[choice], usage=_sum(first.response.usage, second.response.usage)),
+        response=replace(
+            second.response, choices=[choice], usage=total_of((first.response.usage, second.response.usage))
+        ),
         responses=[*first.responses, *second.responses],
         report=RunReport(
             iterations=first.report.iterations + second.report.iterations,
             calls=[*first.report.calls, *second.report.calls],
-            usage=_sum(first.report.usage, second.report.usage),
+            usage=total_of((first.report.usage, second.report.usage)),
             seconds=first.report.seconds + second.report.seconds,
         ),
         losses=[*first.losses, *second.losses],
     )
-
-
-def _sum(first: Usage | None, second: Usage | None) -> Usage | None:
-    return second if first is None else first if second is None else first + second

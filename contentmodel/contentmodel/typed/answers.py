@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import add
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from contentmodel.errors import ContentModelError
 from contentmodel.response import ChatResponse
-from contentmodel.usage import Usage
+from contentmodel.usage import Usage, total_of
 
 T = TypeVar("T")
 
@@ -53,7 +51,7 @@ class Typed(Generic[T]):
     @property
     def usage(self) -> Usage | None:
         """The token counts of all tries; None if the API sent none."""
-        return usage_of(self.tries)
+        return total_of(one.usage for one in self.tries)
 
     def __repr__(self) -> str:
         return f"Typed(output={self.output!r}, mode={self.mode!r}, tries={len(self.tries)})"
@@ -87,10 +85,4 @@ class OutputError(ContentModelError, ValueError):
     @property
     def usage(self) -> Usage | None:
         """The token counts of all tries; None if the API sent none."""
-        return usage_of(self.tries)
-
-
-def usage_of(tries: tuple[Try, ...]) -> Usage | None:
-    """Return the sum of the token counts; None if there are none."""
-    counts = [one.usage for one in tries if one.usage is not None]
-    return reduce(add, counts) if counts else None
+        return total_of(one.usage for one in self.tries)

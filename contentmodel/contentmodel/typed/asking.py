@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from contentmodel.adapter import Adapter
+from contentmodel.adapter import Adapter, violations_of
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
@@ -173,7 +173,7 @@ class Asking(Generic[T]):
         return refused <= self._refused(plain.payload)
 
     def _refused(self, payload: Any) -> set[str]:
-        found = self._adapter.check_request(payload, self._model)
+        found = violations_of(self._adapter, payload, self._model, self._policies)
         return {violation.rule for violation in found if violation.severity == "refused"}
 
     def _formatted(self, request: ChatRequest, form: ResponseFormat) -> ChatRequest:
